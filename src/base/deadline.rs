@@ -1,0 +1,38 @@
+//! One deadline for a whole piece of work, so that every wait inside it draws on the same budget.
+
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    start: Instant,
+    end: Instant,
+}
+
+impl Deadline {
+    pub fn after(budget: Duration) -> Self {
+        let start = Instant::now();
+        Self { start, end: start + budget }
+    }
+
+    pub fn after_ms(budget_ms: u64) -> Self {
+        Self::after(Duration::from_millis(budget_ms))
+    }
+
+    /// What is left; zero once it has passed.
+    pub fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    pub fn left_ms(&self) -> u64 {
+        u64::try_from(self.left().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    pub fn passed(&self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// Milliseconds since the deadline was set.
+    pub fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,51 @@
+//! What a door says when something went wrong: kind, message, hint. Typed errors below become this.
+
+use serde::{Deserialize, Serialize};
+
+/// Who can mend it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The request: text, symbol, range, path.
+    User,
+    /// The configuration or the installation.
+    Config,
+    /// The model or the way to it.
+    Model,
+    /// The editor, or a language server behind it.
+    Editor,
+    /// A tool that could not do what it was asked.
+    Tool,
+    /// Somebody stopped it.
+    Cancelled,
+    /// Sextant itself.
+    Internal,
+}
+
+/// An error as a user reads it. The hint names the way out and is never empty at a door.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub kind: Kind,
+    pub message: String,
+    pub hint: String,
+}
+
+impl Failure {
+    pub fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: hint.into() }
+    }
+
+    pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Kind::User, message, hint)
+    }
+
+    pub fn cancelled() -> Self {
+        Self::new(Kind::Cancelled, "stopped", "what was finished is kept; :AgentUndo takes it back")
+    }
+
+    /// Message and way out on one line.
+    pub fn one_line(&self) -> String {
+        if self.hint.is_empty() { self.message.clone() } else { format!("{} ({})", self.message, self.hint) }
+    }
+}

@@ -1,0 +1,62 @@
+//! Paths and URIs: the workspace speaks of files by path relative to its root, with `/`.
+
+use std::path::{Component, Path, PathBuf};
+
+use url::Url;
+
+/// Removes `.` and resolves `..` without asking the disk.
+pub fn normalize(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !out.pop() {
+                    out.push("..");
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The path relative to the root, with `/`; `None` when it lies outside.
+pub fn relative(root: &Path, path: &Path) -> Option<String> {
+    let path = normalize(path);
+    let inside = path.strip_prefix(root).ok()?;
+    let parts: Option<Vec<&str>> = inside.components().map(|c| c.as_os_str().to_str()).collect();
+    Some(parts?.join("/"))
+}
+
+pub fn to_uri(path: &Path) -> Option<String> {
+    Url::from_file_path(path).ok().map(String::from)
+}
+
+/// The path of a `file:` URI; `None` for every other scheme and for what is no URI.
+pub fn from_uri(uri: &str) -> Option<PathBuf> {
+    let url = Url::parse(uri).ok()?;
+    if url.scheme() == "file" { url.to_file_path().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_outside_the_root_has_no_relative_form() {
+        let root = Path::new("/w");
+        assert_eq!(relative(root, Path::new("/w/a/../b.py")), Some("b.py".into()));
+        assert_eq!(relative(root, Path::new("/w/../etc/passwd")), None);
+        assert_eq!(relative(root, Path::new("/wx/b.py")), None, "components are compared, not characters");
+    }
+
+    #[test]
+    fn uris_survive_spaces_and_umlauts() {
+        let path = Path::new("/w/a b/ü.py");
+        let uri = to_uri(path).expect("absolute");
+        assert_eq!(from_uri(&uri).as_deref(), Some(path));
+        assert_eq!(from_uri("untitled:1"), None);
+        assert_eq!(from_uri("not a uri"), None);
+    }
+}

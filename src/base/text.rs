@@ -1,0 +1,173 @@
+//! Positions in text: byte offsets inside, LSP positions at the doors, and the lines that join them.
+
+use std::ops;
+
+use serde::{Deserialize, Serialize};
+
+/// A place as LSP counts it: zero-based line and zero-based code units into that line.
+///
+/// The unit is the [`Encoding`] agreed with whoever sent it; everything kept inside Sextant is UTF-16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Position {
+    pub line: u32,
+    pub character: u32,
+}
+
+/// A half-open range of positions, as in LSP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Range {
+    pub start: Position,
+    pub end: Position,
+}
+
+/// The unit in which a language server counts columns (`PositionEncodingKind` of LSP 3.17).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Encoding {
+    #[serde(rename = "utf-8")]
+    Utf8,
+    #[default]
+    #[serde(rename = "utf-16")]
+    Utf16,
+    #[serde(rename = "utf-32")]
+    Utf32,
+}
+
+impl Encoding {
+    /// Reads the name that LSP uses; what is not known is UTF-16, the protocol's default.
+    pub fn from_lsp(name: &str) -> Self {
+        match name {
+            "utf-8" => Self::Utf8,
+            "utf-32" => Self::Utf32,
+            _ => Self::Utf16,
+        }
+    }
+
+    fn width(self, c: char) -> usize {
+        match self {
+            Self::Utf8 => c.len_utf8(),
+            Self::Utf16 => c.len_utf16(),
+            Self::Utf32 => 1,
+        }
+    }
+}
+
+/// Where the lines of one text begin. Lines end at `\n`; a `\r` before it belongs to the line end.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    starts: Vec<usize>,
+    len: usize,
+}
+
+impl LineIndex {
+    pub fn new(text: &str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
+        Self { starts, len: text.len() }
+    }
+
+    /// The number of lines; a text that ends in `\n` has an empty last line.
+    pub fn line_count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The zero-based line that holds the byte offset.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+
+    /// The offset of a line's first byte; past the last line, the end of the text.
+    pub fn line_start(&self, line: usize) -> usize {
+        self.starts.get(line).copied().unwrap_or(self.len)
+    }
+
+    /// A line's bytes without its line end.
+    pub fn line_range(&self, text: &str, line: usize) -> ops::Range<usize> {
+        let start = self.line_start(line);
+        let mut end = self.starts.get(line + 1).map_or(self.len, |next| next - 1);
+        if end > start && text.as_bytes()[end - 1] == b'\r' {
+            end -= 1;
+        }
+        start..end.max(start)
+    }
+
+    /// The byte offset of a position; one past the end of its line or of the text is drawn back to it.
+    pub fn offset(&self, text: &str, position: Position, encoding: Encoding) -> usize {
+        let line = position.line as usize;
+        if line >= self.starts.len() {
+            return self.len;
+        }
+        let range = self.line_range(text, line);
+        let mut left = position.character as usize;
+        for (i, c) in text[range.clone()].char_indices() {
+            let width = encoding.width(c);
+            if left < width {
+                return range.start + i;
+            }
+            left -= width;
+        }
+        range.end
+    }
+
+    /// The position of a byte offset, which must lie on a character boundary of the text.
+    pub fn position(&self, text: &str, offset: usize, encoding: Encoding) -> Position {
+        let offset = offset.min(self.len);
+        let line = self.line_of(offset);
+        let before = &text[self.starts[line]..offset];
+        let character = before.chars().map(|c| encoding.width(c)).sum::<usize>();
+        Position { line: line as u32, character: character as u32 }
+    }
+
+    pub fn byte_range(&self, text: &str, range: Range, encoding: Encoding) -> ops::Range<usize> {
+        let start = self.offset(text, range.start, encoding);
+        start..self.offset(text, range.end, encoding).max(start)
+    }
+
+    pub fn range(&self, text: &str, bytes: ops::Range<usize>, encoding: Encoding) -> Range {
+        Range { start: self.position(text, bytes.start, encoding), end: self.position(text, bytes.end, encoding) }
+    }
+
+    /// Counts a range again in another unit; a no-op when the units agree.
+    pub fn convert(&self, text: &str, range: Range, from: Encoding, to: Encoding) -> Range {
+        if from == to {
+            return range;
+        }
+        self.range(text, self.byte_range(text, range, from), to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(line: u32, character: u32) -> Position {
+        Position { line, character }
+    }
+
+    #[test]
+    fn astral_characters_count_two_in_utf16_and_one_in_utf32() {
+        let text = "a😀b\r\nx";
+        let index = LineIndex::new(text);
+        assert_eq!(index.position(text, 5, Encoding::Utf16), at(0, 3));
+        assert_eq!(index.position(text, 5, Encoding::Utf32), at(0, 2));
+        assert_eq!(index.position(text, 5, Encoding::Utf8), at(0, 5));
+        assert_eq!(index.line_range(text, 0), 0..6);
+        assert_eq!(index.offset(text, at(0, 99), Encoding::Utf16), 6, "drawn back to the end of the line");
+        assert_eq!(index.offset(text, at(9, 0), Encoding::Utf16), text.len());
+        assert_eq!(index.offset(text, at(0, 2), Encoding::Utf16), 1, "inside a surrogate pair: its start");
+    }
+
+    proptest! {
+        #[test]
+        fn positions_and_offsets_are_inverse(text in "[a-zäß😀\n\r\t]{0,60}") {
+            let index = LineIndex::new(&text);
+            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                for (offset, _) in text.char_indices().chain([(text.len(), ' ')]) {
+                    let position = index.position(&text, offset, encoding);
+                    let line_end = index.line_range(&text, position.line as usize).end;
+                    prop_assert_eq!(index.offset(&text, position, encoding), offset.min(line_end));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Diagnostics: the model, what a report may claim, and which diagnostics a change introduced.
+
+pub mod delta;
+pub mod model;

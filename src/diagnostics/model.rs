@@ -1,0 +1,164 @@
+//! A diagnostic and a provider's report, as data. A diagnostic is a hypothesis of its source, not a fact.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::base::deadline::Deadline;
+use crate::base::text::Range;
+
+/// LSP's four severities; smaller is worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Error = 1,
+    Warning = 2,
+    Info = 3,
+    Hint = 4,
+}
+
+impl Severity {
+    /// LSP leaves a missing severity to the client; it is read as an error, so that nothing is hidden.
+    pub fn from_lsp(number: Option<u64>) -> Self {
+        match number {
+            Some(2) => Self::Warning,
+            Some(3) => Self::Info,
+            Some(4) => Self::Hint,
+            _ => Self::Error,
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+            Self::Hint => "hint",
+        })
+    }
+}
+
+/// How far a diagnostic's subject reaches. Files are paths relative to the workspace root.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Location {
+    /// UTF-16 positions, as LSP's default.
+    Range {
+        file: String,
+        range: Range,
+    },
+    File {
+        file: String,
+    },
+    Project,
+    Global,
+}
+
+impl Location {
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Range { file, .. } | Self::File { file } => Some(file),
+            Self::Project | Self::Global => None,
+        }
+    }
+
+    pub fn range(&self) -> Option<Range> {
+        match self {
+            Self::Range { range, .. } => Some(*range),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    Low,
+    Medium,
+    High,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// `lsp:NAME`, `analyzer:NAME` or `tool:NAME`.
+    pub source: String,
+    pub severity: Severity,
+    pub code: Option<String>,
+    pub message: String,
+    pub location: Location,
+    pub confidence: Confidence,
+    pub suggested_action: Option<String>,
+    pub evidence: Option<String>,
+}
+
+/// What is known of a report's age. Only `Exact` and `Versioned` are fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Freshness {
+    /// Pulled for this very text.
+    Exact,
+    /// Published with this text's version.
+    Versioned,
+    /// Published without a version and then quiet for a while: a guess.
+    Quiet,
+    /// No answer for this text before the deadline.
+    Timeout,
+    /// The provider could not answer at all: dead, refusing, not attached.
+    Unavailable,
+}
+
+impl Freshness {
+    pub fn is_fresh(self) -> bool {
+        matches!(self, Self::Exact | Self::Versioned)
+    }
+}
+
+/// One provider's word on one file. A failing provider is a report, never an error of the caller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// `lsp:NAME`, `analyzer:NAME` or `tool:NAME`.
+    pub provider: String,
+    /// Path relative to the root.
+    pub file: String,
+    /// Empty means "none" only where `freshness` is fresh.
+    pub diagnostics: Vec<Diagnostic>,
+    pub freshness: Freshness,
+    /// The document version that the diagnostics are of, where known.
+    pub version: Option<i64>,
+    /// The document version that was asked about.
+    pub wanted_version: Option<i64>,
+    pub elapsed_ms: u64,
+    /// Why it is not fresh, for a reader.
+    pub note: Option<String>,
+}
+
+/// How much of the project a provider's report depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reach {
+    File,
+    Project,
+    Global,
+}
+
+/// One file as a provider is asked about it.
+#[derive(Clone, Debug)]
+pub struct FileText {
+    /// Path relative to the root.
+    pub path: String,
+    pub text: String,
+}
+
+/// A source of diagnostics: it delivers signals and never acts.
+#[async_trait]
+pub trait DiagnosticsProvider: Send + Sync {
+    fn name(&self) -> &str;
+    /// Language names (`symbols::language`); empty means any.
+    fn languages(&self) -> &[String];
+    fn reach(&self) -> Reach;
+    /// Asks about the given texts and answers with one report a file before the deadline.
+    async fn fetch(&self, files: &[FileText], deadline: Deadline) -> Vec<Report>;
+}

@@ -1,0 +1,50 @@
+//! What an editor can refuse, and how a door says it.
+
+use crate::base::failure::{Failure, Kind};
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditorError {
+    #[error("{0} does not exist")]
+    NotFound(String),
+    #[error("{0} exists already")]
+    Exists(String),
+    /// The text is not what the caller saw.
+    #[error("{0} changed since it was read")]
+    Stale(String),
+    /// The file on disk is newer than the buffer, and the buffer has changes too.
+    #[error("{0} was changed on disk while its buffer has unsaved changes")]
+    Conflict(String),
+    #[error("{path} cannot be edited: {reason}")]
+    Locked { path: String, reason: String },
+    #[error("{0} is not valid UTF-8")]
+    NotText(String),
+    #[error("the editor does not support {0}")]
+    Unsupported(String),
+    #[error("the fix {0} is no longer on offer")]
+    FixGone(String),
+    #[error("the editor did not answer within {0} ms")]
+    Timeout(u64),
+    #[error("the editor is gone")]
+    Closed,
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<EditorError> for Failure {
+    fn from(error: EditorError) -> Self {
+        let hint = match &error {
+            EditorError::NotFound(_) => "list_symbols or search finds what is there",
+            EditorError::Exists(_) => "edit it instead of creating it",
+            EditorError::Stale(_) => "read it again and repeat the edit on the current text",
+            EditorError::Conflict(_) => "resolve it in the editor first (:edit! or :write!)",
+            EditorError::Locked { .. } => "unlock it in the editor (:set modifiable, :set noreadonly)",
+            EditorError::NotText(_) => "convert it first (:set fileencoding=utf-8 and :write)",
+            EditorError::Unsupported(_) => "do it in the editor by hand",
+            EditorError::FixGone(_) => "ask for the fixes again",
+            EditorError::Timeout(_) => "the editor may be waiting for a key; answer its prompt and try again",
+            EditorError::Closed => "start the editor again",
+            EditorError::Other(_) => "the log has the details (:checkhealth sextant names it)",
+        };
+        Self::new(Kind::Editor, error.to_string(), hint)
+    }
+}

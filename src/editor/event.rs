@@ -1,0 +1,78 @@
+//! What the user is shown while a task runs. Front ends render these and decide nothing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::failure::Failure;
+
+/// One line of the quickfix list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Path relative to the root.
+    pub path: String,
+    /// One-based.
+    pub line: u32,
+    /// One-based, in bytes of the line.
+    pub column: u32,
+    /// `E`, `W`, `I`, `N`, as in Neovim's quickfix `type`.
+    pub kind: String,
+    /// `Cart::total: message [code]`.
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    Started {
+        request: String,
+        mode: String,
+        model: String,
+    },
+    /// What is being waited for.
+    Progress {
+        text: String,
+    },
+    /// The model's words, as they come.
+    Words {
+        text: String,
+    },
+    /// A tool is about to run.
+    Acting {
+        step: u32,
+        tool: String,
+        target: String,
+        reasoning: String,
+    },
+    /// A tool has answered; `text` is its text form.
+    Acted {
+        step: u32,
+        tool: String,
+        ok: bool,
+        text: String,
+    },
+    /// A file was changed by the agent.
+    Edited {
+        path: String,
+        symbols: Vec<String>,
+    },
+    /// The plan document as it stands. `phase` is the execution phase.
+    Plan {
+        markdown: String,
+        phase: String,
+    },
+    /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
+    Introduced {
+        title: String,
+        entries: Vec<Entry>,
+        /// Whether the list is to be opened where there is something in it.
+        open: bool,
+        /// Whether this amends the list of the same task shown before (a late answer).
+        amend: bool,
+    },
+    Finished {
+        ok: bool,
+        summary: String,
+    },
+    Failed {
+        failure: Failure,
+    },
+}

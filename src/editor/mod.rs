@@ -1,0 +1,143 @@
+//! What the agent asks of an editor, and the events that it shows.
+
+pub mod error;
+pub mod event;
+pub mod workspace_edit;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::base::deadline::Deadline;
+use crate::base::text::Range;
+use crate::diagnostics::model::{Diagnostic, Report};
+use crate::edits::TextEdit;
+use error::EditorError;
+use event::Event;
+
+/// A file as the editor has it now: the buffer where one is loaded, the disk otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Path relative to the root.
+    pub path: String,
+    /// The text with `\n` line ends and without a byte order mark, whatever the file has; the editor
+    /// keeps both and writes them back. Ends in `\n` exactly when the file's last line does.
+    pub text: String,
+    /// Opaque; differs whenever the text differs.
+    pub version: i64,
+    /// Whether the file is on disk (a buffer can be of a file that is not written yet).
+    pub exists: bool,
+    /// Whether the buffer holds changes that the user has not written.
+    pub unsaved: bool,
+    /// Why the editor would refuse an edit; `None` when it would not.
+    pub locked: Option<String>,
+}
+
+/// What to do with one file. Hunks are in bytes of the document's text at `version`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileEdit {
+    /// Minimal hunks, sorted, not overlapping. Refused when the version has moved.
+    Change { path: String, version: i64, hunks: Vec<TextEdit> },
+    /// A file that must not exist yet.
+    Create { path: String, text: String },
+    /// Removes file and buffer. Refused when the version has moved.
+    Delete { path: String, version: i64 },
+}
+
+impl FileEdit {
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Change { path, .. } | Self::Create { path, .. } | Self::Delete { path, .. } => path,
+        }
+    }
+}
+
+/// Whether a file is written after an edit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Save {
+    /// Written unless the user has unsaved changes in it.
+    #[default]
+    IfClean,
+    Never,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The document after the edit and after whatever the editor did on saving (formatters).
+    /// `None` for a deleted file.
+    pub document: Option<Document>,
+    pub path: String,
+    pub saved: bool,
+    /// Why it was not saved, or what else the user should know.
+    pub note: Option<String>,
+}
+
+/// A quick fix or a source action that a provider offers for a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fix {
+    /// Good until the next edit of the file.
+    pub id: String,
+    /// `lsp:NAME`.
+    pub provider: String,
+    pub title: String,
+    /// The code action kind: `quickfix`, `source.fixAll.ruff`, …
+    pub kind: String,
+    pub preferred: bool,
+    /// The diagnostics that it claims to repair; may be empty.
+    pub repairs: Vec<Diagnostic>,
+}
+
+/// An edit of a whole workspace, as LSP's `WorkspaceEdit`, in our words. Ranges are UTF-16.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkspaceChange {
+    pub files: Vec<(String, Vec<(Range, String)>)>,
+    /// Create, rename and delete operations that were asked for and are not carried out.
+    pub operations: Vec<String>,
+}
+
+/// Positions that an edit may destroy and a rollback restores; opaque to everyone but its editor.
+pub type Marks = serde_json::Value;
+
+/// An editor, or a folder that is treated as one. Everything is asynchronous and nothing blocks the
+/// editor's own loop. All paths are relative to the workspace root and were checked by the caller.
+#[async_trait]
+pub trait Editor: Send + Sync {
+    /// Reads a file, opening it hidden where it is not open. No swap prompt, no focus change.
+    async fn read(&self, path: &str) -> Result<Document, EditorError>;
+
+    /// Applies edits to several files: all of them or none. One undo step a file.
+    async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError>;
+
+    /// One report for each provider that covers the file, each as fresh as the deadline allows.
+    /// No report at all means that no provider covers it.
+    async fn diagnostics(&self, paths: &[String], deadline: Deadline) -> Vec<Report>;
+
+    /// Answers that came after their deadline, each once.
+    async fn late(&self) -> Vec<Report>;
+
+    /// Files that are loaded and have a provider: those that an edit elsewhere may break.
+    async fn loaded(&self) -> Vec<String>;
+
+    /// The fixes offered for a place; with `range` absent, source actions for the whole file.
+    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError>;
+
+    /// What a fix would change.
+    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError>;
+
+    /// The same question as `diagnostics`, of a text that is not applied.
+    async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
+    }
+
+    /// Remembers the user's marks in a file.
+    async fn marks(&self, _path: &str) -> Marks {
+        Marks::Null
+    }
+
+    /// Puts the marks back where they were, unless the user has moved them since.
+    async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
+
+    /// Shows an event; never waits.
+    fn show(&self, event: Event);
+}

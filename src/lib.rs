@@ -1,0 +1,10 @@
+//! Sextant: an AI agent inside Neovim and Helix that navigates by symbols instead of line numbers.
+//!
+//! The rooms and what each may import are drawn in `doc/architecture.md`; `tests/tidy.rs` holds them to it.
+
+pub mod base;
+pub mod diagnostics;
+pub mod editor;
+pub mod edits;
+pub mod llm;
+pub mod symbols;

@@ -1,0 +1,3 @@
+//! Models: what they are asked, what they answer, and the ways to reach them.
+
+pub mod step;

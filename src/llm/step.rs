@@ -1,0 +1,180 @@
+//! The contract between the agent and a model: one structured question, one JSON object back.
+//!
+//! The offline model answers from the structure; a language model gets it as a prompt and a schema.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A diagnostic as a model sees it: one line, symbol first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiagnosticLine {
+    /// `error`, `warning`, `info`, `hint`.
+    pub severity: String,
+    /// Full symbol path.
+    pub symbol: String,
+    pub code: String,
+    pub message: String,
+    /// `lsp:basedpyright`.
+    pub source: String,
+}
+
+/// A quick fix or source action that a language server offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixOffer {
+    /// What `apply_fix` is given.
+    pub id: String,
+    pub title: String,
+    /// Full symbol path of what it repairs.
+    pub symbol: String,
+    /// Index into the diagnostics of the same question; `None` for a source action.
+    pub diagnostic: Option<usize>,
+    /// The server's own word that this is the fix to take.
+    pub preferred: bool,
+}
+
+/// What was done last and what came of it, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastResult {
+    pub tool: String,
+    pub ok: bool,
+    /// The tool's answer in text form.
+    pub text: String,
+}
+
+/// One simple-mode question (seed 003, "Prompt de Modo Simple").
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepInput {
+    pub query: String,
+    /// Memory lines, at most 100 tokens.
+    pub memory: Vec<String>,
+    /// Path of the active file, relative to the root.
+    pub current_file: Option<String>,
+    /// Full symbol paths that may be edited; empty means the whole workspace.
+    pub scope: Vec<String>,
+    /// The source of the scope, as `(symbol path, text)`.
+    pub sources: Vec<(String, String)>,
+    /// Files of the workspace, relative to the root.
+    pub workspace: Vec<String>,
+    pub diagnostics: Vec<DiagnosticLine>,
+    pub fixes: Vec<FixOffer>,
+    /// Results so far, oldest first; the last one is what the model must react to.
+    pub results: Vec<LastResult>,
+    /// Counted from 1.
+    pub step: u32,
+    /// Errors in a row.
+    pub error_count: u32,
+}
+
+/// The action a model asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    pub tool: String,
+    pub parameters: Value,
+}
+
+/// One simple-mode answer. `action` is `None` when the model is done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepReply {
+    pub action: Option<Action>,
+    pub reasoning: String,
+    #[serde(rename = "continue")]
+    pub proceed: bool,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// What to tell the user when it is done or was only asked a question; empty otherwise.
+    #[serde(default)]
+    pub answer: String,
+}
+
+/// One plan question: the same facts, a whole plan back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanInput {
+    pub query: String,
+    pub memory: Vec<String>,
+    pub current_file: Option<String>,
+    pub scope: Vec<String>,
+    pub sources: Vec<(String, String)>,
+    pub workspace: Vec<String>,
+    pub diagnostics: Vec<DiagnosticLine>,
+    pub fixes: Vec<FixOffer>,
+    /// What was wrong with the last plan, when it is asked again.
+    pub problems: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanReply {
+    pub title: String,
+    pub reason: String,
+    pub steps: Vec<PlanReplyStep>,
+    pub confidence: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanReplyStep {
+    /// What to do, one sentence.
+    pub title: String,
+    /// Full symbol paths that the step may touch.
+    pub symbols: Vec<String>,
+    /// Which diagnostics or which words of the request it answers.
+    pub because: String,
+    /// What is true after it.
+    pub expect: String,
+}
+
+/// Tokens as the provider counted them; estimated where it did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub calls: u32,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// Whether any of the counts is our estimate.
+    pub estimated: bool,
+}
+
+impl Usage {
+    pub fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.estimated |= other.estimated;
+    }
+}
+
+/// Why a model gave no usable answer. Tokens may have been spent all the same.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Nothing listens there, or the way broke before an answer.
+    #[error("cannot reach {endpoint}: {detail}")]
+    Unreachable { endpoint: String, detail: String },
+    #[error("{endpoint} refused the key (HTTP {status})")]
+    Unauthorized { endpoint: String, status: u16 },
+    /// Still refused after the retries that the server's Retry-After and our own patience allow.
+    #[error("{endpoint} is out of capacity (HTTP {status}) after {attempts} attempts")]
+    Busy { endpoint: String, status: u16, attempts: u32 },
+    #[error("{endpoint} answered HTTP {status}: {detail}")]
+    Rejected { endpoint: String, status: u16, detail: String },
+    /// The stream ended in the middle of the answer.
+    #[error("the answer of {endpoint} was cut off: {detail}")]
+    Cut { endpoint: String, detail: String },
+    /// No byte for longer than the configured patience.
+    #[error("{endpoint} sent nothing for {seconds} s")]
+    Stalled { endpoint: String, seconds: u64 },
+    /// An answer came and is not what was asked for.
+    #[error("the model's answer could not be used: {}", problems.join("; "))]
+    Unusable { problems: Vec<String>, text: String },
+}
+
+/// Receives the model's words as they come (its reasoning, not the raw JSON).
+pub type Words<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// A model, local, remote or offline. Dropping the future cancels the call.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// What the user sees: `offline`, `openai:gpt-…`.
+    fn name(&self) -> &str;
+
+    async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage);
+
+    async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage);
+}

@@ -1,0 +1,5 @@
+//! Code as symbols: languages, the outline of a text, symbol paths both ways.
+
+pub mod language;
+pub mod outline;
+pub mod path;
