@@ -1,12 +1,15 @@
 //! The languages that Sextant can read as symbols: one table row each.
 
+use std::sync::{Arc, OnceLock};
+
 /// One language: how its files are known and how its symbols are found.
 pub struct Language {
     /// The name LSP uses (`languageId`).
     pub name: &'static str,
     pub extensions: &'static [&'static str],
     pub grammar: fn() -> tree_sitter::Language,
-    /// The text of `queries/<name>/symbols.scm`.
+    /// The text of `queries/<name>/symbols.scm`. Captures: `@class` and `@function` with their `@name`,
+    /// `@wrapper` (an enclosing node that belongs to the definition inside it) and `@comment`.
     pub query: &'static str,
     /// What starts a line comment.
     pub comment: &'static str,
@@ -30,4 +33,50 @@ pub static LANGUAGES: &[Language] = &[Language {
 pub fn of_path(path: &str) -> Option<&'static Language> {
     let extension = path.rsplit_once('.')?.1;
     LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
+}
+
+impl Language {
+    /// The syntax tree of a text; `None` when the grammar does not fit the parser.
+    pub fn tree(&self, text: &str) -> Option<tree_sitter::Tree> {
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(&(self.grammar)()).ok()?;
+        parser.parse(text, None)
+    }
+
+    /// The compiled symbols query, compiled once for every row of [`LANGUAGES`].
+    pub(crate) fn symbols_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Vec<OnceLock<Option<Arc<tree_sitter::Query>>>>> = OnceLock::new();
+        let compile = || tree_sitter::Query::new(&(self.grammar)(), self.query).ok().map(Arc::new);
+        match LANGUAGES.iter().position(|row| std::ptr::eq(row, self)) {
+            Some(row) => {
+                let rows = COMPILED.get_or_init(|| LANGUAGES.iter().map(|_| OnceLock::new()).collect());
+                rows[row].get_or_init(compile).clone()
+            }
+            None => compile(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_query_compiles_and_names_its_captures() {
+        for language in LANGUAGES {
+            let query = tree_sitter::Query::new(&(language.grammar)(), language.query)
+                .unwrap_or_else(|error| panic!("{}: {error}", language.name));
+            for name in query.capture_names() {
+                let known = ["class", "function", "name", "wrapper", "comment"];
+                assert!(known.contains(name), "{}: @{name} means nothing", language.name);
+            }
+            assert!(language.symbols_query().is_some());
+        }
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_extension() {
+        assert_eq!(of_path("src/a.pyi").map(|l| l.name), Some("python"));
+        assert!(of_path("Makefile").is_none() && of_path("a.py/b").is_none());
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::symbols::outline::{NotFound, Outline, Symbol};
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SymbolPath {
     /// Path relative to the root; empty for a bare suffix (`Cart::total`).
@@ -30,5 +32,135 @@ impl fmt::Display for SymbolPath {
             (false, true) => f.write_str(&self.file),
             (true, _) => f.write_str(&self.names),
         }
+    }
+}
+
+/// Finds `A::b#2` in an outline: see [`Outline::find`].
+pub(crate) fn find(outline: &Outline, names: &str) -> Result<usize, NotFound> {
+    let wanted: Vec<(&str, Option<usize>)> = names.trim().split("::").map(part).collect();
+    let Some((last, _)) = wanted.last() else { return Err(NotFound { candidates: Vec::new() }) };
+    let (mut full, mut suffix) = (Vec::new(), Vec::new());
+    for (index, symbol) in outline.symbols.iter().enumerate() {
+        if symbol.name != *last {
+            continue;
+        }
+        let mut at = Some(index);
+        let fits = wanted.iter().rev().all(|(name, ordinal)| {
+            let Some(symbol) = at.and_then(|i| outline.symbols.get(i)) else { return false };
+            at = symbol.parent;
+            symbol.name == *name && ordinal.is_none_or(|n| n == symbol.ordinal)
+        });
+        if fits {
+            if at.is_none() { &mut full } else { &mut suffix }.push(index);
+        }
+    }
+    let hits = if full.is_empty() { suffix } else { full };
+    match hits.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(NotFound { candidates: nearest(outline, last) }),
+        many => Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, many)).collect() }),
+    }
+}
+
+/// `total#2` as name and ordinal; a `#` without a number is part of the name, and matches nothing.
+fn part(text: &str) -> (&str, Option<usize>) {
+    let text = text.trim();
+    match text.rsplit_once('#').and_then(|(name, n)| Some((name, n.parse().ok()?))) {
+        Some((name, ordinal)) => (name, Some(ordinal)),
+        None => (text, None),
+    }
+}
+
+/// A path that names this one among the ambiguous: the first of twins gets its `#1`.
+fn exact_path(outline: &Outline, index: usize, among: &[usize]) -> String {
+    let path = outline.path_of(index);
+    let symbol = &outline.symbols[index];
+    let twin = |other: &Symbol| other.parent == symbol.parent && other.ordinal != symbol.ordinal;
+    let ambiguous = symbol.ordinal == 1 && among.iter().any(|i| twin(&outline.symbols[*i]));
+    if ambiguous { format!("{path}#1") } else { path }
+}
+
+/// The paths whose own name is nearest to `name`: at most 5, none farther than half its length (at least 2).
+fn nearest(outline: &Outline, name: &str) -> Vec<String> {
+    let wanted: Vec<char> = name.to_lowercase().chars().collect();
+    let limit = (wanted.len() / 2).max(2);
+    let mut ranked: Vec<(usize, usize)> = outline
+        .symbols
+        .iter()
+        .enumerate()
+        .filter_map(|(index, symbol)| {
+            let have: Vec<char> = symbol.name.to_lowercase().chars().collect();
+            if have.len().abs_diff(wanted.len()) > limit {
+                return None;
+            }
+            let distance = edit_distance(&wanted, &have);
+            (distance <= limit && distance < wanted.len().max(have.len())).then_some((distance, index))
+        })
+        .collect();
+    ranked.sort_unstable();
+    ranked.into_iter().take(5).map(|(_, index)| outline.path_of(index)).collect()
+}
+
+/// Levenshtein's distance in characters.
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::language;
+
+    fn outline(text: &str) -> Outline {
+        Outline::parse(language::of_path("a.py").expect("Python"), text)
+    }
+
+    fn found(outline: &Outline, names: &str) -> String {
+        match outline.find(names) {
+            Ok(index) => format!("{names} = {}", outline.path_of(index)),
+            Err(missing) => format!("{names}: {}", missing.candidates.join(" ")),
+        }
+    }
+
+    #[test]
+    fn a_full_path_a_unique_suffix_or_candidates() {
+        let outline = outline(
+            "def total(): pass\nclass Cart:\n    def total(self): pass\n    def add(self): pass\n    def add(self): pass\nclass Shop:\n    class Cart:\n        def total(self): pass\n        def close(self): pass\n",
+        );
+        for (names, expected) in [
+            ("total", "total = total"),
+            ("Cart::total", "Cart::total = Cart::total"),
+            ("Shop::Cart::total", "Shop::Cart::total = Shop::Cart::total"),
+            ("Cart::close", "Cart::close = Shop::Cart::close"),
+            ("close", "close = Shop::Cart::close"),
+            ("Cart::add", "Cart::add: Cart::add#1 Cart::add#2"),
+            ("Cart::add#2", "Cart::add#2 = Cart::add#2"),
+            ("Cart::add#1", "Cart::add#1 = Cart::add"),
+            ("add#2", "add#2 = Cart::add#2"),
+            ("Cart::add#3", "Cart::add#3: Cart::add Cart::add#2"),
+            ("Cart::totl", "Cart::totl: total Cart::total Shop::Cart::total"),
+            ("unlike_everything_here", "unlike_everything_here: "),
+            ("", ": "),
+        ] {
+            assert_eq!(found(&outline, names), expected);
+        }
+    }
+
+    #[test]
+    fn a_path_reads_back_as_written() {
+        for text in ["src/a.py::Cart::total#2", "src/a.py", "Cart::total", "a.py::f"] {
+            assert_eq!(SymbolPath::parse(text).to_string(), text);
+        }
+        assert_eq!(SymbolPath::parse("src/a.py"), SymbolPath::new("src/a.py", ""));
     }
 }
