@@ -1,0 +1,3 @@
+//! The editors that Sextant works in, each an implementation of [`crate::editor::Editor`].
+
+pub mod nvim;
