@@ -8,3 +8,4 @@ pub mod editor;
 pub mod edits;
 pub mod llm;
 pub mod symbols;
+pub mod workspace;
