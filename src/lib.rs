@@ -10,3 +10,4 @@ pub mod editors;
 pub mod edits;
 pub mod llm;
 pub mod symbols;
+pub mod workspace;

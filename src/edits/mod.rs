@@ -1,5 +1,9 @@
 //! Edits as data: text edits, minimal hunks, finding `old_string`, symbol edits, the scope check. Pure functions.
 
+pub mod apply;
+pub mod find;
+pub mod hunks;
+
 use std::ops::Range;
 
 /// Replaces the bytes of `range` by `text`. In a list: sorted, not overlapping, all in bytes of one text.
@@ -7,4 +11,10 @@ use std::ops::Range;
 pub struct TextEdit {
     pub range: Range<usize>,
     pub text: String,
+}
+
+impl TextEdit {
+    pub fn new(range: Range<usize>, text: impl Into<String>) -> Self {
+        Self { range, text: text.into() }
+    }
 }

@@ -1,0 +1,72 @@
+//! Which files there are: those that version control would keep, without the hidden ones.
+
+use ignore::WalkBuilder;
+
+use crate::workspace::root::{Root, is_secret};
+
+/// The files of a workspace, as paths relative to its root.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Sorted.
+    pub files: Vec<String>,
+    /// Whether there were more than asked for.
+    pub more: bool,
+}
+
+/// Lists at most `limit` files, below `folder` (relative; empty for all).
+///
+/// Left out: what `.gitignore` and `.ignore` name (in a folder without git too), hidden files and
+/// folders, symbolic links, secrets, names that are not UTF-8, and folders that cannot be read. The
+/// files kept under a limit are the first of each folder in order, not those that the disk gave first.
+pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
+    let walk = WalkBuilder::new(root.join(folder))
+        .require_git(false)
+        // The user's own excludes would make two users' agents see two different projects.
+        .git_global(false)
+        .sort_by_file_name(|a, b| a.cmp(b))
+        .build();
+    let mut out = Listing::default();
+    for entry in walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())) {
+        let inside = entry.path().strip_prefix(root.path()).ok().and_then(|path| path.to_str());
+        let Some(path) = inside.filter(|path| !is_secret(path)) else { continue };
+        if out.files.len() == limit {
+            out.more = true;
+            break;
+        }
+        out.files.push(path.to_owned());
+    }
+    out.files.sort();
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn ignored_hidden_and_secret_files_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            (".gitignore", "build/\n*.pyc\n"),
+            ("b.py", ""),
+            ("a/z.py", ""),
+            ("a/.hidden.py", ""),
+            ("a/x.pyc", ""),
+            ("build/out.py", ""),
+            ("server.key", ""),
+            (".venv/lib.py", ""),
+        ] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        std::os::unix::fs::symlink("/etc", dir.path().join("etc")).unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        assert_eq!(list(&root, "", 10), Listing { files: vec!["a/z.py".into(), "b.py".into()], more: false });
+        assert_eq!(list(&root, "", 1), Listing { files: vec!["a/z.py".into()], more: true });
+        assert_eq!(list(&root, "a", 10).files, vec!["a/z.py"]);
+        assert_eq!(list(&root, "nowhere", 10), Listing::default());
+    }
+}

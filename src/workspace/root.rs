@@ -1,0 +1,205 @@
+//! Which paths may be touched: those inside the workspace root that hold no secrets.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::base::failure::{Failure, Kind};
+use crate::base::path;
+
+/// Why a path is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    #[error("the path is empty")]
+    Empty,
+    #[error("the path {0:?} has a line break or a NUL in it")]
+    BadName(String),
+    #[error("{0} is outside the workspace")]
+    Outside(String),
+    /// A symbolic link inside the workspace that leads out of it.
+    #[error("{path} leads out of the workspace, to {target}")]
+    LeadsOut { path: String, target: String },
+    #[error("{0} may hold secrets and is neither read nor written")]
+    Secret(String),
+    #[error("{0} is a directory")]
+    Directory(String),
+    #[error("{0} is not a regular file")]
+    Special(String),
+    #[error("{path} cannot be looked at: {reason}")]
+    Io { path: String, reason: String },
+}
+
+impl From<PathError> for Failure {
+    fn from(error: PathError) -> Self {
+        let hint = match &error {
+            PathError::Empty | PathError::BadName(_) => "give a path relative to the workspace root, with /",
+            PathError::Outside(_) => {
+                "only files inside the workspace can be used; open the other folder as a workspace"
+            }
+            PathError::LeadsOut { .. } => "open the folder it leads to as a workspace of its own",
+            PathError::Secret(_) => "open it in the editor yourself if it has to be changed",
+            PathError::Directory(_) => "name a file inside it; list_symbols or search shows what is there",
+            PathError::Special(_) => "only regular files can be read and edited",
+            PathError::Io { .. } => "check the permissions of the file and of the folders above it",
+        };
+        Self::new(Kind::User, error.to_string(), hint)
+    }
+}
+
+/// The folder that everything happens in, without symbolic links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    path: PathBuf,
+}
+
+impl Root {
+    /// The folder must exist.
+    pub fn new(folder: &Path) -> Result<Self, PathError> {
+        let io = |reason: String| PathError::Io { path: folder.display().to_string(), reason };
+        let path = folder.canonicalize().map_err(|error| io(error.to_string()))?;
+        if path.is_dir() { Ok(Self { path }) } else { Err(io("it is not a directory".into())) }
+    }
+
+    /// The workspace of a file or folder: the nearest folder above it that holds the mark of a project,
+    /// or else the folder itself.
+    pub fn find(start: &Path) -> Result<Self, PathError> {
+        let folder = if start.is_file() { start.parent().unwrap_or(start) } else { start };
+        let root = Self::new(folder)?;
+        let marked = root.path.ancestors().find(|folder| MARKS.iter().any(|mark| folder.join(mark).exists()));
+        Ok(marked.map_or(root.clone(), |folder| Self { path: folder.to_owned() }))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The absolute path of a resolved file.
+    pub fn join(&self, relative: &str) -> PathBuf {
+        self.path.join(relative)
+    }
+
+    /// Brings a path that somebody gave, relative or absolute, to a path relative to the root, with `/`.
+    ///
+    /// The file need not exist; what exists of its path is followed through symbolic links, and the
+    /// answer is the file itself and not the link. Refused: everything outside, secrets, and what
+    /// exists and is no regular file.
+    pub fn resolve(&self, given: &str) -> Result<String, PathError> {
+        if given.trim().is_empty() {
+            return Err(PathError::Empty);
+        }
+        if given.contains(['\0', '\n', '\r']) {
+            return Err(PathError::BadName(given.to_owned()));
+        }
+        let asked = self.path.join(given);
+        let inside = |path: &Path| path::relative(&self.path, path).filter(|relative| !relative.is_empty());
+        let real = follow(&asked, given)?;
+        let Some(relative) = inside(&real) else {
+            return Err(match inside(&asked) {
+                _ if real == self.path => PathError::Directory(given.to_owned()),
+                Some(path) => PathError::LeadsOut { path, target: real.display().to_string() },
+                None => PathError::Outside(given.to_owned()),
+            });
+        };
+        // The name asked for counts too: a link named `.env` is as little our business as its target.
+        if is_secret(&relative) || inside(&asked).is_some_and(|asked| is_secret(&asked)) {
+            return Err(PathError::Secret(relative));
+        }
+        match real.symlink_metadata() {
+            Ok(what) if what.is_dir() => Err(PathError::Directory(relative)),
+            Ok(what) if !what.is_file() => Err(PathError::Special(relative)),
+            _ => Ok(relative),
+        }
+    }
+}
+
+/// What marks the top of a project, in no order: the nearest folder that holds any of them is taken.
+const MARKS: &[&str] = &[
+    ".git",
+    ".hg",
+    ".jj",
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "CMakeLists.txt",
+    "composer.json",
+    "Gemfile",
+    "mix.exs",
+    "deno.json",
+];
+
+/// Follows symbolic links through as much of the path as exists; the rest is added as it stands.
+fn follow(path: &Path, given: &str) -> Result<PathBuf, PathError> {
+    let io = |error: std::io::Error| PathError::Io { path: given.to_owned(), reason: error.to_string() };
+    let mut rest = Vec::new();
+    let mut here = path.to_owned();
+    loop {
+        match here.canonicalize() {
+            Ok(real) => {
+                let path = rest.iter().rev().fold(real, |path, part| path.join(part));
+                // A `..` after what does not exist leads back to what may exist, and may be a link.
+                let climbs = path.components().any(|part| part == Component::ParentDir);
+                return if climbs { follow(&path::normalize(&path), given) } else { Ok(path) };
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                if here.symlink_metadata().is_ok_and(|what| what.is_symlink()) {
+                    let reason = "it is a symbolic link to nothing".to_owned();
+                    return Err(PathError::Io { path: given.to_owned(), reason });
+                }
+                let Some(last) = here.components().next_back() else { return Err(io(error)) };
+                rest.push(last.as_os_str().to_owned());
+                if !here.pop() {
+                    return Err(io(error));
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+                return Err(PathError::Special(given.to_owned()));
+            }
+            Err(error) => return Err(io(error)),
+        }
+    }
+}
+
+/// Folders whose every file is off limits: keys, and the records that version control keeps.
+const SECRET_FOLDERS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".ssh", ".gnupg", ".aws", ".kube", ".docker"];
+const SECRET_FILES: &[&str] = &[
+    ".env",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".git-credentials",
+    ".htpasswd",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+];
+const SECRET_ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
+/// Templates that are meant to be read and hold no values.
+const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template"];
+/// Source code and prose that is merely named after what it handles.
+const SOURCES: &[&str] = &[
+    "c", "cpp", "cs", "go", "h", "html", "java", "js", "jsx", "kt", "lua", "md", "php", "py", "pyi", "rb", "rs", "rst",
+    "swift", "ts", "tsx",
+];
+
+/// Whether a path relative to the root is, by its names, likely to hold secrets.
+pub fn is_secret(relative: &str) -> bool {
+    let relative = relative.to_ascii_lowercase();
+    let (folders, name) = relative.rsplit_once('/').unwrap_or(("", &relative));
+    let template = TEMPLATES.contains(&name);
+    let named = SECRET_FILES.contains(&name) || name.starts_with(".env.") && !template;
+    named
+        || name.starts_with(".credentials")
+        || name.starts_with("credentials") && !name.rsplit_once('.').is_some_and(|(_, end)| SOURCES.contains(&end))
+        || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || SECRET_FOLDERS.contains(&name)
+        || folders.split('/').any(|folder| SECRET_FOLDERS.contains(&folder))
+}
+
+#[cfg(test)]
+mod tests;
