@@ -41,6 +41,11 @@ impl Ledger {
         }
     }
 
+    /// The texts are what they were: so is what was known of them.
+    pub fn restore(&mut self, known: &Snaps) {
+        self.last.extend(known.iter().map(|(key, snap)| (key.clone(), Arc::clone(snap))));
+    }
+
     /// A file was created: nothing was said about it before by those who speak about it now.
     pub fn absent(file: &str, providers: impl IntoIterator<Item = String>) -> Snaps {
         let nothing = Arc::new(Snap { text: None, diagnostics: Vec::new() });
