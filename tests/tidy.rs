@@ -1,2 +1,408 @@
-//! x
-fn main() {}
+//! The rules of the house, read from its text: who may import whom, sizes, names, and what is never written.
+//!
+//! Nothing of the product is linked here. Every rule is a function from text to problems, and every
+//! rule has a sample that it must object to.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The rooms of `src/`, each with its floor. A room may import only from the floors below it.
+const FLOORS: &[(&str, u8)] = &[
+    ("base", 0),
+    ("symbols", 1),
+    ("edits", 2),
+    ("diagnostics", 2),
+    ("workspace", 3),
+    ("memory", 3),
+    ("llm", 3),
+    ("editor", 4),
+    ("agent", 5),
+    ("editors", 6),
+    ("serve", 6),
+    ("cli", 7),
+];
+
+/// What a room may import, where that is less than everything below it.
+const IMPORTS: &[(&str, &[&str])] = &[
+    ("symbols", &["base"]),
+    ("edits", &["base", "symbols"]),
+    ("diagnostics", &["base", "symbols"]),
+    ("workspace", &["base"]),
+    ("memory", &["base"]),
+    ("llm", &["base"]),
+    ("editor", &["base", "symbols", "edits", "diagnostics"]),
+];
+
+/// Crates that one place alone may name, so that the rest does not depend on them.
+const HOMES: &[(&str, &str)] = &[
+    ("nvim_rs", "src/editors/nvim"),
+    ("genai", "src/llm"),
+    ("rusqlite", "src/memory"),
+    ("jsonrpsee", "src/serve/rpc"),
+    ("rmcp", "src/serve/mcp"),
+];
+
+/// Rooms that may start other programs.
+const STARTERS: &[&str] = &["src/diagnostics", "src/editors", "src/cli"];
+
+/// Names that say nothing.
+const EMPTY_NAMES: &[&str] = &["util", "utils", "helper", "helpers", "common", "manager", "misc"];
+
+/// Query files that Neovim would read as its own.
+const NEOVIM_QUERIES: &[&str] =
+    &["highlights.scm", "tags.scm", "locals.scm", "folds.scm", "indents.scm", "injections.scm"];
+
+/// The one Lua file that speaks RPC, and what that looks like.
+const RPC_FILE: &str = "lua/sextant/rpc.lua";
+const RPC_WORDS: &[&str] = &["vim.rpcnotify", "vim.rpcrequest", "jobstart"];
+
+/// Longest file, in lines.
+const LINES: usize = 400;
+const TEST_LINES: usize = 800;
+
+struct File {
+    /// Relative to the repository, with `/`.
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    fn is(&self, ending: &str) -> bool {
+        self.path.ends_with(ending)
+    }
+
+    fn under(&self, folder: &str) -> bool {
+        self.path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
+    }
+
+    fn is_test(&self) -> bool {
+        self.under("tests") || self.is("/tests.rs") || self.path.contains("/tests/")
+    }
+
+    /// The room of a source file; `None` for the crate's two roots.
+    fn room(&self) -> Option<&str> {
+        let inside = self.path.strip_prefix("src/")?;
+        let room = inside.split_once('/').map_or(inside.strip_suffix(".rs")?, |(room, _)| room);
+        (room != "lib" && room != "main").then_some(room)
+    }
+
+    /// `path:line: what`, for every line that the rule objects to.
+    fn each_line(&self, rule: impl Fn(&str) -> Option<String>) -> Vec<String> {
+        let lines = self.text.lines().enumerate();
+        lines.filter_map(|(i, line)| rule(line).map(|what| format!("{}:{}: {what}", self.path, i + 1))).collect()
+    }
+
+    fn objection(&self, what: impl AsRef<str>) -> Vec<String> {
+        vec![format!("{}: {}", self.path, what.as_ref())]
+    }
+}
+
+/// A rule: what is wrong with a file.
+type Rule = fn(&File) -> Vec<String>;
+
+const RULES: &[(&str, Rule)] = &[
+    ("imports go down", imports_go_down),
+    ("paths are written in full", paths_in_full),
+    ("files are short", short),
+    ("files say what they decide", first_line),
+    ("names say something", names),
+    ("crates stay at home", homes),
+    ("programs are started in few places", starters),
+    ("one file speaks RPC", one_rpc_file),
+    ("the plugin requires nothing at start", quiet_plugin),
+    ("queries are not Neovim's", queries),
+    ("no machine is named", machines),
+    ("nothing is left undone", undone),
+];
+
+fn floor(room: &str) -> Option<u8> {
+    FLOORS.iter().find(|(name, _)| *name == room).map(|(_, floor)| *floor)
+}
+
+fn may_import(from: &str, to: &str) -> bool {
+    if from == to {
+        return true;
+    }
+    match IMPORTS.iter().find(|(room, _)| *room == from) {
+        Some((_, allowed)) => allowed.contains(&to),
+        None => floor(from) > floor(to),
+    }
+}
+
+/// The identifiers that follow a prefix on a line.
+fn after<'a>(line: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    line.match_indices(prefix).filter_map(move |(at, _)| {
+        let whole = !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+        let rest = &line[at + prefix.len()..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        (whole && end > 0).then_some(&rest[..end])
+    })
+}
+
+fn imports_go_down(file: &File) -> Vec<String> {
+    if !file.under("src") || !file.is(".rs") {
+        return Vec::new();
+    }
+    let Some(room) = file.room() else {
+        return if file.is("main.rs") { Vec::new() } else { own_name(file) };
+    };
+    if floor(room).is_none() {
+        return file.objection(format!("the room `{room}` is not in the table"));
+    }
+    let top = file.path == format!("src/{room}.rs") || file.path == format!("src/{room}/mod.rs");
+    let mut out = file.each_line(|line| {
+        let sideways = after(line, "super::").filter(|to| top && floor(to).is_some());
+        let mut named = after(line, "crate::").chain(sideways);
+        named.find_map(|to| match floor(to) {
+            None => Some(format!("crate::{to} is not a room")),
+            Some(_) if !may_import(room, to) => Some(format!("{room} may not import {to}")),
+            Some(_) => None,
+        })
+    });
+    out.extend(own_name(file));
+    out
+}
+
+fn own_name(file: &File) -> Vec<String> {
+    file.each_line(|line| after(line, "sextant::").next().map(|_| "write crate:: inside the crate".to_owned()))
+}
+
+fn paths_in_full(file: &File) -> Vec<String> {
+    if !file.is(".rs") || file.path == "tests/tidy.rs" {
+        return Vec::new();
+    }
+    let banned = [concat!("super::", "super"), concat!("use crate::", "{"), concat!("use crate::", "*")];
+    file.each_line(|line| banned.iter().find(|word| line.contains(**word)).map(|word| format!("`{word}`")))
+}
+
+fn short(file: &File) -> Vec<String> {
+    let counted = file.is(".rs") || file.is(".lua") || file.is(".py") && !file.under("tests/fixtures");
+    let limit = if file.is_test() { TEST_LINES } else { LINES };
+    let lines = file.text.lines().count();
+    if counted && lines > limit { file.objection(format!("{lines} lines, {limit} at most")) } else { Vec::new() }
+}
+
+fn first_line(file: &File) -> Vec<String> {
+    let first = file.text.lines().next().unwrap_or("");
+    let says = |mark: &str| first.strip_prefix(mark).is_some_and(|rest| rest.trim_matches(['-', ' ']).len() > 10);
+    if file.is(".rs") && !says("//! ") {
+        file.objection("the first line is no `//!` that says what the file decides")
+    } else if file.is(".lua") && !(says("-- ") || says("--- ")) {
+        file.objection("the first line is no comment that says what the file decides")
+    } else {
+        Vec::new()
+    }
+}
+
+fn names(file: &File) -> Vec<String> {
+    let mut parts = file.path.split('/').flat_map(|part| part.split(['.', '_', '-']));
+    let part = parts.find(|part| EMPTY_NAMES.contains(&part.to_lowercase().as_str()));
+    part.map_or(Vec::new(), |part| file.objection(format!("`{part}` says nothing")))
+}
+
+/// Code without a trailing line comment; good enough for finding names.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or(line)
+}
+
+fn homes(file: &File) -> Vec<String> {
+    if !file.is(".rs") || file.path == "tests/tidy.rs" {
+        return Vec::new();
+    }
+    file.each_line(|line| {
+        let named = |name: &str| after(code(line), name).next().is_some() || code(line).contains(&format!("{name}::"));
+        let (name, home) = HOMES.iter().find(|(name, home)| named(name) && !file.under(home))?;
+        Some(format!("{name} is named only in {home}"))
+    })
+}
+
+fn starters(file: &File) -> Vec<String> {
+    if !file.under("src") || STARTERS.iter().any(|room| file.under(room)) {
+        return Vec::new();
+    }
+    let words = ["process::Command", "Command::new("];
+    file.each_line(|line| {
+        let found = words.iter().any(|word| code(line).contains(word)) && !line.contains("clap");
+        found.then(|| format!("programs are started only in {}", STARTERS.join(", ")))
+    })
+}
+
+fn one_rpc_file(file: &File) -> Vec<String> {
+    if !file.is(".lua") || file.path == RPC_FILE || file.under("tests") {
+        return Vec::new();
+    }
+    file.each_line(|line| RPC_WORDS.iter().find(|word| line.contains(**word)).map(|w| format!("{w} is for {RPC_FILE}")))
+}
+
+fn quiet_plugin(file: &File) -> Vec<String> {
+    if !file.under("plugin") {
+        return Vec::new();
+    }
+    // What runs at start stands at the left margin; inside a function it runs when it is called.
+    let outer = |line: &str| line.contains("require") && !line.starts_with([' ', '\t', '-']);
+    file.each_line(|line| outer(line).then(|| "it requires something when Neovim starts".to_owned()))
+}
+
+fn queries(file: &File) -> Vec<String> {
+    let name = file.path.rsplit('/').next().unwrap_or("");
+    if NEOVIM_QUERIES.contains(&name) { file.objection("Neovim would read this as its own") } else { Vec::new() }
+}
+
+fn machines(file: &File) -> Vec<String> {
+    let exempt = ["Cargo.lock", "tests/tidy.rs"];
+    if exempt.contains(&file.path.as_str()) {
+        return Vec::new();
+    }
+    let hosts = [
+        concat!("crates", ".io"),
+        concat!("pypi", ".org"),
+        concat!("pythonhosted", ".org"),
+        concat!("npmjs", ".org"),
+        concat!("proxy.golang", ".org"),
+    ];
+    let folders = [concat!("/", "root"), concat!("/", "tmp"), concat!("/", "home"), concat!("/", "work")];
+    file.each_line(|line| {
+        let host = hosts.iter().find(|host| line.contains(**host));
+        let folder = folders.iter().find(|folder| !file.is_test() && names_folder(line, folder));
+        host.or(folder).map(|what| format!("`{what}` is one machine's"))
+    })
+}
+
+/// Whether a line names an absolute folder, and not the end of another path or a longer word.
+fn names_folder(line: &str, folder: &str) -> bool {
+    line.match_indices(folder).any(|(at, _)| {
+        let inside = line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~*$)}]>".contains(c));
+        let longer = line[at + folder.len()..].starts_with(|c: char| c.is_alphanumeric() || "_-(".contains(c));
+        !inside && !longer
+    })
+}
+
+fn undone(file: &File) -> Vec<String> {
+    let source = file.is(".rs") || file.is(".lua") || file.is(".py") || file.is(".scm") || file.path == "Makefile";
+    if !source || file.path == "tests/tidy.rs" || file.under("tests/fixtures") {
+        return Vec::new();
+    }
+    let words = ["TODO", "FIXME", "XXX", "HACK"];
+    let calls = ["todo!(", "unimplemented!(", "dbg!(", "#[ignore"];
+    file.each_line(|line| {
+        let whole = |word: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word);
+        let word = words.iter().find(|word| whole(word));
+        word.or(calls.iter().find(|call| line.contains(**call))).map(|word| format!("`{word}`"))
+    })
+}
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every text file of the repository; what builds and tools leave behind is not part of it.
+fn files() -> Vec<File> {
+    let mut out = Vec::new();
+    let mut folders = vec![repository()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                let kept = name == ".ci" || name == ".github" || !name.starts_with('.');
+                if kept && name != "target" && name != "__pycache__" && !path.is_symlink() {
+                    folders.push(path);
+                }
+            } else if name == ".git" {
+                // In a linked working tree this is a file, and not part of the repository.
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                out.push(File { path: relative(&path), text });
+            }
+        }
+    }
+    out.sort_by(|a, b| a.path.cmp(&b.path));
+    out
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(repository()).unwrap().to_string_lossy().replace('\\', "/")
+}
+
+#[test]
+fn the_house_is_in_order() {
+    let files = files();
+    assert!(files.iter().any(|file| file.path == "src/lib.rs"), "the files were not found");
+    let mut problems = Vec::new();
+    for (name, rule) in RULES {
+        problems.extend(files.iter().flat_map(rule).map(|problem| format!("{name}: {problem}")));
+    }
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+#[test]
+fn the_table_itself_goes_down() {
+    for (room, imports) in IMPORTS {
+        for import in *imports {
+            assert!(floor(room) > floor(import), "{room} imports {import}");
+        }
+    }
+}
+
+#[test]
+fn every_rule_objects_to_what_it_forbids() {
+    let long = "x\n".repeat(LINES + 1);
+    let bad: &[(Rule, &str, &str)] = &[
+        (imports_go_down, "src/base/a.rs", "use crate::symbols::path;"),
+        (imports_go_down, "src/workspace/a.rs", "let x = crate::symbols::language::of_path(p);"),
+        (imports_go_down, "src/edits/mod.rs", "use super::agent::x;"),
+        (imports_go_down, "src/edits/a.rs", "use crate::nothing::x;"),
+        (imports_go_down, "src/extra/a.rs", ""),
+        (imports_go_down, "src/serve/rpc.rs", "use crate::editors::nvim;"),
+        (imports_go_down, "src/cli/a.rs", "use sextant::base::text;"),
+        (paths_in_full, "src/a.rs", concat!("use super::", "super::x;")),
+        (paths_in_full, "src/a.rs", concat!("use crate::", "{base, edits};")),
+        (short, "src/a.rs", &long),
+        (short, "lua/sextant/a.lua", &long),
+        (first_line, "src/a.rs", "use std::fs;"),
+        (first_line, "src/a.rs", "//! x"),
+        (first_line, "lua/sextant/a.lua", "local M = {}"),
+        (names, "src/base/util.rs", ""),
+        (names, "src/helpers/a.rs", ""),
+        (names, "lua/sextant/plan_manager.lua", ""),
+        (homes, "src/agent/a.rs", "use nvim_rs::Value;"),
+        (homes, "src/agent/a.rs", "genai::Client::default()"),
+        (starters, "src/agent/a.rs", "use std::process::Command;"),
+        (starters, "src/agent/a.rs", "tokio::process::Command::new(\"ls\")"),
+        (one_rpc_file, "lua/sextant/a.lua", "vim.rpcnotify(1, 'x')"),
+        (one_rpc_file, "plugin/sextant.lua", "vim.fn.jobstart({})"),
+        (quiet_plugin, "plugin/sextant.lua", "local s = require('sextant')"),
+        (queries, "queries/python/tags.scm", ""),
+        (machines, "README.md", concat!("see /", "tmp/x")),
+        (machines, "src/a.rs", concat!("\"/", "home\"")),
+        (machines, "tests/a.py", concat!("https://pypi", ".org/simple")),
+        (undone, "src/a.rs", "// TODO: later"),
+        (undone, "src/a.rs", "todo!()"),
+        (undone, "src/a.rs", "#[ignore = \"slow\"]"),
+    ];
+    for (rule, path, text) in bad {
+        assert!(!rule(&File::new(path, text)).is_empty(), "no objection to {path}: {text:.60}");
+    }
+    let good: &[(Rule, &str, &str)] = &[
+        (imports_go_down, "src/agent/a.rs", "use crate::llm::step; use crate::agent::plan;"),
+        (imports_go_down, "src/edits/find.rs", "use crate::edits::find::nearest::Nearest;"),
+        (imports_go_down, "src/main.rs", "sextant::cli::run()"),
+        (short, "src/a/tests.rs", &long),
+        (homes, "src/editors/nvim/a.rs", "use nvim_rs::Value;"),
+        (homes, "src/agent/a.rs", "let x = 1; // genai::Client"),
+        (starters, "src/diagnostics/command.rs", "tokio::process::Command::new(name)"),
+        (one_rpc_file, RPC_FILE, "vim.rpcnotify(1, 'x')"),
+        (quiet_plugin, "plugin/sextant.lua", "  require('sextant.command')"),
+        (machines, "src/a.rs", "\"/workspace/symbol\" src/home ~/tmp/x"),
+        (machines, "tests/a.rs", concat!("\"/", "tmp\"")),
+        (undone, "src/a.rs", "let todos = 1;"),
+    ];
+    for (rule, path, text) in good {
+        assert_eq!(rule(&File::new(path, text)), Vec::<String>::new(), "{path}: {text:.60}");
+    }
+}

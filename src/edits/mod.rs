@@ -3,6 +3,9 @@
 pub mod apply;
 pub mod find;
 pub mod hunks;
+mod indent;
+pub mod scope;
+pub mod symbol;
 
 use std::ops::Range;
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::base::text::LineIndex;
 use crate::edits::find::Place;
+use crate::edits::indent::{Retab, indent};
 
 /// What brings a quoted line's indentation to that of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub(super) fn places(text: &str, index: &LineIndex, old: &str, new: &str, within
         return Vec::new();
     }
     let found = runs(text, index, old, None, within);
-    match Retab::between(text, old, new) {
+    match Retab::between(text, &[old, new]) {
         Some(retab) if found.is_empty() => {
             let old: Vec<String> = old.split('\n').map(|line| retab.line(line)).collect();
             runs(text, index, &old.join("\n"), Some(retab), within)
@@ -113,53 +114,4 @@ fn change(quote: &str, line: &str) -> Option<Change> {
     } else {
         quote.strip_suffix(line).map(|less| Change::Remove(less.to_owned()))
     }
-}
-
-fn indent(line: &str) -> &str {
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-}
-
-/// Tabs for spaces or spaces for tabs; the number is the spaces of one level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Retab {
-    ToTabs(usize),
-    ToSpaces(usize),
-}
-
-impl Retab {
-    fn between(text: &str, old: &str, new: &str) -> Option<Self> {
-        let has = |text: &str, c: char| text.lines().any(|line| line.starts_with(c) && !line.trim().is_empty());
-        if has(text, '\t') && has(old, ' ') {
-            Some(Self::ToTabs(level(old.lines().chain(new.lines()))))
-        } else if has(text, ' ') && has(old, '\t') {
-            Some(Self::ToSpaces(level(text.lines())))
-        } else {
-            None
-        }
-    }
-
-    fn line(self, line: &str) -> String {
-        let indent = indent(line);
-        let (tabs, spaces) = (indent.matches('\t').count(), indent.matches(' ').count());
-        let rest = &line[indent.len()..];
-        match self {
-            Self::ToTabs(unit) => {
-                format!("{}{}{rest}", "\t".repeat(tabs + spaces / unit), " ".repeat(spaces % unit))
-            }
-            Self::ToSpaces(unit) => format!("{}{rest}", " ".repeat(tabs * unit + spaces)),
-        }
-    }
-}
-
-/// The spaces that one level is indented by: what all indentations are multiples of.
-fn level<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
-    let gcd = |mut a: usize, mut b: usize| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    let found = lines.map(|line| indent(line).matches(' ').count()).filter(|spaces| *spaces > 0).fold(0, gcd);
-    // Aligned continuation lines are multiples of nothing; 4 is what most code has.
-    if found < 2 { 4 } else { found }
 }

@@ -1,0 +1,132 @@
+//! Where new code goes on the page: its indentation, and the lines of strings that must not move.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::edits::indent::{Retab, indent};
+use crate::symbols::language::Language;
+
+pub(super) fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |i| i + 1)
+}
+
+/// The end of the line, its line feed excluded.
+pub(super) fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |i| at + i)
+}
+
+/// Takes one indentation off every line that has it. Lines stay lines.
+pub(super) fn dedent(text: &str, indent: &str) -> String {
+    let lines = text.split('\n').map(|line| line.strip_prefix(indent).unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The place of a symbol.
+pub(super) struct Place {
+    /// What its first line is indented by.
+    pub(super) indent: String,
+}
+
+impl Place {
+    pub(super) fn of(text: &str, extent: Range<usize>) -> Self {
+        Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned() }
+    }
+
+    /// Content brought to this place: without blank lines around it, without the indentation of its first
+    /// line (which stands in the text already), all other lines indented in full.
+    pub(super) fn indented(&self, text: &str, language: &Language, content: &str) -> String {
+        let content = content.replace("\r\n", "\n");
+        let content = content.trim_end();
+        let content = &content[line_start(content, content.len() - content.trim_start().len())..];
+        let first = indent(content);
+        if first == self.indent {
+            return content[first.len()..].to_owned();
+        }
+        let bare = dedent(content, first);
+        let fixed = strings(language, &bare);
+        let retab = Retab::between(text, &[content]);
+        let lines: Vec<String> = bare
+            .split('\n')
+            .enumerate()
+            .map(|(row, line)| match retab {
+                Some(retab) if !fixed.contains(&row) => retab.line(line),
+                _ => line.to_owned(),
+            })
+            .collect();
+        let cut = first.is_empty() && self.is_cut(&lines, &fixed);
+        let moved = lines.iter().enumerate().map(|(row, line)| {
+            if row == 0 || cut || line.trim().is_empty() || fixed.contains(&row) {
+                line.clone()
+            } else {
+                format!("{}{line}", self.indent)
+            }
+        });
+        moved.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether content lacks the indentation of its first line only, as a quote from the symbol's start does.
+    ///
+    /// Then everything after it is indented at least like the symbol, and its block deeper than that.
+    fn is_cut(&self, lines: &[String], fixed: &HashSet<usize>) -> bool {
+        let rest = || {
+            let rest = lines.iter().enumerate().skip(1);
+            rest.filter(|(row, line)| !line.trim().is_empty() && !fixed.contains(row))
+        };
+        if !rest().all(|(_, line)| line.starts_with(&self.indent)) {
+            return false;
+        }
+        let header = lines.iter().position(|line| line.trim_end().ends_with([':', '{']));
+        match header
+            .and_then(|header| rest().filter(|(row, _)| *row > header).map(|(_, line)| indent(line).len()).min())
+        {
+            Some(block) => block > self.indent.len(),
+            None => rest().next().is_some(),
+        }
+    }
+}
+
+/// The lines that begin inside a multi-line string and do not follow the layout of the code around it.
+///
+/// A string whose lines are all indented at least like the line that it opens on (a docstring) moves
+/// with the code. One that goes further left says exactly what it says.
+fn strings(language: &Language, text: &str) -> HashSet<usize> {
+    let mut fixed = HashSet::new();
+    let Some(tree) = language.tree(text) else { return fixed };
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut stack = vec![tree.root_node()];
+    while let Some(node) = stack.pop() {
+        let rows = node.start_position().row + 1..node.end_position().row + 1;
+        if rows.is_empty() {
+            continue;
+        }
+        if node.kind() != "string" {
+            let mut cursor = node.walk();
+            stack.extend(node.children(&mut cursor));
+            continue;
+        }
+        let own = indent(lines.get(rows.start - 1).copied().unwrap_or(""));
+        let inside = || rows.clone().filter_map(|row| lines.get(row)).filter(|line| !line.trim().is_empty());
+        if own.is_empty() || !inside().all(|line| line.starts_with(own)) {
+            fixed.extend(rows);
+        }
+    }
+    fixed
+}
+
+/// Whether what the range holds is the only statement of its block.
+pub(super) fn alone_in_block(text: &str, language: &Language, range: Range<usize>) -> bool {
+    let Some(tree) = language.tree(text) else { return false };
+    let mut node = tree.root_node().descendant_for_byte_range(range.start, range.end);
+    while let Some(here) = node {
+        if here.kind() == "block" {
+            let mut cursor = here.walk();
+            return here.named_children(&mut cursor).filter(|child| child.kind() != "comment").count() == 1;
+        }
+        let parent = here.parent();
+        if !parent.is_some_and(|parent| parent.kind() == "block" || parent.byte_range() == here.byte_range()) {
+            return false;
+        }
+        node = parent;
+    }
+    false
+}
