@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod base;
+pub mod cli;
 pub mod diagnostics;
 pub mod editor;
 pub mod editors;

@@ -24,7 +24,12 @@ impl Session {
         deadline: Deadline,
     ) -> Vec<Report> {
         let paths = |documents: &[Document]| documents.iter().map(|document| document.path.clone()).collect::<Vec<_>>();
-        let mut reports = self.editor.diagnostics(&paths(edited), &paths(bystanders), deadline).await;
+        let (edited_paths, bystander_paths) = (paths(edited), paths(bystanders));
+        let cancel = self.cancelled();
+        let mut reports = tokio::select! {
+            reports = self.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
+            () = cancel.cancelled() => Vec::new(),
+        };
         let mut ledger = self.ledger.lock().await;
         for report in &mut reports {
             if !report.freshness.is_fresh() {

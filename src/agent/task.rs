@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
+use crate::agent::offers::Offered;
 use crate::agent::scope::Scope;
 use crate::agent::verdict::Found;
 use crate::llm::step::{LastResult, Usage};
@@ -22,6 +23,8 @@ pub struct Task {
     pub seen: BTreeMap<String, String>,
     /// Fixes that were tried and taken back, or refused: they are not offered again.
     pub tried: BTreeSet<String>,
+    /// The fixes of the last question.
+    pub offered: Vec<Offered>,
     pub results: Vec<LastResult>,
     /// Files that the task has created; nothing can be old in them.
     pub created: BTreeSet<String>,
@@ -33,6 +36,8 @@ pub struct Task {
     pub step: u32,
     /// Errors in a row.
     pub errors: u32,
+    /// Whether its list of introduced diagnostics has been shown already.
+    pub shown: bool,
 }
 
 impl Task {
@@ -46,6 +51,7 @@ impl Task {
             journal: Journal::new(request),
             seen: BTreeMap::new(),
             tried: BTreeSet::new(),
+            offered: Vec::new(),
             results: Vec::new(),
             created: BTreeSet::new(),
             pending: None,
@@ -53,6 +59,7 @@ impl Task {
             usage: Usage::default(),
             step: 0,
             errors: 0,
+            shown: false,
         }
     }
 
@@ -61,5 +68,11 @@ impl Task {
         for (key, snap) in known {
             self.start.entry(key.clone()).or_insert_with(|| snap.clone());
         }
+    }
+
+    /// The title of an offered fix, for a reader.
+    pub(crate) fn offered_title(&self, id: &str) -> Option<String> {
+        let offer = self.offered.iter().find(|offer| offer.id == id)?;
+        offer.key.split('|').next().map(str::to_owned)
     }
 }

@@ -23,10 +23,10 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     let place = session.place(&given.symbol).await?;
     session.refuse_stale(task, &place.document)?;
     let text = &place.document.text;
-    let edits = edit(text, place.language, &place.outline, place.symbol, given.action, &given.content)
+    let whole = edit(text, place.language, &place.outline, place.symbol, given.action, &given.content)
         .map_err(|error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"))?;
     // What the new text has in common with the old is not touched, so that marks in it stay.
-    let after = crate::edits::apply::apply(text, &edits).map_err(|error| tool_failure(error, "read the symbol again"))?;
+    let after = crate::edits::apply::apply(text, &[whole]).map_err(|error| tool_failure(error, "read the symbol again"))?;
     let hunks = hunks::hunks(text, &after);
     if hunks.is_empty() {
         return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));

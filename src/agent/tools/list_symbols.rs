@@ -36,7 +36,7 @@ pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnsw
     let mut found = Vec::new();
     for path in files::list(&session.root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
-        let text = std::fs::read_to_string(session.root.join(&path)).unwrap_or_default();
+        let Some(text) = files::text(&session.root, &path) else { continue };
         let outline = Outline::parse(language, &text);
         found.extend(lines(&path, &outline, |names| names.to_lowercase().contains(&wanted)));
         if found.len() > MOST {

@@ -1,10 +1,15 @@
 //! `search`: lines of the workspace that match a regular expression.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::agent::session::Session;
 use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::base::failure::Failure;
+use crate::symbols::language;
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
 use crate::workspace::{files, search};
 
 const MOST_HITS: usize = 50;
@@ -27,8 +32,16 @@ pub(super) fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Fa
     };
     let hits = search::search(&session.root, &list, &given.pattern, MOST_HITS)
         .map_err(|error| tool_failure(error, "give a regular expression in Rust's syntax"))?;
-    let mut lines: Vec<String> =
-        hits.hits.iter().map(|hit| format!("{}:{}: {}", hit.path, hit.line, hit.text)).collect();
+    let mut outlines: BTreeMap<&str, Outline> = BTreeMap::new();
+    let mut lines: Vec<String> = Vec::new();
+    for hit in &hits.hits {
+        let outline = outlines.entry(&hit.path).or_insert_with(|| {
+            let text = files::text(&session.root, &hit.path).unwrap_or_default();
+            language::of_path(&hit.path).map(|language| Outline::parse(language, &text)).unwrap_or_default()
+        });
+        let names = outline.at(hit.offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+        lines.push(format!("{}:{}: {}", SymbolPath::new(&hit.path, names), hit.line, hit.text));
+    }
     if hits.more {
         lines.push(format!("[more than {MOST_HITS}; be more precise]"));
     }

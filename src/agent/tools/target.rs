@@ -60,7 +60,7 @@ impl Session {
             let last = names.rsplit("::").next().unwrap_or(names);
             let plain = last.split('#').next().unwrap_or(last);
             // A file that does not even hold the name need not be parsed or opened in the editor.
-            let on_disk = std::fs::read_to_string(self.root.join(&path)).unwrap_or_default();
+            let Some(on_disk) = files::text(&self.root, &path) else { continue };
             if on_disk.contains(plain) && Outline::parse(language, &on_disk).find(names).is_ok() {
                 found.push(path);
             }
