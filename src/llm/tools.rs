@@ -49,7 +49,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "edit_file",
-        purpose: "old_string must occur once, copied exactly",
+        purpose: "old_string copied exactly, occurs once",
         parameters: &[
             text("path"),
             text("old_string"),
@@ -60,7 +60,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "edit_symbol",
-        purpose: "replace gives the whole new symbol; content is empty for delete",
+        purpose: "content: the whole new symbol; empty for delete",
         parameters: &[
             text("symbol"),
             Parameter {
