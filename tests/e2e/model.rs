@@ -238,14 +238,21 @@ async fn a_cut_stream_is_asked_for_once_more() {
     assert_eq!((got.usage.calls, got.usage.estimated), (2, true));
     assert!(got.heard.ends_with(&format!("\n{}", answer()["reasoning"].as_str().expect("text"))), "{}", got.heard);
 
-    // Wherever it is cut, half an answer never becomes an action.
-    for bytes in (0..2400).step_by(97) {
+    // Wherever it is cut, half an answer never becomes an action; one that lost only its last mark is whole.
+    let mut cuts = 0;
+    for bytes in (0..2600).step_by(97) {
         let cut = || Reply::CutAfter(answer(), bytes);
         let server = ModelServer::start([cut(), cut()]).await;
-        let got = ask(&model(&server)).await;
-        assert!(matches!(got.reply, Err(ModelError::Cut { .. })), "{bytes}: {:?}", got.reply);
-        assert_eq!(server.requests().len(), 2);
+        match ask(&model(&server)).await.reply {
+            Err(ModelError::Cut { .. }) => {
+                cuts += 1;
+                assert_eq!(server.requests().len(), 2);
+            }
+            Ok(reply) => assert_eq!(reply.action.expect("an action").parameters, answer()["action"]["parameters"]),
+            other => panic!("{bytes}: {other:?}"),
+        }
     }
+    assert!((20..27).contains(&cuts), "{cuts}");
 }
 
 #[tokio::test]
