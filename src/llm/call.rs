@@ -166,6 +166,7 @@ fn said(body: &Value) -> String {
 
 /// The HTTP status that an error inside a stream stands for.
 fn status_in(body: &Value) -> Option<u16> {
+    let body = body.get("error").unwrap_or(body);
     if let Some(code) = body.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok()) {
         return (400..600).contains(&code).then_some(code);
     }
@@ -217,7 +218,7 @@ mod tests {
     fn errors_inside_a_stream_stand_for_a_status() {
         assert_eq!(status_in(&json!({"code": 429})), Some(429));
         assert_eq!(status_in(&json!({"code": 7})), None);
-        assert_eq!(status_in(&json!({"type": "overloaded_error"})), Some(529));
+        assert_eq!(status_in(&json!({"type": "error", "error": {"type": "overloaded_error"}})), Some(529));
         assert_eq!(status_in(&json!({"message": "?"})), None);
     }
 }

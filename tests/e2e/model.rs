@@ -354,6 +354,84 @@ async fn dropping_the_call_hangs_up() {
     assert_eq!((server.requests().len(), server.connections()), (1, 1));
 }
 
+/// An answer in Anthropic's events, in two pieces.
+fn anthropic_events(text: &str) -> String {
+    let half = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(i, _)| i);
+    let mut events = String::new();
+    let mut event = |kind: &str, mut data: Value| {
+        data["type"] = kind.into();
+        events.push_str(&format!("event: {kind}\ndata: {data}\n\n"));
+    };
+    event("message_start", json!({"message": {"usage": {"input_tokens": 50, "output_tokens": 1}}}));
+    event("content_block_start", json!({"index": 0, "content_block": {"type": "text", "text": ""}}));
+    for piece in [&text[..half], &text[half..]] {
+        event("content_block_delta", json!({"index": 0, "delta": {"type": "text_delta", "text": piece}}));
+    }
+    event("content_block_stop", json!({"index": 0}));
+    event("message_delta", json!({"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 30}}));
+    event("message_stop", json!({}));
+    events
+}
+
+#[tokio::test]
+async fn anthropic_is_spoken_to_in_its_own_dialect() {
+    let overloaded = status(529, "{\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}");
+    let inside =
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n";
+    let whole = anthropic_events(&answer().to_string());
+    let server = ModelServer::start([overloaded, Reply::Events(inside.to_owned()), Reply::Events(whole)]).await;
+    let mut config = config(&server.url());
+    config.provider = Provider::Anthropic;
+    let got = ask(&model_with(&config)).await;
+    assert_eq!(got.reply.expect("a reply").reasoning, answer()["reasoning"]);
+    assert_eq!(got.heard, answer()["reasoning"].as_str().expect("text"));
+    assert_eq!(got.usage, Usage { calls: 3, prompt_tokens: 50, completion_tokens: 30, estimated: false });
+    let request = &server.requests()[2];
+    assert_eq!((request.path.as_str(), request.header("x-api-key")), ("/v1/messages", Some(KEY)));
+    assert_eq!(request.body["max_tokens"], 4096);
+    assert_eq!(request.body["output_config"]["format"]["type"], "json_schema");
+    assert!(request.body["system"].to_string().contains("You are Sextant"));
+}
+
+#[tokio::test]
+async fn gemini_is_spoken_to_in_its_own_dialect() {
+    let chunk = |text: &str, end: Value| {
+        let mut candidate = json!({"content": {"role": "model", "parts": [{"text": text}]}});
+        if !end.is_null() {
+            candidate["finishReason"] = end;
+        }
+        let usage = json!({"promptTokenCount": 60, "candidatesTokenCount": 40, "totalTokenCount": 100});
+        format!("data: {}\n\n", json!({"candidates": [candidate], "usageMetadata": usage}))
+    };
+    let text = answer().to_string();
+    let (first, second) = text.split_at(20);
+    let events = chunk(first, Value::Null) + &chunk(second, "STOP".into());
+    let server = ModelServer::start([Reply::Events(events), status(403, "")]).await;
+    let mut config = config(&server.url());
+    (config.provider, config.model) = (Provider::Gemini, "gemini-test".to_owned());
+    let model = model_with(&config);
+    let got = ask(&model).await;
+    assert_eq!(got.reply.expect("a reply").reasoning, answer()["reasoning"]);
+    assert_eq!((got.usage.prompt_tokens, got.usage.completion_tokens, got.usage.estimated), (60, 40, false));
+    let request = &server.requests()[0];
+    assert!(request.path.contains("models/gemini-test:streamGenerateContent"), "{}", request.path);
+    assert_eq!(request.header("x-goog-api-key"), Some(KEY));
+    assert!(request.body["generationConfig"]["responseJsonSchema"].is_object());
+    assert!(matches!(ask(&model).await.reply, Err(ModelError::Unauthorized { status: 403, .. })));
+}
+
+#[tokio::test]
+async fn ollama_gets_the_schema_through_its_openai_api() {
+    let server = ModelServer::start([Reply::Json(answer())]).await;
+    let mut config = config(&server.url());
+    (config.provider, config.api_key, config.model) = (Provider::Ollama, None, "qwen3:8b".to_owned());
+    ask(&model_with(&config)).await.reply.expect("a reply");
+    let request = &server.requests()[0];
+    assert_eq!((request.path.as_str(), request.header("authorization")), ("/v1/chat/completions", None));
+    assert_eq!(request.body["model"], "qwen3:8b");
+    assert_eq!(request.body["response_format"]["type"], "json_schema");
+}
+
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let elsewhere = ModelServer::start([Reply::Json(answer())]).await;

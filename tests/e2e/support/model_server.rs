@@ -34,6 +34,8 @@ pub enum Reply {
     Garbage,
     /// An error object inside the stream, after the text.
     ErrorInside(String, Value),
+    /// Server-sent events written out, for providers that speak another dialect.
+    Events(String),
     /// Every piece after a pause.
     Slow(Value, Duration),
 }
@@ -244,6 +246,11 @@ async fn answer(socket: &mut TcpStream, reply: Reply, dealing: Dealing) -> std::
             out.head().await?;
             out.send(&out.content(&text)).await?;
             out.send(&event(&json!({"error": error}))).await?;
+            out.finish().await
+        }
+        Reply::Events(events) => {
+            out.head().await?;
+            out.send(&events).await?;
             out.finish().await
         }
         Reply::Slow(value, pause) => {
