@@ -1,0 +1,34 @@
+# What a developer runs. Needs cargo, python3 and a C compiler; the rest is fetched into .tools/.
+
+SHELL := /bin/bash
+CARGO ?= cargo
+PYTHON ?= python3
+
+export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
+export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
+
+.PHONY: help demo test bench fmt tools
+.DEFAULT_GOAL := help
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
+	$(CARGO) build --locked
+	$(PYTHON) tests/demo/run.py
+
+test: tools ## Check formats and lints, then run every test against the real editors and servers
+	$(CARGO) fmt --check
+	$(PYTHON) tests/tools.py lua
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) test --locked
+
+bench: tools ## Measure the costs that the documentation states
+	$(CARGO) bench --locked
+
+fmt: tools ## Lay out the Rust and Lua files
+	$(CARGO) fmt
+	$(PYTHON) tests/tools.py lua --write
+
+tools: ## Fetch the pinned tools into .tools/ (Neovim, basedpyright, ruff, stylua)
+	@$(PYTHON) tests/tools.py
