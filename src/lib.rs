@@ -5,6 +5,7 @@
 pub mod base;
 pub mod diagnostics;
 pub mod editor;
+pub mod editors;
 pub mod edits;
 pub mod llm;
 pub mod symbols;
