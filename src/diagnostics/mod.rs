@@ -3,3 +3,4 @@
 pub mod batch;
 pub mod delta;
 pub mod model;
+pub mod server;
