@@ -39,14 +39,18 @@ impl Session {
         let mut task = self.begin(request, "simple", scope, cancel).await?;
         let ended = self.run_steps(&mut task, cancel).await;
         let word = match &ended {
-            Ok(Ended::Done { answer, .. }) => answer.clone(),
+            // The answer has been shown as it came.
+            Ok(Ended::Done { .. }) => String::new(),
             Ok(Ended::OutOfSteps) => format!("stopped after {} steps", self.config.limits.steps),
             Ok(Ended::TooManyErrors(last)) => format!("gave up after {} errors in a row, the last: {last}", self.config.limits.errors),
             Err(failure) => failure.message.clone(),
         };
         let mut outcome = self.finish(&mut task, &word).await;
         match ended? {
-            Ended::Done { .. } => Ok(outcome),
+            Ended::Done { answer, .. } => {
+                outcome.answer = answer;
+                Ok(outcome)
+            }
             Ended::OutOfSteps | Ended::TooManyErrors(_) => {
                 outcome.ok = false;
                 Ok(outcome)

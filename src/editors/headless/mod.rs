@@ -160,8 +160,8 @@ impl Editor for HeadlessEditor {
         Ok(applied)
     }
 
-    async fn diagnostics(&self, paths: &[String], deadline: Deadline) -> Vec<Report> {
-        let texts = self.refresh(paths).await;
+    async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
+        let texts = self.refresh(&[edited, bystanders].concat()).await;
         join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline))).await.concat()
     }
 
