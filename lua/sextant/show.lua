@@ -132,9 +132,6 @@ local renderers = {
   end,
   acting = function(event)
     line(('%d. %s %s'):format(event.step, event.tool, event.target))
-    if event.reasoning ~= '' then
-      line('   ' .. event.reasoning)
-    end
   end,
   acted = function(event)
     line((event.ok and '   ' or '   ✗ ') .. event.text:gsub('\n', '\n   '))
