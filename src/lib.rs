@@ -2,9 +2,12 @@
 //!
 //! The rooms and what each may import are drawn in `doc/architecture.md`; `tests/tidy.rs` holds them to it.
 
+pub mod agent;
 pub mod base;
+pub mod cli;
 pub mod diagnostics;
 pub mod editor;
+pub mod editors;
 pub mod edits;
 pub mod llm;
 pub mod symbols;

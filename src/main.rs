@@ -1,2 +1,7 @@
-//! x
-fn main() {}
+//! The `sextant` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sextant::cli::run()
+}

@@ -1,5 +1,34 @@
-//! Which diagnostics a change introduced, fixed, hid or uncovered: the interface and its words.
+//! Which diagnostics a change introduced, fixed, hid or uncovered: the interface and the order of the work.
+//!
+//! The code is aligned once (files, symbols, statements, tokens), then the diagnostics are carried over it. Messages
+//! confirm, they never find: a token that survived elsewhere is not the diagnostic here.
 
+mod anchors;
+mod carry;
+mod files;
+mod matching;
+mod message;
+mod sequence;
+mod side;
+mod spelling;
+mod statements;
+mod symbols;
+mod text;
+mod tokens;
+mod units;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostics::delta::anchors::{Anchored, Ground, NOWHERE, Words, anchor};
+use crate::diagnostics::delta::carry::Carry;
+use crate::diagnostics::delta::matching::Matching;
+use crate::diagnostics::delta::side::{NONE, Side};
+use crate::diagnostics::delta::tokens::Spellings;
+use crate::diagnostics::delta::verdict::{View, is_import, is_syntax};
 use crate::diagnostics::model::Diagnostic;
 
 /// One file before and after; a text is `None` where the file does not exist on that side.
@@ -50,6 +79,161 @@ pub struct Delta {
 }
 
 /// Matches two snapshots of diagnostics over a change of text.
-pub fn delta(_change: &Change<'_>, _before: &[Diagnostic], _after: &[Diagnostic]) -> Delta {
-    Delta::default()
+pub fn delta(change: &Change<'_>, before: &[Diagnostic], after: &[Diagnostic]) -> Delta {
+    if before.is_empty() && after.is_empty() {
+        return Delta::default();
+    }
+    let mut spellings = Spellings::default();
+    let (mut old, mut new) = (Side::default(), Side::default());
+    let (mut old_paths, mut new_paths) = (Vec::new(), Vec::new());
+    // A file whose text stands is compared by position, and never read.
+    for file in change.files.iter().filter(|file| file.before != file.after) {
+        if let Some(text) = file.before {
+            old.add(file.path, text, &mut spellings);
+            old_paths.push(file.path);
+        }
+        if let Some(text) = file.after {
+            new.add(file.path, text, &mut spellings);
+            new_paths.push(file.path);
+        }
+    }
+    let partner = files::pair((&old, &old_paths), (&new, &new_paths), &change.renames);
+    let scopes = symbols::pair(&old, &new, &partner);
+    let units = statements::pair(&old, &new, &scopes);
+    let mut votes = spelling::Votes::new();
+    let mut tokens = spelling::pair(&old, &new, &units, &mut votes);
+    for (b, a) in partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
+        if old.files[b].errors + new.files[*a as usize].errors > 0 {
+            text::pair_lines((&old, b), (&new, *a as usize), &mut tokens);
+        }
+    }
+    let names = spellings.names();
+    let mut renames: HashMap<&str, &str> = HashMap::new();
+    for (from, to) in spelling::renames(&votes) {
+        renames.insert(names[from as usize], names[to as usize]);
+    }
+    for (b, a) in partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
+        let (from, to) = (stem(old_paths[b]), stem(new_paths[*a as usize]));
+        if from != to {
+            renames.insert(from, to);
+        }
+    }
+    let ground_before = Ground { side: &old, files: places(&old_paths), partner, tokens: Some(&tokens) };
+    let identity = (0..new.files.len() as u32).collect();
+    let ground_after = Ground { side: &new, files: places(&new_paths), partner: identity, tokens: None };
+    let mut words = Words::default();
+    let anchored_before = anchor(&ground_before, before, &renames, &mut words);
+    let anchored_after = anchor(&ground_after, after, &HashMap::new(), &mut words);
+    let carry = Carry {
+        before: &old,
+        after: &new,
+        scopes: &scopes,
+        units: &units,
+        tokens: &tokens,
+        old: (before, &anchored_before),
+        new: (after, &anchored_after),
+    };
+    let pairs = carry.run();
+    Verdicts { carry: &carry, partner: &ground_before.partner, pairs: &pairs }.delta()
+}
+
+fn places<'a>(paths: &[&'a str]) -> HashMap<&'a str, usize> {
+    paths.iter().enumerate().map(|(i, path)| (*path, i)).collect()
+}
+
+/// The last component of a path without its extension: how code speaks of a module.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Sorts everything into its list.
+struct Verdicts<'v, 'a> {
+    carry: &'v Carry<'v, 'a>,
+    partner: &'v [u32],
+    pairs: &'v Matching,
+}
+
+impl Verdicts<'_, '_> {
+    fn delta(&self) -> Delta {
+        let (old, new) = (self.carry.old, self.carry.new);
+        let mut out = Delta::default();
+        let views = self.views();
+        let view = |file: u64| views.get(&file).copied().unwrap_or_default();
+        for (index, anchored) in old.1.iter().enumerate() {
+            let after = self.pairs.after(index as u32);
+            if after != NONE {
+                let how = self.how(index, after as usize);
+                out.persisting.push(Pair { before: index, after: after as usize, how });
+            } else if view(anchored.file).broke && !is_syntax(&old.0[index]) && self.survived(anchored) {
+                out.masked.push(index);
+            } else {
+                out.fixed.push(index);
+            }
+        }
+        for (index, anchored) in new.1.iter().enumerate() {
+            if self.pairs.before(index as u32) != NONE {
+                continue;
+            }
+            if view(anchored.file).mended && !is_syntax(&new.0[index]) && self.was_there(anchored) {
+                out.revealed.push(index);
+            } else {
+                out.new.push(index);
+            }
+        }
+        out
+    }
+
+    /// The code of a before-diagnostic is still there, as it was or rewritten.
+    fn survived(&self, d: &Anchored) -> bool {
+        let unit = self.carry.before.tokens.get(d.span.0 as usize).map_or(NONE, |token| token.unit);
+        d.file_level || d.start != NOWHERE || d.end != NOWHERE || self.carry.units.after(unit) != NONE
+    }
+
+    /// The code of an after-diagnostic stood there before, untouched.
+    fn was_there(&self, d: &Anchored) -> bool {
+        d.file_level || d.span.0 == NONE || self.carry.tokens.before(d.span.0) != NONE
+    }
+
+    /// How the parse of every file changed that has one of the diagnostics or was read.
+    fn views(&self) -> HashMap<u64, View> {
+        let (old, new) = (self.carry.old, self.carry.new);
+        let mut errors: HashMap<u64, (usize, usize)> = HashMap::new();
+        for (b, a) in self.partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
+            let counts = (self.carry.before.files[b].errors, self.carry.after.files[*a as usize].errors);
+            errors.insert(u64::from(*a), counts);
+        }
+        let mut said: HashMap<u64, (usize, usize)> = HashMap::new();
+        let mut cured: HashSet<u64> = HashSet::new();
+        for (index, (d, anchored)) in old.0.iter().zip(old.1).enumerate() {
+            if is_syntax(d) {
+                said.entry(anchored.file).or_default().0 += 1;
+            } else if is_import(d) && self.pairs.after(index as u32) == NONE {
+                cured.insert(anchored.file);
+            }
+        }
+        for (_, anchored) in new.0.iter().zip(new.1).filter(|(d, _)| is_syntax(d)) {
+            said.entry(anchored.file).or_default().1 += 1;
+        }
+        let files: HashSet<u64> = errors.keys().chain(said.keys()).chain(&cured).copied().collect();
+        let view = |file: u64| {
+            let tree = errors.get(&file).copied().unwrap_or_default();
+            let said = said.get(&file).copied().unwrap_or_default();
+            let mended = tree.0 > tree.1 || said.0 > said.1 || cured.contains(&file);
+            (file, View { broke: tree.1 > tree.0 || said.1 > said.0, mended })
+        };
+        files.into_iter().map(view).collect()
+    }
+
+    fn how(&self, before: usize, after: usize) -> How {
+        let (b, a) = (&self.carry.old.0[before], &self.carry.new.0[after]);
+        let (x, y) = (&self.carry.old.1[before], &self.carry.new.1[after]);
+        if b.severity != a.severity || b.code != a.code || x.texts[2] != y.texts[2] {
+            How::Updated
+        } else if b.location == a.location && b.message == a.message {
+            How::Same
+        } else {
+            How::Moved
+        }
+    }
 }

@@ -109,9 +109,10 @@ pub trait Editor: Send + Sync {
     /// Applies edits to several files: all of them or none. One undo step a file.
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError>;
 
-    /// One report for each provider that covers the file, each as fresh as the deadline allows.
-    /// No report at all means that no provider covers it.
-    async fn diagnostics(&self, paths: &[String], deadline: Deadline) -> Vec<Report>;
+    /// One report for each provider of each file, each as fresh as the deadline allows. No report at
+    /// all means that no provider covers the file. Bystanders are files that no edit touched: a provider
+    /// that looks at one file at a time need not be asked about them again.
+    async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report>;
 
     /// Answers that came after their deadline, each once.
     async fn late(&self) -> Vec<Report>;

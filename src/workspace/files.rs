@@ -39,6 +39,12 @@ pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
     out
 }
 
+/// The text of a listed file on disk; `None` where it is gone or no UTF-8 text. For looking for something in
+/// many files: what is edited is read through the editor.
+pub fn text(root: &Root, path: &str) -> Option<String> {
+    std::fs::read_to_string(root.join(path)).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -1,2 +1,4 @@
-//! x
-fn main() {}
+//! End-to-end tests: the real parts, against scripted neighbours.
+
+mod model;
+mod support;

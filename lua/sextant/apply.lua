@@ -1,0 +1,123 @@
+--- Carries out edits on buffers: all preconditions first, then every hunk in one go, then the saves.
+local buffers = require('sextant.buffers')
+
+local M = {}
+local api = vim.api
+
+-- Ends the open undo block, so that what follows is a step of its own even while the user is inserting.
+local function close_undo_block(buf)
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+end
+
+local function check(edit)
+  local buf = buffers.find(edit.path)
+  if edit.op == 'create' then
+    if buf and (api.nvim_buf_line_count(buf) > 1 or vim.bo[buf].modified) or vim.uv.fs_stat(edit.path) then
+      return nil, { kind = 'exists', path = edit.path }
+    end
+    return true
+  end
+  if not buf then
+    return nil, { kind = 'stale', path = edit.path }
+  end
+  if buffers.sync_with_disk(buf) then
+    return nil, { kind = 'conflict', path = edit.path }
+  end
+  if vim.b[buf].changedtick ~= edit.version then
+    return nil, { kind = 'stale', path = edit.path }
+  end
+  local locked = buffers.locked(buf)
+  if locked then
+    return nil, { kind = 'locked', path = edit.path, message = locked }
+  end
+  return true
+end
+
+local function set_hunks(buf, edit)
+  close_undo_block(buf)
+  for i = #edit.hunks, 1, -1 do
+    local h = edit.hunks[i]
+    api.nvim_buf_set_text(buf, h[1], h[2], h[3], h[4], h[5])
+  end
+  if edit.newline ~= nil and vim.bo[buf].endofline ~= edit.newline then
+    vim.bo[buf].endofline = edit.newline
+    if not edit.newline then
+      vim.bo[buf].fixendofline = false
+    end
+  end
+  close_undo_block(buf)
+end
+
+-- Writes with the buffer's own autocmds. The conflict check went before: `:write` on a newer file would ask and wait.
+local function write(buf, path)
+  vim.fn.mkdir(vim.fs.dirname(path), 'p')
+  local ok, err = pcall(api.nvim_buf_call, buf, function()
+    vim.cmd('silent lockmarks write')
+  end)
+  if not ok then
+    return false, 'not written: ' .. tostring(err):gsub('^.-Vim%(%w+%):', '')
+  end
+  return true
+end
+
+local function finish(edit, buf, was_unsaved, save)
+  local saved, note = false, nil
+  local tick = vim.b[buf].changedtick
+  if save ~= 'if_clean' then
+    note = 'not written: saving is turned off'
+  elseif was_unsaved then
+    note = 'not written: the buffer has unsaved changes of yours'
+  else
+    saved, note = write(buf, edit.path)
+  end
+  local facts = buffers.facts(edit.path, buf)
+  facts.saved, facts.note = saved, note
+  -- A plain write moves the version by one; more means that an autocmd (a formatter) changed the text.
+  facts.reformatted = vim.b[buf].changedtick - tick > (saved and 1 or 0)
+  return facts
+end
+
+local function open_new(path)
+  local buf = vim.fn.bufadd(path)
+  vim.cmd('noswapfile call bufload(' .. buf .. ')')
+  vim.bo[buf].buflisted = true
+  return buf
+end
+
+local function remove(edit)
+  local buf = buffers.find(edit.path)
+  if buf then
+    api.nvim_buf_delete(buf, { force = true })
+  end
+  vim.uv.fs_unlink(edit.path)
+  return { path = edit.path, deleted = true, saved = true }
+end
+
+--- Applies edits to several files: all of them or none.
+function M.apply(params, reply)
+  for _, edit in ipairs(params.edits) do
+    local ok, err = check(edit)
+    if not ok then
+      return reply(err)
+    end
+  end
+  local results = {}
+  local touched = {}
+  for i, edit in ipairs(params.edits) do
+    if edit.op == 'delete' then
+      results[i] = remove(edit)
+    else
+      local buf = edit.op == 'create' and open_new(edit.path) or buffers.find(edit.path)
+      touched[i] = { buf, vim.bo[buf].modified }
+      set_hunks(buf, edit)
+    end
+  end
+  for i, edit in ipairs(params.edits) do
+    if touched[i] then
+      results[i] = finish(edit, touched[i][1], touched[i][2], params.save)
+    end
+  end
+  reply(nil, results)
+end
+
+return M

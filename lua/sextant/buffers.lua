@@ -1,0 +1,193 @@
+--- Files as buffers: finding, opening hidden, reading in pieces, marks.
+local M = {}
+
+local api = vim.api
+-- Lines that are fetched in one go; more would be felt while typing.
+local CHUNK = 2000
+
+--- The loaded buffer of an absolute path, if there is one.
+---@return integer?
+function M.find(path)
+  local first = vim.fn.bufnr(vim.fn.fnameescape(path))
+  if first > 0 and api.nvim_buf_is_loaded(first) and api.nvim_buf_get_name(first) == path then
+    return first
+  end
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
+      local name = api.nvim_buf_get_name(buf)
+      if name == path or (name ~= '' and vim.fs.basename(name) == vim.fs.basename(path) and vim.uv.fs_realpath(name) == path) then
+        return buf
+      end
+    end
+  end
+end
+
+--- Opens a file hidden: no window, no swap prompt, not listed, with its autocmds (file type, servers).
+---@return integer buf
+function M.open(path)
+  local buf = M.find(path)
+  if buf then
+    return buf
+  end
+  buf = vim.fn.bufadd(path)
+  vim.cmd('noswapfile call bufload(' .. buf .. ')')
+  return buf
+end
+
+--- Whether the file on disk is newer than the buffer. An unmodified buffer is read again, as 'autoread' does.
+---@return boolean conflict
+function M.sync_with_disk(buf)
+  if vim.bo[buf].buftype ~= '' then
+    return false
+  end
+  local conflict = false
+  local id = api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buf,
+    callback = function()
+      -- Without 'autoread' Neovim would ask; a deleted file keeps its buffer. Both are told, never decided, here.
+      local reason = vim.v.fcs_reason
+      if reason == 'conflict' or reason == 'changed' then
+        conflict = true
+      end
+      vim.v.fcs_choice = ''
+    end,
+  })
+  pcall(function()
+    vim.cmd('silent! checktime ' .. buf)
+  end)
+  pcall(api.nvim_del_autocmd, id)
+  return conflict
+end
+
+--- Why the buffer must not be edited, or nil.
+function M.locked(buf)
+  if not vim.bo[buf].modifiable then
+    return "the buffer is 'nomodifiable'"
+  end
+  if vim.bo[buf].readonly then
+    return "the buffer is 'readonly'"
+  end
+  if vim.bo[buf].buftype ~= '' then
+    return ("the buffer is of type '%s'"):format(vim.bo[buf].buftype)
+  end
+end
+
+local function is_empty(buf, lines)
+  if #lines ~= 1 or lines[1] ~= '' then
+    return false
+  end
+  return api.nvim_buf_call(buf, function()
+    return vim.fn.line2byte(1) == -1
+  end)
+end
+
+--- What the binary knows of a buffer, without its text.
+function M.facts(path, buf)
+  return {
+    path = path,
+    version = vim.b[buf].changedtick,
+    exists = vim.uv.fs_stat(path) ~= nil,
+    unsaved = vim.bo[buf].modified,
+    locked = M.locked(buf),
+    newline = vim.bo[buf].endofline,
+  }
+end
+
+local function read_pieces(buf, done)
+  local tick = vim.b[buf].changedtick
+  local parts, from = {}, 0
+  local function more()
+    if not api.nvim_buf_is_loaded(buf) then
+      return done(nil)
+    end
+    if vim.b[buf].changedtick ~= tick then
+      tick, parts, from = vim.b[buf].changedtick, {}, 0
+    end
+    local lines = api.nvim_buf_get_lines(buf, from, from + CHUNK, false)
+    from = from + #lines
+    parts[#parts + 1] = table.concat(lines, '\n')
+    if from < api.nvim_buf_line_count(buf) and #lines > 0 then
+      vim.schedule(more)
+    else
+      done(parts, is_empty(buf, lines))
+    end
+  end
+  more()
+end
+
+--- Reads a file; with `known` the text is left out when the buffer is still at that version.
+function M.read(params, reply)
+  local path = params.path
+  local buf = M.find(path)
+  if not buf then
+    local stat = vim.uv.fs_stat(path)
+    if not stat then
+      return reply({ kind = 'not_found' })
+    end
+    local ok, err = pcall(M.open, path)
+    buf = M.find(path)
+    if not buf then
+      return reply({ kind = 'other', message = ok and 'the buffer could not be loaded' or tostring(err) })
+    end
+  else
+    M.sync_with_disk(buf)
+  end
+  if params.known and params.known == vim.b[buf].changedtick then
+    return reply(nil, M.facts(path, buf))
+  end
+  read_pieces(buf, function(parts, empty)
+    if not parts then
+      return reply({ kind = 'not_found' })
+    end
+    local facts = M.facts(path, buf)
+    facts.parts, facts.empty = parts, empty
+    reply(nil, facts)
+  end)
+end
+
+--- Every loaded file inside the root that a language server is attached to.
+function M.loaded(params, reply)
+  local paths = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' and #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0 then
+      local name = api.nvim_buf_get_name(buf)
+      if vim.startswith(name, params.root .. '/') then
+        paths[#paths + 1] = name
+      end
+    end
+  end
+  reply(nil, paths)
+end
+
+local function named_marks(buf)
+  local found = {}
+  for _, mark in ipairs(vim.fn.getmarklist(buf)) do
+    local name = mark.mark:sub(2)
+    if name:match('^%l$') then
+      found[name] = { mark.pos[2], mark.pos[3] - 1 }
+    end
+  end
+  return found
+end
+
+--- The marks a to z of a file.
+function M.marks(params, reply)
+  local buf = M.find(params.path)
+  reply(nil, buf and named_marks(buf) or vim.empty_dict())
+end
+
+--- Puts back the marks that an edit moved or deleted: those that are now where the edit left them.
+function M.restore_marks(params, reply)
+  local buf = M.find(params.path)
+  if buf then
+    local now = named_marks(buf)
+    for name, pos in pairs(params.before or {}) do
+      if vim.deep_equal(now[name], (params.after or {})[name]) or now[name] == nil then
+        pcall(api.nvim_buf_set_mark, buf, name, pos[1], pos[2], {})
+      end
+    end
+  end
+  reply(nil, true)
+end
+
+return M

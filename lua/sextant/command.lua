@@ -1,0 +1,60 @@
+--- The commands: what is at the cursor or in the range, handed to the binary.
+local M = {}
+
+local function where(args)
+  local buf = vim.api.nvim_get_current_buf()
+  local cursor = vim.api.nvim_win_get_cursor(0)
+  local here = {
+    path = vim.api.nvim_buf_get_name(buf),
+    buftype = vim.bo[buf].buftype,
+    line = cursor[1],
+    column = cursor[2],
+  }
+  if args.range > 0 then
+    here.first, here.last = args.line1, args.line2
+  end
+  return here
+end
+
+local function text_of(args)
+  return vim.trim(args.args)
+end
+
+function M.ask(args)
+  if text_of(args) == '' then
+    return require('sextant.rpc').say('say what to do: `:AgentAsk fix this`', vim.log.levels.WARN)
+  end
+  local place = where(args)
+  require('sextant.show').open_answer(text_of(args))
+  require('sextant.rpc').send('ask', { text = text_of(args), place = place })
+end
+
+function M.plan(args)
+  if text_of(args) == '' then
+    if not require('sextant.plan').reopen() then
+      require('sextant.rpc').say('no plan yet: `:AgentPlan make this file type-clean`', vim.log.levels.WARN)
+    end
+    return
+  end
+  local place = where(args)
+  require('sextant.plan').open(text_of(args))
+  require('sextant.rpc').send('plan', { text = text_of(args), place = place })
+end
+
+local function needs_process(verb)
+  local rpc = require('sextant.rpc')
+  if not rpc.running() then
+    return rpc.say('nothing is running', vim.log.levels.INFO)
+  end
+  rpc.send(verb, {})
+end
+
+function M.stop()
+  needs_process('stop')
+end
+
+function M.undo()
+  needs_process('undo')
+end
+
+return M

@@ -1,0 +1,67 @@
+--- :checkhealth sextant: the binary, the handshake, the options, the servers.
+local M = {}
+
+local function binary(health, options)
+  local rpc = require('sextant.rpc')
+  local path = rpc.find(options)
+  if not path then
+    health.error('no sextant binary found', {
+      'looked for: ' .. table.concat(rpc.candidates(options), ', '),
+      ('run `cargo build --release` in %s'):format(rpc.folder),
+      'or set `binary` in setup()',
+    })
+    return
+  end
+  local result = vim.system({ path, '--version' }, { timeout = 5000 }):wait()
+  local found = vim.trim(result.stdout or ''):match('(%d+%.%d+%.%d+)')
+  local wanted = require('sextant').version
+  if found == wanted then
+    health.ok(('%s, version %s'):format(path, found))
+  else
+    health.error(('%s is version %s, this plugin needs %s'):format(path, found or 'unknown', wanted), {
+      ('run `cargo build --release` in %s'):format(rpc.folder),
+    })
+  end
+end
+
+local function process(health)
+  local rpc = require('sextant.rpc')
+  if rpc.info then
+    health.ok(('running, model %s, workspace %s'):format(rpc.info.model, rpc.info.root))
+  else
+    health.info('not running; the first command starts it')
+  end
+  health.info('log: ' .. rpc.log_path())
+end
+
+local function servers(health)
+  local clients = vim.lsp.get_clients()
+  if #clients == 0 then
+    health.warn('no language server is running', { 'without one an edit can only be checked for syntax', 'see :help lsp-quickstart' })
+  end
+  for _, client in ipairs(clients) do
+    health.ok(('%s (%d buffers)'):format(client.name, vim.tbl_count(client.attached_buffers)))
+  end
+end
+
+function M.check()
+  local health = vim.health
+  health.start('sextant')
+  if vim.fn.has('nvim-0.11') == 1 then
+    health.ok('Neovim ' .. tostring(vim.version()))
+  else
+    health.error('Neovim 0.11 or newer is needed', { 'update Neovim' })
+  end
+  local options, problems = require('sextant.options').resolve(require('sextant').given)
+  if #problems == 0 then
+    health.ok('options')
+  else
+    health.error('setup(): ' .. table.concat(problems, '; '), { 'see :help sextant-options' })
+  end
+  binary(health, options)
+  process(health)
+  health.start('sextant: language servers')
+  servers(health)
+end
+
+return M

@@ -1,0 +1,66 @@
+--- The options: defaults, and what is wrong with the user's own.
+local M = {}
+
+M.defaults = {
+  -- Path of the sextant binary; nil looks in the plugin's own build folder, then in PATH.
+  binary = nil,
+  -- The model; `offline` needs no network and no key.
+  model = { provider = 'offline' },
+  diagnostics = {
+    -- Answer every edit with the diagnostics that it introduced.
+    on_edit = true,
+    -- Milliseconds for one edit's diagnostics, everything included.
+    timeout_ms = 1000,
+    -- Milliseconds for the first look at a file, while a server may still be starting.
+    start_timeout_ms = 30000,
+    -- The least severity that is reported: error, warning, info, hint.
+    severity_floor = 'warning',
+    -- The most new diagnostics that one answer lists.
+    max = 20,
+  },
+  -- Whether files are written after an edit: `if_clean` (no unsaved changes of yours) or `never`.
+  save = 'if_clean',
+  -- Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.
+  quickfix = { open = true },
+  -- Lines of the answer window.
+  window = { height = 12 },
+  limits = {
+    -- The most steps of one task.
+    steps = 25,
+  },
+}
+
+-- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
+local open = { model = true }
+
+local function check(given, defaults, path, problems)
+  for key, value in pairs(given) do
+    local name = path .. tostring(key)
+    local default = defaults[key]
+    if default == nil and name ~= 'binary' then
+      problems[#problems + 1] = ('unknown option `%s`'):format(name)
+    elseif default ~= nil and type(value) ~= type(default) then
+      problems[#problems + 1] = ('option `%s` must be a %s'):format(name, type(default))
+    elseif type(default) == 'table' and not open[name] then
+      check(value, default, name .. '.', problems)
+    end
+  end
+end
+
+--- The user's options over the defaults, and a list of what is wrong with them.
+---@param given table
+---@return table options, string[] problems
+function M.resolve(given)
+  local problems = {}
+  if type(given) ~= 'table' then
+    return vim.deepcopy(M.defaults), { 'setup() takes a table' }
+  end
+  check(given, M.defaults, '', problems)
+  table.sort(problems)
+  if #problems > 0 then
+    return vim.deepcopy(M.defaults), problems
+  end
+  return vim.tbl_deep_extend('force', vim.deepcopy(M.defaults), given), problems
+end
+
+return M

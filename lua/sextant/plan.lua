@@ -1,0 +1,116 @@
+--- The floating plan window: shows the plan document, approves it, runs it, stops it, closes.
+local M = {}
+local api = vim.api
+
+local buf, win = nil, nil
+local last_note = nil
+
+local KEYS = ' <CR> approve and run · s one step · <C-c> stop · q close '
+
+local function buffer()
+  if buf and api.nvim_buf_is_valid(buf) then
+    return buf
+  end
+  buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'hide'
+  vim.bo[buf].undolevels = -1
+  api.nvim_buf_set_name(buf, 'sextant://plan')
+  vim.bo[buf].filetype = 'markdown'
+  vim.bo[buf].modifiable = false
+  local function map(lhs, run, desc)
+    vim.keymap.set('n', lhs, run, { buffer = buf, nowait = true, desc = desc })
+  end
+  map('<CR>', function()
+    require('sextant.rpc').send('approve', { steps = 'all' })
+  end, 'Approve the plan and run it')
+  map('s', function()
+    require('sextant.rpc').send('approve', { steps = 'one' })
+  end, 'Run the next step of the plan')
+  map('<C-c>', '<Cmd>AgentStop<CR>', 'Stop the plan')
+  map('q', '<Cmd>close<CR>', 'Close the window; :AgentPlan opens it again')
+  return buf
+end
+
+local function set(lines)
+  local b = buffer()
+  vim.bo[b].modifiable = true
+  api.nvim_buf_set_lines(b, 0, -1, false, lines)
+  vim.bo[b].modifiable = false
+end
+
+local function title(phase)
+  return (' Sextant plan · %s '):format(phase)
+end
+
+local function open_window(enter)
+  if win and api.nvim_win_is_valid(win) then
+    return
+  end
+  local width = math.max(20, math.min(100, vim.o.columns - 6))
+  local height = math.max(5, math.min(24, vim.o.lines - 6))
+  win = api.nvim_open_win(buffer(), enter, {
+    relative = 'editor',
+    width = width,
+    height = height,
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
+    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
+    border = 'rounded',
+    style = 'minimal',
+    title = title('planning'),
+    footer = KEYS,
+    footer_pos = 'center',
+  })
+  vim.wo[win].wrap = true
+  vim.wo[win].linebreak = true
+  vim.wo[win].conceallevel = 0
+end
+
+local function with_note(lines)
+  if last_note then
+    lines[#lines + 1] = ''
+    vim.list_extend(lines, vim.split(last_note, '\n', { plain = true }))
+  end
+  return lines
+end
+
+--- Opens the window for a new plan. The user has just typed the command, so entering it takes no focus away.
+function M.open(request)
+  last_note = nil
+  set({ '# ' .. request, '', 'Planning…' })
+  open_window(true)
+end
+
+--- Shows the last plan again.
+---@return boolean shown
+function M.reopen()
+  if not (buf and api.nvim_buf_is_valid(buf)) then
+    return false
+  end
+  open_window(true)
+  return true
+end
+
+--- The plan document changed.
+function M.update(markdown, phase)
+  last_note = nil
+  M.markdown = markdown
+  local cursor = win and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win) or nil
+  set(vim.split(vim.trim(markdown), '\n', { plain = true }))
+  if win and api.nvim_win_is_valid(win) then
+    api.nvim_win_set_config(win, { title = title(phase) })
+    if cursor then
+      pcall(api.nvim_win_set_cursor, win, cursor)
+    end
+  end
+end
+
+--- A word under the plan: how it ended, or why there is none.
+function M.note(text)
+  if not (buf and api.nvim_buf_is_valid(buf)) then
+    return
+  end
+  last_note = text
+  set(with_note(vim.split(vim.trim(M.markdown or ''), '\n', { plain = true })))
+end
+
+return M

@@ -1,0 +1,196 @@
+//! The one way that an edit goes: scope, baseline, checkpoint, apply, settle, delta.
+
+use std::collections::BTreeSet;
+
+use crate::agent::journal::{Checkpoint, FileChange};
+use crate::agent::ledger::{Key, Ledger, Snaps};
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::verdict::{self, Status, Verdict};
+use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
+use crate::diagnostics::model::Report;
+use crate::editor::event::Event;
+use crate::editor::{Applied, Document, FileEdit};
+use crate::edits::TextEdit;
+
+/// An edit that a tool wants, with the document it was worked out on.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    Change { document: Document, hunks: Vec<TextEdit> },
+    Create { path: String, text: String },
+}
+
+impl Wanted {
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Change { document, .. } => &document.path,
+            Self::Create { path, .. } => path,
+        }
+    }
+
+    fn into_edit(self) -> FileEdit {
+        match self {
+            Self::Change { document, hunks } => {
+                FileEdit::Change { path: document.path, version: document.version, hunks }
+            }
+            Self::Create { path, text } => FileEdit::Create { path, text },
+        }
+    }
+}
+
+/// What an edit did.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    pub checkpoint: String,
+    pub applied: Vec<Applied>,
+    /// Symbols that hold the changed text, full paths.
+    pub symbols: Vec<String>,
+    pub verdict: Verdict,
+    /// What the ledger knew before, to go back to.
+    pub before: Snaps,
+}
+
+impl Session {
+    /// Carries out an edit and answers with what it introduced. Nothing is written when it is refused.
+    pub(crate) async fn change(
+        &self,
+        task: &mut Task,
+        wanted: Vec<Wanted>,
+        check: bool,
+        deadline: Deadline,
+    ) -> Result<Changed, Failure> {
+        for want in &wanted {
+            task.scope.check(want)?;
+        }
+        self.take_late(task).await;
+        let (edited, bystanders, stale) = self.baseline(&wanted, check, deadline).await;
+        let mut before = self.known().await;
+        self.remember_created(task, &wanted, &mut before);
+        let symbols = wanted.iter().flat_map(|want| crate::agent::scope::touched(want)).collect();
+        let renamed = task.scope.follow(&wanted);
+        let mut files = self.files_before(&wanted).await;
+        let edits: Vec<FileEdit> = wanted.into_iter().map(Wanted::into_edit).collect();
+        let applied = self.editor.apply(&edits, self.config.save).await?;
+        task.scope = renamed;
+        self.record(task, &mut files, &applied).await;
+        let checkpoint = self.next_checkpoint();
+        task.journal.checkpoints.push(Checkpoint { id: checkpoint.clone(), files });
+        let verdict = if check {
+            let reports = self.look_after(&applied, &bystanders, deadline).await;
+            self.judge(task, &before, &reports, &stale).await
+        } else {
+            Verdict::without(if self.config.diagnostics.on_edit { Status::Partial } else { Status::Off })
+        };
+        task.remember_start(&before);
+        drop(edited);
+        Ok(Changed { checkpoint, applied, symbols, verdict, before })
+    }
+
+    /// The documents that the answer depends on, and which providers have no baseline of this very text.
+    async fn baseline(
+        &self,
+        wanted: &[Wanted],
+        check: bool,
+        deadline: Deadline,
+    ) -> (Vec<Document>, Vec<Document>, Vec<String>) {
+        if !check {
+            return (Vec::new(), Vec::new(), Vec::new());
+        }
+        let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
+        let edited: Vec<Document> = wanted
+            .iter()
+            .filter_map(|want| match want {
+                Wanted::Change { document, .. } => Some(document.clone()),
+                Wanted::Create { .. } => None,
+            })
+            .collect();
+        let bystanders = self.bystanders(&paths).await;
+        let reports = self.ensure_baseline(&edited, &bystanders, deadline).await;
+        let (_, stale) = verdict::status(&reports);
+        (edited, bystanders, stale)
+    }
+
+    async fn files_before(&self, wanted: &[Wanted]) -> Vec<FileChange> {
+        let mut files = Vec::new();
+        for want in wanted {
+            let path = want.path().to_owned();
+            let before = match want {
+                Wanted::Change { document, .. } => Some(document.text.clone()),
+                Wanted::Create { .. } => None,
+            };
+            let marks_before = self.editor.marks(&path).await;
+            let marks_after = marks_before.clone();
+            files.push(FileChange { path, before, after: None, marks_before, marks_after });
+        }
+        files
+    }
+
+    async fn record(&self, task: &mut Task, files: &mut [FileChange], applied: &[Applied]) {
+        for (file, done) in files.iter_mut().zip(applied) {
+            file.after = done.document.as_ref().map(|document| document.text.clone());
+            file.marks_after = self.editor.marks(&file.path).await;
+            if let Some(text) = &file.after {
+                task.seen.insert(file.path.clone(), text.clone());
+            }
+            let symbols = Vec::new();
+            self.editor.show(Event::Edited { path: file.path.clone(), symbols });
+        }
+    }
+
+    fn remember_created(&self, task: &mut Task, wanted: &[Wanted], before: &mut Snaps) {
+        let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
+        for want in wanted {
+            if let Wanted::Create { path, .. } = want {
+                task.created.insert(path.clone());
+                before.extend(Ledger::absent(path, providers.iter().cloned()));
+            }
+        }
+    }
+
+    async fn look_after(&self, applied: &[Applied], bystanders: &[Document], deadline: Deadline) -> Vec<Report> {
+        let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
+        self.look(&now, bystanders, deadline).await
+    }
+
+    async fn judge(&self, task: &mut Task, before: &Snaps, reports: &[Report], stale: &[String]) -> Verdict {
+        let open: BTreeSet<Key> = reports
+            .iter()
+            .filter(|report| !report.freshness.is_fresh())
+            .map(|report| (report.file.clone(), report.provider.clone()))
+            .collect();
+        let after: Snaps = self.known().await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+        let mut before = before.clone();
+        for (file, provider) in after.keys() {
+            if task.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
+                before.extend(Ledger::absent(file, [provider.clone()]));
+            }
+        }
+        let mut verdict = verdict::compare(&before, &after, reports, &[]);
+        if !stale.is_empty() && verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+            verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));
+        }
+        task.pending = if open.is_empty() { None } else { Some(before) };
+        verdict
+    }
+
+    /// Takes back the last change of the task: text, saved state and knowledge are what they were.
+    pub(crate) async fn take_back(&self, task: &mut Task, changed: &Changed) -> Result<(), Failure> {
+        let Some(checkpoint) = task.journal.checkpoints.pop() else { return Ok(()) };
+        let inverse: Vec<FileChange> = checkpoint.files.iter().cloned().map(FileChange::inverse).collect();
+        if let Err(failure) = self.carry_over(&inverse).await {
+            task.journal.checkpoints.push(checkpoint);
+            return Err(failure);
+        }
+        for file in &inverse {
+            match &file.after {
+                Some(text) => task.seen.insert(file.path.clone(), text.clone()),
+                None => task.seen.remove(&file.path),
+            };
+        }
+        self.ledger.lock().await.restore(&changed.before);
+        task.pending = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! The configuration of the agent, as every door reads it.
+
+use serde::Deserialize;
+
+use crate::diagnostics::model::Severity;
+use crate::editor::Save;
+
+/// What the user may set. Unknown keys are errors, so that a typing mistake is not silently the default.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    pub diagnostics: Checks,
+    pub save: Save,
+    pub quickfix: Quickfix,
+    pub limits: Limits,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Checks {
+    /// Whether every edit is answered with the diagnostics that it introduced.
+    pub on_edit: bool,
+    /// Milliseconds for one edit's diagnostics, everything included.
+    pub timeout_ms: u64,
+    /// Milliseconds for the first look at a file, while a server may still be starting.
+    pub start_timeout_ms: u64,
+    /// The least severity that is reported.
+    pub severity_floor: Severity,
+    /// The most new diagnostics that one answer lists; the rest is a number.
+    pub max: usize,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self { on_edit: true, timeout_ms: 1000, start_timeout_ms: 30_000, severity_floor: Severity::Warning, max: 20 }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quickfix {
+    /// Whether the list is opened when a task has introduced something.
+    pub open: bool,
+}
+
+impl Default for Quickfix {
+    fn default() -> Self {
+        Self { open: true }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// The most steps of one task.
+    pub steps: u32,
+    /// Errors in a row that end a task (seed 003, simple mode).
+    pub errors: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 25, errors: 3 }
+    }
+}

@@ -1,0 +1,167 @@
+//! What a model is told: the request, the source in scope, the diagnostics there, the fixes on offer.
+
+use std::collections::BTreeSet;
+
+use crate::agent::scope::{Scope, source};
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::answer::clean;
+use crate::agent::verdict::{self, Found};
+use crate::base::deadline::Deadline;
+use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
+use crate::symbols::language;
+use crate::symbols::outline::Outline;
+use crate::workspace::files;
+
+/// Diagnostics of one question. More would not be read, and would cost.
+const DIAGNOSTICS: usize = 12;
+/// Diagnostics of a plan's question.
+const PLAN_DIAGNOSTICS: usize = 60;
+/// Fixes of one step's question.
+const FIXES: usize = 4;
+/// Bytes of source of one question: about 700 tokens.
+const SOURCE: usize = 2400;
+const FILES: usize = 40;
+/// Milliseconds for asking the servers what they offer.
+const OFFERS_MS: u64 = 5000;
+
+impl Session {
+    pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
+        let mut found = self.in_scope(&task.scope).await;
+        found.truncate(PLAN_DIAGNOSTICS);
+        let fixes = self.offers(task, &found, FIXES, Deadline::after_ms(OFFERS_MS)).await;
+        let (found, fixes) = shorten(found, fixes, DIAGNOSTICS);
+        StepInput {
+            query: task.request.clone(),
+            memory: Vec::new(),
+            current_file: task.current_file.clone(),
+            scope: task.scope.names(),
+            sources: self.sources(task).await,
+            workspace: self.workspace_files(),
+            diagnostics: found.iter().map(line).collect(),
+            fixes,
+            results: task.results.clone(),
+            step: task.step,
+            error_count: task.errors,
+        }
+    }
+
+    pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
+        let mut found = self.in_scope(&task.scope).await;
+        found.truncate(PLAN_DIAGNOSTICS);
+        let fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, Deadline::after_ms(4 * OFFERS_MS)).await;
+        PlanInput {
+            query: task.request.clone(),
+            memory: Vec::new(),
+            current_file: task.current_file.clone(),
+            scope: task.scope.names(),
+            sources: self.sources(task).await,
+            workspace: self.workspace_files(),
+            diagnostics: found.iter().map(line).collect(),
+            fixes,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The known diagnostics in scope, from the floor up, worst first.
+    pub(crate) async fn in_scope(&self, scope: &Scope) -> Vec<Found> {
+        let known = self.known().await;
+        let files: BTreeSet<String> = match scope {
+            Scope::Workspace => known.keys().map(|(file, _)| file.clone()).collect(),
+            _ => scope.files().into_iter().collect(),
+        };
+        let mut found = verdict::all(&known, &files);
+        found.retain(|found| {
+            found.diagnostic.severity <= self.config.diagnostics.severity_floor && scope.holds(&found.symbol)
+        });
+        found
+    }
+
+    /// The source in scope as the editor has it now; the outline where it would be too long.
+    async fn sources(&self, task: &mut Task) -> Vec<(String, String)> {
+        let mut sources = Vec::new();
+        let mut room = SOURCE;
+        for (name, path, names) in wanted(&task.scope) {
+            let Ok(document) = self.document(&path).await else { continue };
+            let mut text = excerpt(&document.path, &document.text, &names, room);
+            room = room.saturating_sub(text.len());
+            if text.is_empty() {
+                "(too long to show; read it)".clone_into(&mut text);
+            }
+            task.seen.insert(document.path, document.text);
+            sources.push((name, text));
+        }
+        sources
+    }
+
+    fn workspace_files(&self) -> Vec<String> {
+        files::list(&self.root, "", FILES).files
+    }
+}
+
+/// Name, file, and names inside of it.
+fn wanted(scope: &Scope) -> Vec<(String, String, String)> {
+    match scope {
+        Scope::Workspace => Vec::new(),
+        Scope::Files(files) => files.iter().map(|file| (file.clone(), file.clone(), String::new())).collect(),
+        Scope::Symbols(symbols) => {
+            symbols.iter().map(|symbol| (symbol.to_string(), symbol.file.clone(), symbol.names.clone())).collect()
+        }
+    }
+}
+
+fn excerpt(path: &str, text: &str, names: &str, room: usize) -> String {
+    let outline = language::of_path(path).map(|language| Outline::parse(language, text));
+    if names.is_empty() {
+        if text.len() <= room {
+            return text.to_owned();
+        }
+        let list = outline.map(|outline| (0..outline.symbols.len()).map(|index| outline.path_of(index)).collect::<Vec<_>>());
+        return list.map(|list| fit(&format!("(too long to show; its symbols: {})", list.join(", ")), room)).unwrap_or_default();
+    }
+    let Some(outline) = outline else { return String::new() };
+    match outline.find(names) {
+        Ok(symbol) => fit(source(text, &outline, symbol), room),
+        Err(_) => String::new(),
+    }
+}
+
+/// As much as fits, cut at a line.
+fn fit(text: &str, room: usize) -> String {
+    if text.len() <= room {
+        return text.to_owned();
+    }
+    let mut cut = room.min(text.len());
+    while !text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    let end = text[..cut].rfind('\n').unwrap_or(0);
+    if end == 0 { String::new() } else { format!("{}\n(cut here; read_symbol shows the rest)", &text[..end]) }
+}
+
+fn line(found: &Found) -> DiagnosticLine {
+    DiagnosticLine {
+        severity: found.diagnostic.severity.to_string(),
+        symbol: found.symbol.to_string(),
+        code: found.diagnostic.code.clone().unwrap_or_default(),
+        message: clean(&found.diagnostic.message),
+        source: found.diagnostic.source.clone(),
+    }
+}
+
+/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes.
+fn shorten(found: Vec<Found>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Found>, Vec<FixOffer>) {
+    let fixable: BTreeSet<usize> = fixes.iter().filter_map(|fix| fix.diagnostic).collect();
+    let mut kept: Vec<usize> = fixable.iter().copied().take(most).collect();
+    kept.extend((0..found.len()).filter(|index| !fixable.contains(index)).take(most.saturating_sub(kept.len())));
+    kept.sort_unstable();
+    let place = |index: usize| kept.iter().position(|known| *known == index);
+    let fixes = fixes
+        .into_iter()
+        .filter_map(|fix| match fix.diagnostic {
+            Some(index) => place(index).map(|index| FixOffer { diagnostic: Some(index), ..fix }),
+            None => Some(fix),
+        })
+        .collect();
+    (kept.iter().filter_map(|index| found.get(*index).cloned()).collect(), fixes)
+}

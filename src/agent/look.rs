@@ -1,0 +1,105 @@
+//! Looking at diagnostics: asks the editor, takes what is fresh into the ledger, says what is not.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use crate::agent::ledger::{Key, Snaps};
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::verdict;
+use crate::base::deadline::Deadline;
+use crate::diagnostics::model::{Freshness, Report};
+use crate::editor::Document;
+
+impl Session {
+    /// Asks for the diagnostics of the files as they are now and keeps what is fresh.
+    ///
+    /// A report that is of another version than the text at hand counts as not answered.
+    pub(crate) async fn look(
+        &self,
+        edited: &[Document],
+        bystanders: &[Document],
+        deadline: Deadline,
+    ) -> Vec<Report> {
+        let paths = |documents: &[Document]| documents.iter().map(|document| document.path.clone()).collect::<Vec<_>>();
+        let (edited_paths, bystander_paths) = (paths(edited), paths(bystanders));
+        let cancel = self.cancelled();
+        let mut reports = tokio::select! {
+            reports = self.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
+            () = cancel.cancelled() => Vec::new(),
+        };
+        let mut ledger = self.ledger.lock().await;
+        for report in &mut reports {
+            if !report.freshness.is_fresh() {
+                continue;
+            }
+            let known = edited.iter().chain(bystanders).find(|document| document.path == report.file);
+            let text = match known {
+                Some(document) if Some(document.version) == report.version => Some(document.text.clone()),
+                // Somebody typed, or a formatter ran: the report is fresh, but of a newer text than ours.
+                _ => match self.editor.read(&report.file).await {
+                    Ok(now) if Some(now.version) == report.version => Some(now.text),
+                    _ => None,
+                },
+            };
+            match text {
+                Some(text) => ledger.take(report, &Arc::from(text)),
+                None => {
+                    report.freshness = Freshness::Timeout;
+                    report.note = Some("the text went on changing".to_owned());
+                }
+            }
+        }
+        reports
+    }
+
+    /// Every other loaded file that an edit of these may break.
+    pub(crate) async fn bystanders(&self, edited: &[String]) -> Vec<Document> {
+        let loaded = self.editor.loaded().await;
+        let others = loaded.iter().filter(|path| !edited.contains(path)).map(|path| self.editor.read(path));
+        join_all(others).await.into_iter().flatten().collect()
+    }
+
+    /// Makes sure that there is a baseline for these files, asking only where the ledger is not current.
+    /// Answers with the reports where it asked.
+    pub(crate) async fn ensure_baseline(
+        &self,
+        edited: &[Document],
+        bystanders: &[Document],
+        deadline: Deadline,
+    ) -> Vec<Report> {
+        let current = {
+            let ledger = self.ledger.lock().await;
+            edited.iter().chain(bystanders).all(|document| ledger.is_current(&document.path, &document.text))
+        };
+        if current { Vec::new() } else { self.look(edited, bystanders, deadline).await }
+    }
+
+    pub(crate) async fn known(&self) -> Snaps {
+        self.ledger.lock().await.snaps()
+    }
+
+    /// Takes answers that came after their deadline. What they show to be new is told once, with the next answer.
+    pub(crate) async fn take_late(&self, task: &mut Task) {
+        let reports = self.editor.late().await;
+        if reports.is_empty() {
+            return;
+        }
+        let mut arrived: BTreeSet<Key> = BTreeSet::new();
+        for report in reports {
+            if let Ok(document) = self.editor.read(&report.file).await
+                && report.version == Some(document.version)
+            {
+                self.ledger.lock().await.take(&report, &Arc::from(document.text));
+                arrived.insert((report.file, report.provider));
+            }
+        }
+        if let Some(before) = task.pending.take() {
+            let only = |snaps: Snaps| -> Snaps { snaps.into_iter().filter(|(key, _)| arrived.contains(key)).collect() };
+            let late = verdict::compare(&only(before), &only(self.known().await), &[], &[]);
+            task.late.extend(late.new);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The agent: one loop from a request to a judged change, the same behind every door.
+
+pub mod change;
+pub mod config;
+mod facts;
+pub mod journal;
+pub mod ledger;
+mod look;
+mod offers;
+pub mod outcome;
+pub mod plan;
+pub mod request;
+pub mod scope;
+pub mod session;
+mod simple;
+pub mod task;
+pub mod tools;
+mod undo;
+pub mod verdict;

@@ -1,0 +1,131 @@
+//! Which of the servers' fixes are offered: none that only hides a diagnostic, none that deletes a check.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::verdict::Found;
+use crate::base::deadline::Deadline;
+use crate::editor::Fix;
+use crate::edits::TextEdit;
+use crate::llm::step::FixOffer;
+
+/// Comments that silence a checker, in the languages that Sextant reads.
+static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)#\s*(noqa|type:\s*ignore|pyright:|basedpyright:|mypy:|ty:\s*ignore|pyrefly:\s*ignore|pylint:\s*disable|ruff:\s*(noqa|ignore)|fmt:\s*(off|skip)|pragma:\s*no)|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|NOLINT",
+    )
+    .ok()
+});
+
+/// Titles of offers that hide a diagnostic instead of repairing it.
+static HIDING_TITLE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(ignore|noqa|disable|suppress|silence)\b").ok());
+
+/// Statements that check something: a fix that removes one repairs nothing.
+static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(assert|raise|if|elif|while|except)\b").ok());
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    Suppression,
+    DeletesCheck,
+}
+
+/// An offer as the task keeps it: its id changes with every edit, its key does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    pub id: String,
+    /// Title, symbol and diagnostic.
+    pub key: String,
+}
+
+fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
+    pattern.as_ref().map_or(0, |regex| text.lines().filter(|line| regex.is_match(line)).count())
+}
+
+/// Why these edits of a file are no repair.
+pub fn refusal(_path: &str, text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
+    let after = crate::edits::apply::apply(text, hunks).ok()?;
+    if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
+        return Some(Refusal::Suppression);
+    }
+    (count(&CHECK, &after) < count(&CHECK, text)).then_some(Refusal::DeletesCheck)
+}
+
+impl Session {
+    /// The fixes for these diagnostics, in their order, at most `most`. Positions are indices into `found`.
+    pub(crate) async fn offers(
+        &self,
+        task: &mut Task,
+        found: &[Found],
+        most: usize,
+        deadline: Deadline,
+    ) -> Vec<FixOffer> {
+        let mut offers = Vec::new();
+        task.offered.clear();
+        for (index, item) in found.iter().enumerate() {
+            if offers.len() >= most || deadline.passed() {
+                break;
+            }
+            let Some(range) = item.diagnostic.location.range() else { continue };
+            let fixes = match self.editor.fixes(&item.symbol.file, Some(range), deadline).await {
+                Ok(fixes) => fixes,
+                Err(error) => {
+                    tracing::warn!(%error, "no fixes could be asked for");
+                    continue;
+                }
+            };
+            for fix in fixes.iter().filter(|fix| repairs(fix, item)) {
+                let key = format!("{}|{}|{}", fix.title, item.symbol, item.diagnostic.message);
+                if task.tried.contains(&key) {
+                    continue;
+                }
+                task.offered.push(Offered { id: fix.id.clone(), key });
+                offers.push(FixOffer {
+                    id: fix.id.clone(),
+                    title: fix.title.clone(),
+                    symbol: item.symbol.to_string(),
+                    diagnostic: Some(index),
+                    preferred: fix.preferred,
+                });
+            }
+        }
+        offers
+    }
+}
+
+fn repairs(fix: &Fix, item: &Found) -> bool {
+    let same = fix.repairs.iter().any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
+    let silent = fix.repairs.is_empty() && fix.provider == item.diagnostic.source;
+    (same || silent) && !matches(&HIDING_TITLE, &fix.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(before: &str, after: &str) -> Option<Refusal> {
+        refusal("a.py", before, &crate::edits::hunks::hunks(before, after))
+    }
+
+    #[test]
+    fn hiding_and_deleting_checks_is_no_repair() {
+        assert_eq!(judge("x = y\n", "x = y  # type: ignore[name-defined]\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # noqa: F821\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # pyright: ignore\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("assert x\ny = 1\n", "y = 1\n"), Some(Refusal::DeletesCheck));
+        assert_eq!(judge("import os\nx = 1  # noqa\n", "x = 1  # noqa\n"), None, "an old one may stay");
+        assert_eq!(judge("if x == None:\n    y()\n", "if x is None:\n    y()\n"), None);
+    }
+
+    #[test]
+    fn patterns_are_valid() {
+        assert!(SUPPRESSION.is_some() && HIDING_TITLE.is_some() && CHECK.is_some());
+    }
+}

@@ -1,0 +1,184 @@
+//! The end of a task: what it changed, what it has introduced and not repaired, in the user's words.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::agent::ledger::{Ledger, Snaps};
+use crate::agent::scope::Scope;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::answer::{Line, clean};
+use crate::agent::verdict::{self, Found, Status, Verdict};
+use crate::base::deadline::Deadline;
+use crate::diagnostics::model::Severity;
+use crate::editor::event::{Entry, Event};
+use crate::llm::step::Usage;
+
+/// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
+const LAST_LOOK_MS: u64 = 5000;
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    pub ok: bool,
+    pub summary: String,
+    /// What the model said at the end; empty when it only worked.
+    pub answer: String,
+    /// Files that are different now.
+    pub files: Vec<String>,
+    /// Introduced by the task and still there.
+    pub new_diagnostics: Vec<Line>,
+    pub fixed: usize,
+    pub unchanged: usize,
+    pub diagnostics_status: Status,
+    pub pending: Vec<String>,
+    pub usage: Usage,
+}
+
+/// What a late answer is held against after the task is over.
+#[derive(Clone, Debug)]
+pub struct OpenEnd {
+    request: String,
+    start: Snaps,
+    created: BTreeSet<String>,
+}
+
+impl Session {
+    /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
+    pub(crate) async fn finish(&self, task: &mut Task, word: &str) -> Outcome {
+        self.take_late(task).await;
+        let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+        let verdict = self.task_verdict(task, &files).await;
+        if !task.journal.is_empty() {
+            *self.last.lock().await = Some(task.journal.clone());
+        }
+        let floor = self.config.diagnostics.severity_floor;
+        let shown: Vec<&Found> = verdict.new_from(floor).collect();
+        self.introduced(&task.request, &shown, task.shown);
+        task.shown = true;
+        let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
+            request: task.request.clone(),
+            start: task.start.clone(),
+            created: task.created.clone(),
+        });
+        *self.open_end.lock().await = open_end;
+        let summary = summary(word, &files, &verdict, shown.len(), task.usage);
+        self.editor.show(Event::Finished { ok: true, summary: summary.clone() });
+        Outcome {
+            ok: true,
+            summary,
+            answer: String::new(),
+            files,
+            new_diagnostics: shown.into_iter().map(Line::of).collect(),
+            fixed: verdict.fixed.iter().filter(|gone| gone.severity <= floor).count(),
+            unchanged: verdict.unchanged,
+            diagnostics_status: verdict.status,
+            pending: verdict.pending,
+            usage: task.usage,
+        }
+    }
+
+    fn introduced(&self, request: &str, shown: &[&Found], amend: bool) {
+        self.editor.show(Event::Introduced {
+            title: format!("Sextant: {request}"),
+            entries: shown.iter().map(|found| entry(found)).collect(),
+            open: self.config.quickfix.open,
+            amend,
+        });
+    }
+
+    /// An answer came after the task was over: its list is amended, and the user told what it is about.
+    pub async fn amend(&self) {
+        let mut nobody = Task::new("", "simple", None, Scope::Workspace);
+        self.take_late(&mut nobody).await;
+        let Some(end) = self.open_end.lock().await.clone() else { return };
+        let known = self.known().await;
+        let start = with_created(&end.start, &end.created, &known);
+        let verdict = verdict::compare(&start, &known, &[], &[]);
+        let shown: Vec<&Found> = verdict.new_from(self.config.diagnostics.severity_floor).collect();
+        self.introduced(&end.request, &shown, true);
+        self.editor.show(Event::Progress { text: format!("a late answer came: {} new diagnostics in all", shown.len()) });
+    }
+
+    async fn task_verdict(&self, task: &mut Task, files: &[String]) -> Verdict {
+        if !self.config.diagnostics.on_edit {
+            return Verdict::without(Status::Off);
+        }
+        if files.is_empty() {
+            return Verdict::without(Status::Complete);
+        }
+        let mut documents = Vec::new();
+        for file in files {
+            if let Ok(document) = self.editor.read(file).await {
+                documents.push(document);
+            }
+        }
+        let bystanders = self.bystanders(files).await;
+        let budget = self.config.diagnostics.timeout_ms.max(LAST_LOOK_MS);
+        let open = task.pending.is_some();
+        let deadline = Deadline::after_ms(budget);
+        let reports = if open { self.look(&documents, &bystanders, deadline).await } else { self.ensure_baseline(&documents, &bystanders, deadline).await };
+        let unfresh: BTreeSet<(String, String)> = reports
+            .iter()
+            .filter(|report| !report.freshness.is_fresh())
+            .map(|report| (report.file.clone(), report.provider.clone()))
+            .collect();
+        let known = self.known().await;
+        let start = with_created(&task.start, &task.created, &known);
+        let after = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+        let mut verdict = verdict::compare(&start, &after, &reports, &[]);
+        if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
+            verdict.status = Status::Complete;
+        }
+        verdict
+    }
+}
+
+/// In a file that the task created nothing is old.
+fn with_created(start: &Snaps, created: &BTreeSet<String>, known: &Snaps) -> Snaps {
+    let mut start = start.clone();
+    for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {
+        start.extend(Ledger::absent(file, [provider.clone()]));
+    }
+    start
+}
+
+fn entry(found: &Found) -> Entry {
+    let kind = match found.diagnostic.severity {
+        Severity::Error => "E",
+        Severity::Warning => "W",
+        Severity::Info => "I",
+        Severity::Hint => "N",
+    };
+    let symbol = if found.symbol.names.is_empty() { String::new() } else { format!("{}: ", found.symbol.names) };
+    let code = found.diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
+    Entry {
+        path: found.symbol.file.clone(),
+        line: found.line,
+        column: found.column,
+        kind: kind.to_owned(),
+        text: format!("{symbol}{}{code}", clean(&found.diagnostic.message)),
+    }
+}
+
+fn summary(word: &str, files: &[String], verdict: &Verdict, new: usize, usage: Usage) -> String {
+    let mut parts = Vec::new();
+    if !word.is_empty() {
+        parts.push(word.trim_end_matches('.').to_owned());
+    }
+    if files.is_empty() {
+        parts.push("nothing was changed".to_owned());
+    } else {
+        parts.push(format!("changed {}", files.join(", ")));
+        parts.push(match verdict.status {
+            Status::Complete => format!("{new} new diagnostics, {} fixed, {} unchanged", verdict.fixed.len(), verdict.unchanged),
+            Status::Partial => format!("{new} new diagnostics so far, not known yet: {}", verdict.pending.join(", ")),
+            status => format!("diagnostics {}: what the change did is not known", status.name()),
+        });
+    }
+    if usage.calls > 0 && usage.prompt_tokens > 0 {
+        let about = if usage.estimated { "about " } else { "" };
+        parts.push(format!("{about}{} tokens in {} calls", usage.prompt_tokens + usage.completion_tokens, usage.calls));
+    }
+    parts.join(". ") + "."
+}

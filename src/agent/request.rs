@@ -1,0 +1,56 @@
+//! What a user asked for, and where: from a cursor or a range to the scope of a task.
+
+use crate::agent::scope::Scope;
+use crate::agent::session::Session;
+use crate::base::failure::Failure;
+use crate::editor::Document;
+
+/// A request as a door hands it over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    pub text: String,
+    /// The file that it is about, relative to the root or absolute; the workspace where absent.
+    pub path: Option<String>,
+    /// One-based lines, both included; the whole file where absent.
+    pub lines: Option<(usize, usize)>,
+    /// Symbols that were named instead of lines.
+    pub symbols: Vec<String>,
+}
+
+impl Session {
+    async fn requested(&self, request: &Request) -> Result<Option<Document>, Failure> {
+        if request.text.trim().is_empty() {
+            return Err(Failure::user("the request has no text", "say what to do, for example `:AgentAsk fix this`"));
+        }
+        match &request.path {
+            Some(path) => Ok(Some(self.document(path).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The scope of an ask: named symbols, or the innermost symbol around the lines, or the file.
+    pub(crate) async fn ask_scope(&self, request: &Request) -> Result<Scope, Failure> {
+        let document = self.requested(request).await?;
+        if !request.symbols.is_empty() {
+            let mut symbols = Vec::new();
+            for given in &request.symbols {
+                symbols.push(self.full_path(given).await?);
+            }
+            return Ok(Scope::Symbols(symbols));
+        }
+        Ok(match (document, request.lines) {
+            (Some(document), Some((first, last))) => Scope::at(&document.path, &document.text, first, last),
+            (Some(document), None) => Scope::Files(vec![document.path]),
+            (None, _) => Scope::Workspace,
+        })
+    }
+
+    /// The scope of a plan: the named symbols, or the range where one was given on purpose, or the file.
+    pub(crate) async fn file_scope(&self, request: &Request) -> Result<Scope, Failure> {
+        if !request.symbols.is_empty() {
+            return self.ask_scope(request).await;
+        }
+        let document = self.requested(request).await?;
+        Ok(document.map_or(Scope::Workspace, |document| Scope::Files(vec![document.path])))
+    }
+}

@@ -1,0 +1,70 @@
+//! A session: one editor, one workspace, one model, and what is known from one task to the next.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::config::Config;
+use crate::agent::journal::Journal;
+use crate::agent::ledger::Ledger;
+use crate::agent::outcome::OpenEnd;
+use crate::agent::plan::Plan;
+use crate::agent::task::Task;
+use crate::editor::Editor;
+use crate::llm::step::Model;
+use crate::workspace::root::Root;
+
+pub struct Session {
+    pub(crate) editor: Arc<dyn Editor>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) root: Root,
+    pub(crate) config: Config,
+    pub(crate) ledger: Mutex<Ledger>,
+    /// What `undo` takes back next: the last task, or the last undo.
+    pub(crate) last: Mutex<Option<Journal>>,
+    pub(crate) plan: Mutex<Option<(Plan, Task)>>,
+    /// A finished task whose answer is not complete: a late one amends its list.
+    pub(crate) open_end: Mutex<Option<OpenEnd>>,
+    checkpoints: AtomicU64,
+    /// Of the task that runs; waits for diagnostics end with it.
+    cancel: RwLock<CancellationToken>,
+}
+
+impl Session {
+    pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
+        Self {
+            editor,
+            model,
+            root,
+            config,
+            ledger: Mutex::default(),
+            last: Mutex::default(),
+            plan: Mutex::default(),
+            open_end: Mutex::default(),
+            checkpoints: AtomicU64::new(1),
+            cancel: RwLock::default(),
+        }
+    }
+
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    pub fn model_name(&self) -> &str {
+        self.model.name()
+    }
+
+    pub(crate) fn next_checkpoint(&self) -> String {
+        format!("c{}", self.checkpoints.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn use_cancel(&self, cancel: &CancellationToken) {
+        *self.cancel.write().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
+    }
+
+    pub(crate) fn cancelled(&self) -> CancellationToken {
+        self.cancel.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,237 @@
+//! Simple mode: act step by step until the model is done, the steps run out, or three errors in a row.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::change::Wanted;
+use crate::agent::outcome::Outcome;
+use crate::agent::request::Request;
+use crate::agent::scope::Scope;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::answer::EditAnswer;
+use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, Kind};
+use crate::base::text::LineIndex;
+use crate::editor::Document;
+use crate::editor::event::Event;
+use crate::edits::hunks::hunks;
+use crate::llm::step::{Action, LastResult, ModelError};
+
+/// Results that are kept for the model; older ones have been acted upon.
+const RESULTS: usize = 6;
+/// Lines of the current text that a refusal of a stale edit shows.
+const CURRENT_LINES: usize = 60;
+
+/// How the steps came to their end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Done { changed: bool, answer: String },
+    OutOfSteps,
+    /// The last of the errors.
+    TooManyErrors(String),
+}
+
+impl Session {
+    /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
+    pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
+        let scope = self.ask_scope(request).await?;
+        let mut task = self.begin(request, "simple", scope, cancel).await?;
+        let ended = self.run_steps(&mut task, cancel).await;
+        let word = match &ended {
+            // The answer has been shown as it came.
+            Ok(Ended::Done { .. }) => String::new(),
+            Ok(Ended::OutOfSteps) => format!("stopped after {} steps", self.config.limits.steps),
+            Ok(Ended::TooManyErrors(last)) => format!("gave up after {} errors in a row, the last: {last}", self.config.limits.errors),
+            Err(failure) => failure.message.clone(),
+        };
+        let mut outcome = self.finish(&mut task, &word).await;
+        match ended? {
+            Ended::Done { answer, .. } => {
+                outcome.answer = answer;
+                Ok(outcome)
+            }
+            Ended::OutOfSteps | Ended::TooManyErrors(_) => {
+                outcome.ok = false;
+                Ok(outcome)
+            }
+        }
+    }
+
+    /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
+    pub(crate) async fn run_steps(&self, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+        let changes = task.journal.checkpoints.len();
+        loop {
+            if cancel.is_cancelled() {
+                return Err(Failure::cancelled());
+            }
+            task.step += 1;
+            if task.step > self.config.limits.steps {
+                return Ok(Ended::OutOfSteps);
+            }
+            let input = self.step_facts(task).await;
+            let words = |text: &str| self.editor.show(Event::Words { text: text.to_owned() });
+            let (reply, usage) = tokio::select! {
+                answered = self.model.step(&input, &words) => answered,
+                () = cancel.cancelled() => return Err(Failure::cancelled()),
+            };
+            task.usage.add(usage);
+            let result = match reply {
+                Ok(reply) => match reply.action {
+                    None => {
+                        let changed = task.journal.checkpoints.len() > changes;
+                        return Ok(Ended::Done { changed, answer: reply.answer });
+                    }
+                    Some(action) => {
+                        let (result, ok) = self.act(task, &action, &reply.reasoning).await;
+                        if ok && !reply.proceed {
+                            return Ok(Ended::Done { changed: task.journal.checkpoints.len() > changes, answer: reply.answer });
+                        }
+                        result
+                    }
+                },
+                Err(ModelError::Unusable { problems, .. }) => {
+                    LastResult { tool: "reply".into(), ok: false, text: problems.join("; ") }
+                }
+                Err(error) => return Err(model_failure(&error)),
+            };
+            if cancel.is_cancelled() {
+                return Err(Failure::cancelled());
+            }
+            task.errors = if result.ok { 0 } else { task.errors + 1 };
+            let text = result.text.clone();
+            task.results.push(result);
+            let old = task.results.len().saturating_sub(RESULTS);
+            task.results.drain(..old);
+            if task.errors >= self.config.limits.errors {
+                return Ok(Ended::TooManyErrors(text));
+            }
+        }
+    }
+
+    async fn act(&self, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
+        let (step, tool) = (task.step, action.tool.clone());
+        let target = ["symbol", "path", "fix", "query", "pattern"]
+            .iter()
+            .find_map(|key| action.parameters.get(*key).and_then(|value| value.as_str()))
+            .unwrap_or_default();
+        let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
+        self.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
+        let (ok, text) = match self.run_tool(task, &tool, &action.parameters).await {
+            Ok(answer) => (true, answer.text),
+            Err(failure) => (false, failure.one_line()),
+        };
+        self.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
+        (LastResult { tool, ok, text }, ok)
+    }
+
+    /// Carries out an edit of a tool and words the answer.
+    pub(crate) async fn edit(&self, task: &mut Task, wanted: Vec<Wanted>, notes: Vec<String>) -> Result<ToolAnswer, Failure> {
+        let checks = &self.config.diagnostics;
+        let deadline = Deadline::after_ms(checks.timeout_ms);
+        let changed = self.change(task, wanted, checks.on_edit, deadline).await?;
+        let late = std::mem::take(&mut task.late);
+        let answer = EditAnswer::of(&changed, checks, &late, notes);
+        Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
+    }
+
+    /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
+    pub(crate) fn refuse_stale(&self, task: &mut Task, document: &Document) -> Result<(), Failure> {
+        let seen = task.seen.insert(document.path.clone(), document.text.clone());
+        let Some(seen) = seen.filter(|seen| *seen != document.text) else { return Ok(()) };
+        let index = LineIndex::new(&document.text);
+        let changed = hunks(&document.text, &seen);
+        let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start));
+        let from = first.saturating_sub(3);
+        let current: Vec<&str> = document.text.lines().skip(from).take(CURRENT_LINES).collect();
+        Err(tool_failure(
+            format!("{} changed since it was read; nothing was written", document.path),
+            format!("from line {} it now reads:\n{}", from + 1, current.join("\n")),
+        ))
+    }
+
+    /// The bytes of a symbol in a document.
+    pub(crate) fn place_in(&self, document: &Document, symbol: &str) -> Result<std::ops::Range<usize>, Failure> {
+        let language = crate::symbols::language::of_path(&document.path)
+            .ok_or_else(|| tool_failure(format!("{} is in a language without symbols here", document.path), "leave out symbol"))?;
+        let outline = crate::symbols::outline::Outline::parse(language, &document.text);
+        let names = crate::symbols::path::SymbolPath::parse(symbol).names;
+        let names = if names.is_empty() { symbol.to_owned() } else { names };
+        let index = outline.find(&names).map_err(|missing| {
+            tool_failure(format!("no single symbol {names} in {}", document.path), format!("there is {}", missing.candidates.join(", ")))
+        })?;
+        Ok(outline.symbols[index].extent.clone())
+    }
+
+    /// Starts a task: shows it, and learns what the providers say about its files before anything changes.
+    pub(crate) async fn begin(
+        &self,
+        request: &Request,
+        mode: &'static str,
+        scope: Scope,
+        cancel: &CancellationToken,
+    ) -> Result<Task, Failure> {
+        self.use_cancel(cancel);
+        let current = request.path.as_deref().and_then(|path| self.root.resolve(path).ok());
+        let mut task = Task::new(&request.text, mode, current, scope);
+        self.editor.show(Event::Started {
+            request: request.text.clone(),
+            mode: mode.to_owned(),
+            model: self.model.name().to_owned(),
+        });
+        let mut documents = Vec::new();
+        for file in task.scope.files() {
+            let document = self.document(&file).await?;
+            if let Some(reason) = &document.locked {
+                let error = crate::editor::error::EditorError::Locked { path: file, reason: reason.clone() };
+                return Err(error.into());
+            }
+            documents.push(document);
+        }
+        self.first_look(&documents, cancel).await?;
+        task.remember_start(&self.known().await);
+        Ok(task)
+    }
+
+    async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {
+        if !self.config.diagnostics.on_edit {
+            return Ok(());
+        }
+        let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
+        let bystanders = self.bystanders(&paths).await;
+        let deadline = Deadline::after_ms(self.config.diagnostics.start_timeout_ms);
+        let waiting = async {
+            tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+            self.editor.show(Event::Progress { text: "waiting for the language servers".to_owned() });
+            std::future::pending::<()>().await;
+        };
+        let reports = tokio::select! {
+            reports = self.ensure_baseline(documents, &bystanders, deadline) => reports,
+            () = waiting => Vec::new(),
+            () = cancel.cancelled() => return Err(Failure::cancelled()),
+        };
+        for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
+            let why = report.note.as_deref().unwrap_or("no answer in time");
+            self.editor.show(Event::Progress { text: format!("{} says nothing about {} yet: {why}", report.provider, report.file) });
+        }
+        Ok(())
+    }
+}
+
+/// What a user sees of a tool's answer: of reading only how much, of editing all.
+fn shown(tool: &str, ok: bool, text: &str) -> String {
+    let reads = matches!(tool, "read_file" | "read_symbol" | "list_symbols" | "search");
+    if ok && reads { format!("{} lines", text.lines().count()) } else { text.to_owned() }
+}
+
+pub(crate) fn model_failure(error: &ModelError) -> Failure {
+    let hint = match error {
+        ModelError::Unreachable { .. } => "check base_url and whether the server runs; `provider = \"offline\"` needs none",
+        ModelError::Unauthorized { .. } => "check the key and that it belongs to this provider",
+        ModelError::Busy { .. } => "try again later, or use another model",
+        ModelError::Rejected { .. } => "check the model's name and the provider in the configuration",
+        ModelError::Cut { .. } | ModelError::Stalled { .. } => "try again; what was finished is kept",
+        ModelError::Unusable { .. } => "try again, or use a model that can answer in JSON",
+    };
+    Failure::new(Kind::Model, error.to_string(), hint)
+}

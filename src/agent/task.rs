@@ -1,0 +1,78 @@
+//! The state of one running task.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::agent::journal::Journal;
+use crate::agent::ledger::Snaps;
+use crate::agent::offers::Offered;
+use crate::agent::scope::Scope;
+use crate::agent::verdict::Found;
+use crate::llm::step::{LastResult, Usage};
+
+/// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
+#[derive(Debug)]
+pub struct Task {
+    pub request: String,
+    pub mode: &'static str,
+    pub current_file: Option<String>,
+    pub scope: Scope,
+    /// What was known before the task first touched or looked at each file: the task's own baseline.
+    pub start: Snaps,
+    pub journal: Journal,
+    /// The text of each file as the model has seen it last.
+    pub seen: BTreeMap<String, String>,
+    /// Fixes that were tried and taken back, or refused: they are not offered again.
+    pub tried: BTreeSet<String>,
+    /// The fixes of the last question.
+    pub offered: Vec<Offered>,
+    pub results: Vec<LastResult>,
+    /// Files that the task has created; nothing can be old in them.
+    pub created: BTreeSet<String>,
+    /// The baseline of edits whose answer is not complete yet.
+    pub pending: Option<Snaps>,
+    /// Diagnostics that came late, to be told with the next answer.
+    pub late: Vec<Found>,
+    pub usage: Usage,
+    pub step: u32,
+    /// Errors in a row.
+    pub errors: u32,
+    /// Whether its list of introduced diagnostics has been shown already.
+    pub shown: bool,
+}
+
+impl Task {
+    pub fn new(request: &str, mode: &'static str, current_file: Option<String>, scope: Scope) -> Self {
+        Self {
+            request: request.to_owned(),
+            mode,
+            current_file,
+            scope,
+            start: Snaps::new(),
+            journal: Journal::new(request),
+            seen: BTreeMap::new(),
+            tried: BTreeSet::new(),
+            offered: Vec::new(),
+            results: Vec::new(),
+            created: BTreeSet::new(),
+            pending: None,
+            late: Vec::new(),
+            usage: Usage::default(),
+            step: 0,
+            errors: 0,
+            shown: false,
+        }
+    }
+
+    /// Keeps the first thing that is known of each file as the task's baseline.
+    pub fn remember_start(&mut self, known: &Snaps) {
+        for (key, snap) in known {
+            self.start.entry(key.clone()).or_insert_with(|| snap.clone());
+        }
+    }
+
+    /// The title of an offered fix, for a reader.
+    pub(crate) fn offered_title(&self, id: &str) -> Option<String> {
+        let offer = self.offered.iter().find(|offer| offer.id == id)?;
+        offer.key.split('|').next().map(str::to_owned)
+    }
+}

@@ -1,0 +1,185 @@
+//! The answer of every tool that edits: as data (design 4.4) and as the text that says the same.
+
+use serde::Serialize;
+
+use crate::agent::change::Changed;
+use crate::agent::config::Checks;
+use crate::agent::verdict::{Found, Status, Verdict};
+
+/// Characters of one message; repository text is untrusted and can be long.
+const MESSAGE: usize = 300;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    pub severity: String,
+    pub symbol: String,
+    pub path: String,
+    /// One-based.
+    pub line: u32,
+    pub code: Option<String>,
+    pub message: String,
+    pub source: String,
+}
+
+impl Line {
+    pub fn of(found: &Found) -> Self {
+        Self {
+            severity: found.diagnostic.severity.to_string(),
+            symbol: if found.symbol.names.is_empty() { found.symbol.file.clone() } else { found.symbol.names.clone() },
+            path: found.symbol.file.clone(),
+            line: found.line,
+            code: found.diagnostic.code.clone(),
+            message: clean(&found.diagnostic.message),
+            source: found.diagnostic.source.clone(),
+        }
+    }
+
+    /// One line, at most about 35 tokens: `error Cart::total:42 reportReturnType Type "str" is …`.
+    pub fn text(&self, of_path: &str) -> String {
+        let place = match (self.path == of_path, self.symbol == self.path) {
+            (true, true) => format!("line {}", self.line),
+            (true, false) => format!("{}:{}", self.symbol, self.line),
+            (false, true) => format!("{}:{}", self.path, self.line),
+            (false, false) => format!("{}::{}:{}", self.path, self.symbol, self.line),
+        };
+        let code = self.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
+        let short: String = self.message.chars().take(90).collect();
+        let rest = if short.len() < self.message.len() { "…" } else { "" };
+        format!("{} {place}{code} {short}{rest}", self.severity)
+    }
+}
+
+/// Without control characters, on one line, cut to [`MESSAGE`] characters.
+pub fn clean(message: &str) -> String {
+    let words = message.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let mut out = words.collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = out.char_indices().nth(MESSAGE) {
+        out.truncate(cut);
+        out.push('…');
+    }
+    out
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EditAnswer {
+    pub ok: bool,
+    pub path: String,
+    pub symbols: Vec<String>,
+    pub checkpoint: String,
+    pub saved: bool,
+    pub new_diagnostics: Vec<Line>,
+    /// New ones beyond the cap.
+    pub more: usize,
+    pub fixed: usize,
+    pub unchanged: usize,
+    pub masked: usize,
+    pub revealed: Vec<Line>,
+    pub diagnostics_status: Status,
+    pub pending: Vec<String>,
+    /// New ones of an earlier edit, told late.
+    pub late: Vec<Line>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl EditAnswer {
+    pub fn of(changed: &Changed, checks: &Checks, late: &[Found], notes: Vec<String>) -> Self {
+        let Changed { verdict, applied, symbols, checkpoint, .. } = changed;
+        let wanted: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
+        let shown: Vec<Line> = wanted.iter().take(checks.max).cloned().collect();
+        let mut notes = notes;
+        notes.extend(applied.iter().filter_map(|done| done.note.clone()));
+        let floor = |found: &&Found| found.diagnostic.severity <= checks.severity_floor;
+        Self {
+            ok: true,
+            path: applied.first().map(|done| done.path.clone()).unwrap_or_default(),
+            symbols: symbols.clone(),
+            checkpoint: checkpoint.clone(),
+            saved: applied.iter().all(|done| done.saved),
+            more: wanted.len() - shown.len(),
+            new_diagnostics: shown,
+            fixed: verdict.fixed.len(),
+            unchanged: verdict.unchanged,
+            masked: verdict.masked,
+            revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
+            diagnostics_status: verdict.status,
+            pending: verdict.pending.clone(),
+            late: late.iter().filter(floor).map(Line::of).collect(),
+            notes,
+        }
+    }
+
+    /// The same as text; one line a diagnostic.
+    pub fn text(&self) -> String {
+        let mut out = vec![format!("edited {}{}", self.path, list(&self.symbols))];
+        out.push(self.headline());
+        let line = |line: &Line| format!("  {}", line.text(&self.path));
+        out.extend(self.new_diagnostics.iter().map(line));
+        if self.more > 0 {
+            out.push(format!("  and {} more", self.more));
+        }
+        if !self.revealed.is_empty() {
+            out.push("seen again after an earlier error went away:".to_owned());
+            out.extend(self.revealed.iter().map(line));
+        }
+        if !self.late.is_empty() {
+            out.push("late, from the edit before:".to_owned());
+            out.extend(self.late.iter().map(line));
+        }
+        if !self.pending.is_empty() {
+            out.push(format!("not known yet: {}", self.pending.join(", ")));
+        }
+        out.extend(self.notes.iter().cloned());
+        out.join("\n")
+    }
+
+    fn headline(&self) -> String {
+        let known = match self.diagnostics_status {
+            Status::Complete => "",
+            Status::Partial => " (partly known)",
+            Status::Timeout => return "diagnostics: no answer in time, so nothing is known yet".to_owned(),
+            Status::Unavailable => return "diagnostics: no provider could answer, so nothing is known".to_owned(),
+            Status::Skipped => return "diagnostics: no provider covers this file".to_owned(),
+            Status::Off => return "diagnostics: turned off".to_owned(),
+        };
+        let total = self.new_diagnostics.len() + self.more;
+        let masked = if self.masked > 0 { format!(", {} hidden by a syntax error", self.masked) } else { String::new() };
+        format!("diagnostics{known}: {total} new, {} fixed, {} unchanged{masked}", self.fixed, self.unchanged)
+    }
+}
+
+fn list(symbols: &[String]) -> String {
+    if symbols.is_empty() { String::new() } else { format!(" ({})", symbols.join(", ")) }
+}
+
+/// One line a diagnostic of a verdict, for a reader.
+pub fn lines(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
+    verdict.new_from(checks.severity_floor).map(Line::of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_repository_are_tamed() {
+        assert_eq!(clean("Type \"x\"\n  is\u{1b}[31m bad\u{0}"), "Type \"x\" is [31m bad");
+        assert_eq!(clean(&"é".repeat(400)).chars().count(), MESSAGE + 1);
+    }
+
+    #[test]
+    fn a_line_names_the_file_only_where_it_is_another() {
+        let line = Line {
+            severity: "error".into(),
+            symbol: "Cart::total".into(),
+            path: "src/cart.py".into(),
+            line: 42,
+            code: Some("reportReturnType".into()),
+            message: "Type \"str\" is not assignable to return type \"int\"".into(),
+            source: "lsp:basedpyright".into(),
+        };
+        let text = line.text("src/cart.py");
+        assert_eq!(text, "error Cart::total:42 reportReturnType Type \"str\" is not assignable to return type \"int\"");
+        assert!(line.text("other.py").starts_with("error src/cart.py::Cart::total:42 "));
+    }
+}

@@ -1,0 +1,40 @@
+//! `edit_file`: replaces one piece of text by another, inside a symbol where one is named.
+
+use serde::Deserialize;
+
+use crate::agent::change::Wanted;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::base::failure::Failure;
+use crate::edits::find::{Replace, Rung, find};
+use crate::edits::hunks;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameters {
+    path: String,
+    old_string: String,
+    new_string: String,
+    #[serde(default)]
+    replace_all: bool,
+    /// Confines the edit to this symbol.
+    symbol: Option<String>,
+}
+
+pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+    let document = session.document(&given.path).await?;
+    session.refuse_stale(task, &document)?;
+    let within = match &given.symbol {
+        Some(symbol) => Some(session.place_in(&document, symbol)?),
+        None => None,
+    };
+    let replace = Replace { old: &given.old_string, new: &given.new_string, all: given.replace_all, within };
+    let found = find(&document.text, &replace).map_err(|error| tool_failure(error, "read the place again and quote it exactly"))?;
+    let hunks = found.edits.iter().map(|edit| hunks::trim(&document.text, edit)).collect();
+    let notes = match found.rung {
+        Rung::Exact => Vec::new(),
+        rung => vec![format!("old_string matched by {rung}, not exactly")],
+    };
+    session.edit(task, vec![Wanted::Change { document, hunks }], notes).await
+}

@@ -1,0 +1,35 @@
+//! `edit_symbol`: replaces, deletes or stands beside a whole symbol.
+
+use serde::Deserialize;
+
+use crate::agent::change::Wanted;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::base::failure::Failure;
+use crate::edits::hunks;
+use crate::edits::symbol::{Action, edit};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameters {
+    symbol: String,
+    action: Action,
+    #[serde(default)]
+    content: String,
+}
+
+pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+    let place = session.place(&given.symbol).await?;
+    session.refuse_stale(task, &place.document)?;
+    let text = &place.document.text;
+    let whole = edit(text, place.language, &place.outline, place.symbol, given.action, &given.content)
+        .map_err(|error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"))?;
+    // What the new text has in common with the old is not touched, so that marks in it stay.
+    let after = crate::edits::apply::apply(text, &[whole]).map_err(|error| tool_failure(error, "read the symbol again"))?;
+    let hunks = hunks::hunks(text, &after);
+    if hunks.is_empty() {
+        return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
+    }
+    session.edit(task, vec![Wanted::Change { document: place.document, hunks }], Vec::new()).await
+}

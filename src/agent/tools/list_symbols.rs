@@ -1,0 +1,70 @@
+//! `list_symbols`: the outline of a file, or every symbol of the workspace whose path holds a word.
+
+use serde::Deserialize;
+
+use crate::agent::session::Session;
+use crate::agent::tools::{ToolAnswer, target, tool_failure};
+use crate::base::failure::Failure;
+use crate::symbols::language;
+use crate::symbols::outline::{Kind, Outline};
+use crate::workspace::files;
+
+const MOST: usize = 200;
+const MOST_FILES: usize = 2000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameters {
+    /// A path, or a word that the symbol's path holds.
+    #[serde(alias = "path")]
+    query: String,
+}
+
+pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+    let query = given.query.trim();
+    if query.is_empty() {
+        return Err(tool_failure("list_symbols needs a path or a word", "give a file, or a part of a symbol's name"));
+    }
+    let is_file = session.root.resolve(query).is_ok_and(|path| session.root.join(&path).is_file());
+    if is_file {
+        let document = session.document(query).await?;
+        let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
+        let outline = Outline::parse(language, &document.text);
+        return Ok(ToolAnswer::text(lines(&document.path, &outline, |_| true).join("\n")));
+    }
+    let wanted = query.to_lowercase();
+    let mut found = Vec::new();
+    for path in files::list(&session.root, "", MOST_FILES).files {
+        let Some(language) = language::of_path(&path) else { continue };
+        let Some(text) = files::text(&session.root, &path) else { continue };
+        let outline = Outline::parse(language, &text);
+        found.extend(lines(&path, &outline, |names| names.to_lowercase().contains(&wanted)));
+        if found.len() > MOST {
+            break;
+        }
+    }
+    if found.is_empty() {
+        return Ok(ToolAnswer::text(format!("no symbol's path holds {query:?}")));
+    }
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    if more > 0 {
+        found.push("[more than that; be more precise]".to_owned());
+    }
+    Ok(ToolAnswer::text(found.join("\n")))
+}
+
+fn lines(path: &str, outline: &Outline, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    (0..outline.symbols.len())
+        .map(|index| (outline.path_of(index), outline.symbols[index].kind))
+        .filter(|(names, _)| keep(names))
+        .map(|(names, kind)| {
+            let word = match kind {
+                Kind::Class => "class",
+                Kind::Function => "function",
+                Kind::Method => "method",
+            };
+            format!("{word} {path}::{names}")
+        })
+        .collect()
+}

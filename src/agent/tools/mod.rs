@@ -1,0 +1,77 @@
+//! The tools: one file each, one row here. The same for the built-in agent and for other agents.
+
+pub mod answer;
+mod apply_fix;
+mod edit_file;
+mod edit_symbol;
+mod list_symbols;
+mod read_file;
+mod read_symbol;
+mod search;
+mod target;
+mod write_file;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::answer::EditAnswer;
+use crate::base::failure::{Failure, Kind};
+
+/// What a tool answers: the same fact as text for a model and as data for a program.
+#[derive(Clone, Debug)]
+pub struct ToolAnswer {
+    pub text: String,
+    /// Of the tools that edit.
+    pub edit: Option<EditAnswer>,
+}
+
+impl ToolAnswer {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), edit: None }
+    }
+}
+
+/// The names a model may use.
+pub const NAMES: &[&str] = &[
+    "read_file",
+    "read_symbol",
+    "list_symbols",
+    "search",
+    "edit_file",
+    "edit_symbol",
+    "write_file",
+    "apply_fix",
+];
+
+impl Session {
+    /// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.
+    pub(crate) async fn run_tool(&self, task: &mut Task, name: &str, given: &Value) -> Result<ToolAnswer, Failure> {
+        match name {
+            "read_file" => read_file::run(self, task, parameters(name, given)?).await,
+            "read_symbol" => read_symbol::run(self, task, parameters(name, given)?).await,
+            "list_symbols" => list_symbols::run(self, parameters(name, given)?).await,
+            "search" => search::run(self, parameters(name, given)?),
+            "edit_file" => edit_file::run(self, task, parameters(name, given)?).await,
+            "edit_symbol" => edit_symbol::run(self, task, parameters(name, given)?).await,
+            "write_file" => write_file::run(self, task, parameters(name, given)?).await,
+            "apply_fix" => apply_fix::run(self, task, parameters(name, given)?).await,
+            _ => Err(Failure::new(
+                Kind::Tool,
+                format!("there is no tool named {name:?}"),
+                format!("the tools are {}", NAMES.join(", ")),
+            )),
+        }
+    }
+}
+
+fn parameters<T: DeserializeOwned>(name: &str, given: &Value) -> Result<T, Failure> {
+    serde_json::from_value(given.clone())
+        .map_err(|error| Failure::new(Kind::Tool, format!("{name}: {error}"), "give the parameters that the tool names"))
+}
+
+/// A failure of a tool, for a model that should get it right the next time.
+pub(crate) fn tool_failure(message: impl std::fmt::Display, hint: impl Into<String>) -> Failure {
+    Failure::new(Kind::Tool, message.to_string(), hint)
+}

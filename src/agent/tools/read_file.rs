@@ -1,0 +1,35 @@
+//! `read_file`: a file's lines. Reading never answers with diagnostics.
+
+use serde::Deserialize;
+
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::ToolAnswer;
+use crate::base::failure::Failure;
+
+/// Lines of one answer where the caller sets no limit.
+const LINES: usize = 400;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameters {
+    path: String,
+    /// One-based first line.
+    offset: Option<usize>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+    let document = session.document(&given.path).await?;
+    let total = document.text.lines().count();
+    let first = given.offset.unwrap_or(1).max(1);
+    let limit = given.limit.unwrap_or(LINES).max(1);
+    let lines: Vec<&str> = document.text.lines().skip(first - 1).take(limit).collect();
+    let last = first - 1 + lines.len();
+    let mut text = lines.join("\n");
+    if first > 1 || last < total {
+        text.push_str(&format!("\n[lines {first} to {last} of {total} of {}]", document.path));
+    }
+    task.seen.insert(document.path, document.text);
+    Ok(ToolAnswer::text(text))
+}

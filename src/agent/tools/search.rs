@@ -1,0 +1,52 @@
+//! `search`: lines of the workspace that match a regular expression.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::agent::session::Session;
+use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::base::failure::Failure;
+use crate::symbols::language;
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
+use crate::workspace::{files, search};
+
+const MOST_HITS: usize = 50;
+const MOST_FILES: usize = 20_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameters {
+    pattern: String,
+    /// A file or folder to search in.
+    path: Option<String>,
+}
+
+pub(super) fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+    let folder = given.path.as_deref().unwrap_or("").trim_matches('/');
+    let list = if session.root.join(folder).is_file() {
+        vec![session.root.resolve(folder)?]
+    } else {
+        files::list(&session.root, folder, MOST_FILES).files
+    };
+    let hits = search::search(&session.root, &list, &given.pattern, MOST_HITS)
+        .map_err(|error| tool_failure(error, "give a regular expression in Rust's syntax"))?;
+    let mut outlines: BTreeMap<&str, Outline> = BTreeMap::new();
+    let mut lines: Vec<String> = Vec::new();
+    for hit in &hits.hits {
+        let outline = outlines.entry(&hit.path).or_insert_with(|| {
+            let text = files::text(&session.root, &hit.path).unwrap_or_default();
+            language::of_path(&hit.path).map(|language| Outline::parse(language, &text)).unwrap_or_default()
+        });
+        let names = outline.at(hit.offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+        lines.push(format!("{}:{}: {}", SymbolPath::new(&hit.path, names), hit.line, hit.text));
+    }
+    if hits.more {
+        lines.push(format!("[more than {MOST_HITS}; be more precise]"));
+    }
+    if lines.is_empty() {
+        lines.push(format!("nothing matches {:?}", given.pattern));
+    }
+    Ok(ToolAnswer::text(lines.join("\n")))
+}

@@ -1,0 +1,90 @@
+//! From what a caller names to a document and a symbol in it.
+
+use crate::agent::session::Session;
+use crate::agent::tools::tool_failure;
+use crate::base::failure::Failure;
+use crate::editor::Document;
+use crate::symbols::language::{self, Language};
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
+use crate::workspace::files;
+
+/// Files that are looked through for a bare symbol name.
+const MOST_FILES: usize = 2000;
+
+/// A symbol in its document.
+pub(crate) struct Place {
+    pub(crate) document: Document,
+    pub(crate) language: &'static Language,
+    pub(crate) outline: Outline,
+    /// Index into the outline.
+    pub(crate) symbol: usize,
+}
+
+impl Place {
+    pub(crate) fn path(&self) -> String {
+        SymbolPath::new(&self.document.path, self.outline.path_of(self.symbol)).to_string()
+    }
+}
+
+impl Session {
+    /// Reads a file that a caller named. The path is confined to the root.
+    pub(crate) async fn document(&self, given: &str) -> Result<Document, Failure> {
+        let path = self.root.resolve(given)?;
+        Ok(self.editor.read(&path).await?)
+    }
+
+    /// Finds a symbol by full path, or by a suffix that is unique in the workspace.
+    pub(crate) async fn place(&self, given: &str) -> Result<Place, Failure> {
+        let wanted = SymbolPath::parse(given);
+        if wanted.names.is_empty() {
+            return Err(tool_failure(
+                format!("{given:?} names a file and no symbol"),
+                "name the symbol as path::Class::method, or use the file tools",
+            ));
+        }
+        let file = if wanted.file.is_empty() { self.file_of(&wanted.names).await? } else { wanted.file };
+        let document = self.document(&file).await?;
+        let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
+        let outline = Outline::parse(language, &document.text);
+        match outline.find(&wanted.names) {
+            Ok(symbol) => Ok(Place { document, language, outline, symbol }),
+            Err(not_found) => Err(unknown(&document.path, &wanted.names, &not_found.candidates)),
+        }
+    }
+
+    async fn file_of(&self, names: &str) -> Result<String, Failure> {
+        let mut found = Vec::new();
+        for path in files::list(&self.root, "", MOST_FILES).files {
+            let Some(language) = language::of_path(&path) else { continue };
+            let last = names.rsplit("::").next().unwrap_or(names);
+            let plain = last.split('#').next().unwrap_or(last);
+            // A file that does not even hold the name need not be parsed or opened in the editor.
+            let Some(on_disk) = files::text(&self.root, &path) else { continue };
+            if on_disk.contains(plain) && Outline::parse(language, &on_disk).find(names).is_ok() {
+                found.push(path);
+            }
+        }
+        match found.as_slice() {
+            [one] => Ok(one.clone()),
+            [] => Err(unknown("the workspace", names, &[])),
+            many => Err(tool_failure(
+                format!("{names} is in several files"),
+                format!("name one: {}", many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")),
+            )),
+        }
+    }
+}
+
+pub(crate) fn no_grammar(path: &str) -> Failure {
+    tool_failure(format!("{path} is in a language without symbols here"), "use edit_file with old_string and new_string")
+}
+
+fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
+    let hint = if candidates.is_empty() {
+        "list_symbols shows what there is".to_owned()
+    } else {
+        format!("did you mean {}?", candidates.join(", "))
+    };
+    tool_failure(format!("no single symbol {names} in {place}"), hint)
+}

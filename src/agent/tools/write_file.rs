@@ -1,0 +1,36 @@
+//! `write_file`: a new file, or the whole text of an old one.
+
+use serde::Deserialize;
+
+use crate::agent::change::Wanted;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::base::failure::Failure;
+use crate::editor::error::EditorError;
+use crate::edits::hunks;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parameters {
+    path: String,
+    content: String,
+}
+
+pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+    let path = session.root.resolve(&given.path)?;
+    let content = given.content.replace("\r\n", "\n");
+    let wanted = match session.editor.read(&path).await {
+        Ok(document) => {
+            session.refuse_stale(task, &document)?;
+            let hunks = hunks::hunks(&document.text, &content);
+            if hunks.is_empty() {
+                return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
+            }
+            Wanted::Change { document, hunks }
+        }
+        Err(EditorError::NotFound(_)) => Wanted::Create { path, text: content },
+        Err(error) => return Err(error.into()),
+    };
+    session.edit(task, vec![wanted], Vec::new()).await
+}

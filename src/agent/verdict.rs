@@ -1,0 +1,231 @@
+//! What a change did to the diagnostics: two snapshots and the reports between them, judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::agent::ledger::{Key, Snap, Snaps};
+use crate::base::text::{Encoding, LineIndex};
+use crate::diagnostics::delta::{Change, FileChange, delta};
+use crate::diagnostics::model::{Diagnostic, Freshness, Report, Severity};
+use crate::symbols::language;
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
+
+/// How much of the answer is known (design 4.4). An empty list means clean only under `Complete`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Complete,
+    Partial,
+    Timeout,
+    Unavailable,
+    /// No provider covers the files.
+    Skipped,
+    /// Turned off by the user.
+    Off,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+            Self::Timeout => "timeout",
+            Self::Unavailable => "unavailable",
+            Self::Skipped => "skipped",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// A diagnostic with the names a reader knows it by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub diagnostic: Diagnostic,
+    /// Full symbol path; the file alone at module level.
+    pub symbol: SymbolPath,
+    /// One-based.
+    pub line: u32,
+    /// One-based, in bytes of the line.
+    pub column: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub status: Status,
+    /// Introduced; worst first, then in source order.
+    pub new: Vec<Found>,
+    pub revealed: Vec<Found>,
+    pub fixed: Vec<Diagnostic>,
+    pub unchanged: usize,
+    pub masked: usize,
+    /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
+    pub pending: Vec<String>,
+}
+
+impl Verdict {
+    pub fn without(status: Status) -> Self {
+        Self {
+            status,
+            new: Vec::new(),
+            revealed: Vec::new(),
+            fixed: Vec::new(),
+            unchanged: 0,
+            masked: 0,
+            pending: Vec::new(),
+        }
+    }
+
+    /// The new ones that are at least as severe as the floor.
+    pub fn new_from(&self, floor: Severity) -> impl Iterator<Item = &Found> {
+        self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
+    }
+
+    pub fn count(&self, severity: Severity) -> usize {
+        self.new.iter().filter(|found| found.diagnostic.severity == severity).count()
+    }
+}
+
+/// The reports' own story, before any comparison.
+pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
+    let pending: Vec<String> = reports
+        .iter()
+        .filter(|report| !report.freshness.is_fresh())
+        .map(|report| {
+            let name = report.provider.strip_prefix("lsp:").unwrap_or(&report.provider);
+            match report.freshness {
+                Freshness::Quiet => format!("{name} ({}, by guess only)", report.file),
+                Freshness::Unavailable => format!("{name} ({}, not available)", report.file),
+                _ => format!("{name} ({})", report.file),
+            }
+        })
+        .collect();
+    let status = if reports.is_empty() {
+        Status::Skipped
+    } else if pending.is_empty() {
+        Status::Complete
+    } else if pending.len() < reports.len() {
+        Status::Partial
+    } else if reports.iter().all(|report| report.freshness == Freshness::Unavailable) {
+        Status::Unavailable
+    } else {
+        Status::Timeout
+    };
+    (status, pending)
+}
+
+/// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
+/// for a file says nothing about what is new there, and the status tells so.
+pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(String, String)]) -> Verdict {
+    let (status, pending) = status(reports);
+    let mut verdict = Verdict { pending, ..Verdict::without(status) };
+    let mut without_baseline = Vec::new();
+    for (provider, keys) in by_provider(after) {
+        let (known, unknown): (Vec<&Key>, Vec<&Key>) = keys.into_iter().partition(|key| before.contains_key(*key));
+        without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
+        compare_provider(before, after, &known, renames, &mut verdict);
+    }
+    if !without_baseline.is_empty() {
+        verdict.pending.extend(without_baseline);
+        if verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+        }
+    }
+    verdict.new.sort_by(|a, b| order(a).cmp(&order(b)));
+    verdict
+}
+
+fn order(found: &Found) -> (Severity, &str, u32, u32) {
+    (found.diagnostic.severity, found.symbol.file.as_str(), found.line, found.column)
+}
+
+fn short(provider: &str) -> &str {
+    provider.strip_prefix("lsp:").unwrap_or(provider)
+}
+
+fn by_provider(snaps: &Snaps) -> BTreeMap<String, Vec<&Key>> {
+    let mut out: BTreeMap<String, Vec<&Key>> = BTreeMap::new();
+    for key in snaps.keys() {
+        out.entry(key.1.clone()).or_default().push(key);
+    }
+    out
+}
+
+fn compare_provider(before: &Snaps, after: &Snaps, keys: &[&Key], renames: &[(String, String)], out: &mut Verdict) {
+    let side = |snaps: &'_ Snaps| -> Vec<Diagnostic> {
+        keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()
+    };
+    let unchanged_files =
+        |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
+    if keys.iter().all(|key| unchanged_files(&key)) {
+        out.unchanged += side(after).len();
+        return;
+    }
+    let (old, new) = (side(before), side(after));
+    let files = keys
+        .iter()
+        .map(|key| FileChange {
+            path: &key.0,
+            before: before.get(*key).and_then(|snap| snap.text.as_deref()),
+            after: after.get(*key).and_then(|snap| snap.text.as_deref()),
+        })
+        .collect();
+    let result = delta(&Change { files, renames: renames.to_vec() }, &old, &new);
+    let mut namer = Namer::default();
+    let text_of = |file: &str| {
+        keys.iter().find(|key| key.0 == file).and_then(|key| after.get(*key)).and_then(|snap| snap.text.as_deref())
+    };
+    let mut name = |index: &usize| namer.name(&new[*index], text_of);
+    out.new.extend(result.new.iter().map(&mut name));
+    out.revealed.extend(result.revealed.iter().map(&mut name));
+    out.fixed.extend(result.fixed.iter().map(|index| old[*index].clone()));
+    out.unchanged += result.persisting.len();
+    out.masked += result.masked.len();
+}
+
+/// Finds the symbol of a diagnostic; parses each file once.
+#[derive(Default)]
+pub struct Namer {
+    files: BTreeMap<String, (LineIndex, Outline)>,
+}
+
+impl Namer {
+    pub fn name<'t>(&mut self, diagnostic: &Diagnostic, text_of: impl Fn(&str) -> Option<&'t str>) -> Found {
+        let file = diagnostic.location.file().unwrap_or_default().to_owned();
+        let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
+            let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
+            return Found { diagnostic: diagnostic.clone(), symbol: SymbolPath::new(file, ""), line, column: 1 };
+        };
+        let (index, outline) = self.files.entry(file.clone()).or_insert_with(|| {
+            let outline = language::of_path(&file).map(|language| Outline::parse(language, text)).unwrap_or_default();
+            (LineIndex::new(text), outline)
+        });
+        let offset = index.offset(text, range.start, Encoding::Utf16);
+        let names = outline.at(offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+        let line = index.line_of(offset);
+        Found {
+            diagnostic: diagnostic.clone(),
+            symbol: SymbolPath::new(file, names),
+            line: range.start.line + 1,
+            column: u32::try_from(offset.saturating_sub(index.line_start(line))).unwrap_or(0) + 1,
+        }
+    }
+}
+
+/// Every diagnostic of a snapshot, named.
+pub fn all(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
+    let mut namer = Namer::default();
+    let mut found: Vec<Found> = Vec::new();
+    for ((file, _), snap) in snaps.iter().filter(|((file, _), _)| files.contains(file)) {
+        let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
+        found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));
+    }
+    found.sort_by(|a, b| order(a).cmp(&order(b)));
+    found
+}
+
+/// The texts of a snapshot, one a file.
+pub fn text_of<'a>(snaps: &'a Snaps, file: &str) -> Option<&'a Snap> {
+    snaps.iter().find(|((known, _), _)| known == file).map(|(_, snap)| snap.as_ref())
+}

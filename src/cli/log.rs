@@ -1,0 +1,23 @@
+//! The log: a file, never standard output, which carries a protocol.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use tracing_subscriber::EnvFilter;
+
+/// Bytes after which the log is set aside as `….old` at the next start.
+const LARGE: u64 = 5 * 1024 * 1024;
+
+/// Starts logging to a file. `SEXTANT_LOG` sets the level (`debug`, `sextant::llm=trace`); `info` without it.
+/// A log that cannot be written is no reason not to work.
+pub(super) fn start(path: &Path) {
+    if fs::metadata(path).is_ok_and(|found| found.len() > LARGE) {
+        let _ = fs::rename(path, path.with_extension("log.old"));
+    }
+    if let Some(folder) = path.parent() {
+        let _ = fs::create_dir_all(folder);
+    }
+    let Ok(file) = OpenOptions::new().create(true).append(true).open(path) else { return };
+    let filter = EnvFilter::try_from_env("SEXTANT_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(file).try_init();
+}

@@ -1,0 +1,27 @@
+//! Which model a configuration means.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::base::failure::{Failure, Kind};
+use crate::llm::endpoint::RemoteConfig;
+use crate::llm::offline::OfflineModel;
+use crate::llm::remote::RemoteModel;
+use crate::llm::step::Model;
+
+/// Makes the model of a `model` table: `{"provider": "offline"}`, nothing at all, or a remote one.
+pub(super) fn make(given: &Value) -> Result<Arc<dyn Model>, Failure> {
+    let offline = given.is_null() || given["provider"] == "offline" || given.as_object().is_some_and(|map| map.is_empty());
+    if offline {
+        return Ok(Arc::new(OfflineModel));
+    }
+    let config: RemoteConfig = serde_json::from_value(given.clone()).map_err(|error| {
+        Failure::new(
+            Kind::Config,
+            format!("the option `model` cannot be used: {error}"),
+            "it takes provider, model, and for a server of your own base_url; see :help sextant-models",
+        )
+    })?;
+    Ok(Arc::new(RemoteModel::new(&config)?))
+}

@@ -1,0 +1,103 @@
+//! One case of a matcher's benchmark as a JSON line, and its answer: the pure part of `sextant diff --batch`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::text::Range;
+use crate::diagnostics::delta::{Change, Delta, FileChange, How, delta};
+use crate::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
+
+/// A case: two snapshots. More keys may stand in the line and are not looked at.
+#[derive(Deserialize)]
+struct Case {
+    id: Value,
+    files: BTreeMap<String, Texts>,
+    before: Vec<Said>,
+    after: Vec<Said>,
+}
+
+/// A text is null where the file does not exist on that side.
+#[derive(Deserialize)]
+struct Texts {
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// A diagnostic as LSP writes it, with its file beside it.
+#[derive(Deserialize)]
+struct Said {
+    file: Option<String>,
+    range: Option<Range>,
+    severity: Option<u64>,
+    #[serde(default)]
+    code: Value,
+    #[serde(default)]
+    source: Option<String>,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    id: Value,
+    new: Vec<usize>,
+    pairs: Vec<(usize, usize)>,
+    fixed: Vec<usize>,
+    masked: Vec<usize>,
+    revealed: Vec<usize>,
+    updated: Vec<(usize, usize)>,
+}
+
+/// Answers one case.
+///
+/// `new` is every after-index without a partner and `fixed` every before-index without one, as whoever scores pairs
+/// expects; `revealed` and `masked` name the part of each that is only a matter of sight. `updated` is a part of `pairs`.
+///
+/// # Errors
+/// What is wrong with the line, and where in it.
+pub fn answer(line: &str) -> Result<String, String> {
+    let case: Case = serde_json::from_str(line).map_err(|error| format!("not a case: {error}"))?;
+    let files = case.files.iter().map(|(path, texts)| FileChange {
+        path,
+        before: texts.before.as_deref(),
+        after: texts.after.as_deref(),
+    });
+    let change = Change { files: files.collect(), renames: Vec::new() };
+    let read = |list: Vec<Said>| -> Vec<Diagnostic> { list.into_iter().map(Said::into_diagnostic).collect() };
+    let (before, after) = (read(case.before), read(case.after));
+    let Delta { mut new, revealed, persisting, mut fixed, masked } = delta(&change, &before, &after);
+    new.extend(&revealed);
+    new.sort_unstable();
+    fixed.extend(&masked);
+    fixed.sort_unstable();
+    let pairs = persisting.iter().map(|pair| (pair.before, pair.after)).collect();
+    let updated = persisting.iter().filter(|p| p.how == How::Updated).map(|p| (p.before, p.after)).collect();
+    let answer = Answer { id: case.id, new, pairs, fixed, masked, revealed, updated };
+    serde_json::to_string(&answer).map_err(|error| format!("no answer: {error}"))
+}
+
+impl Said {
+    fn into_diagnostic(self) -> Diagnostic {
+        let code = match self.code {
+            Value::String(code) if !code.is_empty() => Some(code),
+            Value::Number(code) => Some(code.to_string()),
+            _ => None,
+        };
+        let location = match (self.file, self.range) {
+            (Some(file), Some(range)) => Location::Range { file, range },
+            (Some(file), None) => Location::File { file },
+            (None, _) => Location::Project,
+        };
+        Diagnostic {
+            source: self.source.unwrap_or_default(),
+            severity: Severity::from_lsp(self.severity),
+            code,
+            message: self.message,
+            location,
+            confidence: Confidence::Medium,
+            suggested_action: None,
+            evidence: None,
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Carries diagnostics over the aligned code: passes from the strongest evidence to the weakest, one to one.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostics::delta::anchors::{Anchored, NOWHERE};
+use crate::diagnostics::delta::matching::Matching;
+use crate::diagnostics::delta::message;
+use crate::diagnostics::delta::side::{NONE, Side};
+use crate::diagnostics::model::Diagnostic;
+
+/// Groups up to this size are searched for the equal offset; in larger ones order decides.
+const SEARCHED: usize = 64;
+
+/// The aligned code and what stands on it.
+pub(super) struct Carry<'c, 'a> {
+    pub before: &'c Side<'a>,
+    pub after: &'c Side<'a>,
+    pub scopes: &'c Matching,
+    pub units: &'c Matching,
+    pub tokens: &'c Matching,
+    pub old: (&'c [Diagnostic], &'c [Anchored]),
+    pub new: (&'c [Diagnostic], &'c [Anchored]),
+}
+
+/// What two diagnostics must agree on besides source and code.
+type Key = (u64, u64, u32);
+
+impl Carry<'_, '_> {
+    /// Pairs the diagnostics that persist.
+    pub fn run(&self) -> Matching {
+        let mut out = Matching::new(self.old.0.len(), self.new.0.len());
+        let known = |place: u64| place != NOWHERE;
+        for level in 0..4 {
+            self.pass(&mut out, |d| d.file_level.then_some((d.file, 0, d.texts[level])));
+        }
+        for level in 0..4 {
+            self.pass(&mut out, |d| (known(d.start) && known(d.end)).then_some((d.start, d.end, d.texts[level])));
+            self.pass(&mut out, |d| known(d.start).then_some((d.start, 0, d.texts[level])));
+            self.pass(&mut out, |d| known(d.end).then_some((d.end, 0, d.texts[level])));
+        }
+        let shaped: HashSet<u32> =
+            self.old.1.iter().chain(self.new.1).filter(|d| d.line_shaped).map(|d| d.kind).collect();
+        for level in 2..4 {
+            self.pass(&mut out, |d| (known(d.line) && shaped.contains(&d.kind)).then_some((d.line, 0, d.texts[level])));
+        }
+        self.blocks(&mut out);
+        self.rewritten(&mut out);
+        self.copies(&mut out);
+        self.pass(&mut out, |d| (known(d.start) && known(d.end)).then_some((d.start, d.end, 0)));
+        self.siblings(&mut out);
+        out
+    }
+
+    fn left<'s>(&'s self, out: &'s Matching) -> (impl Iterator<Item = u32> + 's, impl Iterator<Item = u32> + 's) {
+        let old = (0..self.old.0.len() as u32).filter(|b| out.after(*b) == NONE);
+        (old, (0..self.new.0.len() as u32).filter(|a| out.before(*a) == NONE))
+    }
+
+    fn b(&self, index: u32) -> &Anchored {
+        &self.old.1[index as usize]
+    }
+
+    fn a(&self, index: u32) -> &Anchored {
+        &self.new.1[index as usize]
+    }
+
+    fn pass(&self, out: &mut Matching, key: impl Fn(&Anchored) -> Option<Key>) {
+        self.pass_by(out, |d, _| key(d), |d, _| key(d), |_, _| true);
+    }
+
+    /// Pairs what has the same kind and key and is accepted; equal offsets first, then in order.
+    fn pass_by(
+        &self,
+        out: &mut Matching,
+        key_b: impl Fn(&Anchored, u32) -> Option<Key>,
+        key_a: impl Fn(&Anchored, u32) -> Option<Key>,
+        accept: impl Fn(&Anchored, &Anchored) -> bool,
+    ) {
+        let mut places: HashMap<(u32, Key), usize> = HashMap::new();
+        let mut groups: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+        let (old, new) = self.left(out);
+        for b in old {
+            let anchored = self.b(b);
+            if let Some(key) = key_b(anchored, b) {
+                let place = *places.entry((anchored.kind, key)).or_insert_with(|| {
+                    groups.push((Vec::new(), Vec::new()));
+                    groups.len() - 1
+                });
+                groups[place].0.push(b);
+            }
+        }
+        if groups.is_empty() {
+            return;
+        }
+        for a in new {
+            let anchored = self.a(a);
+            if let Some(key) = key_a(anchored, a)
+                && let Some(place) = places.get(&(anchored.kind, key))
+            {
+                groups[*place].1.push(a);
+            }
+        }
+        for (old, new) in groups {
+            if old.len() > SEARCHED || new.len() > SEARCHED {
+                old.iter().zip(&new).filter(|(b, a)| accept(self.b(**b), self.a(**a))).for_each(|(b, a)| {
+                    out.pair(*b, *a);
+                });
+                continue;
+            }
+            let mut ranked = Vec::new();
+            for (i, b) in old.iter().enumerate() {
+                for (j, a) in new.iter().enumerate() {
+                    let offset = self.b(*b).offset.abs_diff(self.a(*a).offset);
+                    ranked.push((offset, i.abs_diff(j), i, j));
+                }
+            }
+            ranked.sort_unstable();
+            for (_, _, i, j) in ranked {
+                if accept(self.b(old[i]), self.a(new[j])) {
+                    out.pair(old[i], new[j]);
+                }
+            }
+        }
+    }
+
+    /// Ranges over several units (an import block, unreachable code): any token in common, most first.
+    fn blocks(&self, out: &mut Matching) {
+        let wide = |side: &Side<'_>, span: (u32, u32)| {
+            span.0 != NONE && side.tokens[span.0 as usize].unit != side.tokens[span.1 as usize].unit
+        };
+        let (old, new) = self.left(out);
+        let mut by_kind: HashMap<u32, Vec<u32>> = HashMap::new();
+        new.filter(|a| self.a(*a).span.0 != NONE).for_each(|a| by_kind.entry(self.a(a).kind).or_default().push(a));
+        let mut ranked = Vec::new();
+        for b in old {
+            let (kind, span) = (self.b(b).kind, self.b(b).span);
+            let Some(candidates) = by_kind.get(&kind).filter(|list| span.0 != NONE && list.len() <= SEARCHED) else {
+                continue;
+            };
+            for a in candidates {
+                let other = self.a(*a).span;
+                if !wide(self.before, span) && !wide(self.after, other) {
+                    continue;
+                }
+                let common = (span.0..=span.1)
+                    .map(|token| self.tokens.after(token))
+                    .filter(|partner| (other.0..=other.1).contains(partner))
+                    .count();
+                if common > 0 {
+                    ranked.push((std::cmp::Reverse(common), b, *a));
+                }
+            }
+        }
+        ranked.sort_unstable();
+        for (_, b, a) in ranked {
+            out.pair(b, a);
+        }
+    }
+
+    fn unit(side: &Side<'_>, anchored: &Anchored) -> u32 {
+        side.tokens.get(anchored.span.0 as usize).map_or(NONE, |token| token.unit)
+    }
+
+    /// Both tokens are gone, but the statement is the same one, and so is the message.
+    fn rewritten(&self, out: &mut Matching) {
+        let fresh = |d: &Anchored| {
+            self.tokens.before(d.span.0) == NONE && self.tokens.before(d.span.1) == NONE && d.span.0 != NONE
+        };
+        let gone = |d: &Anchored| d.start == NOWHERE && d.end == NOWHERE && d.span.0 != NONE;
+        self.pass_by(
+            out,
+            |d, _| {
+                let unit = self.units.after(Self::unit(self.before, d));
+                (gone(d) && unit != NONE).then_some((u64::from(unit), 0, d.texts[2]))
+            },
+            |d, _| fresh(d).then_some((u64::from(Self::unit(self.after, d)), 0, d.texts[2])),
+            |_, _| true,
+        );
+    }
+
+    /// Twins of one statement in one symbol, where the analyser now complains about the other twin.
+    fn copies(&self, out: &mut Matching) {
+        let within = |side: &Side<'_>, d: &Anchored| {
+            let unit = Self::unit(side, d);
+            let place = side.unit_tokens(unit).iter().position(|token| *token == d.span.0);
+            (side.units[unit as usize].key, side.units[unit as usize].scope, place.unwrap_or(0) as u64)
+        };
+        self.pass_by(
+            out,
+            |d, _| {
+                (d.span.0 != NONE).then(|| {
+                    let (key, scope, place) = within(self.before, d);
+                    (key, u64::from(self.scopes.after(scope)) << 32 | place, d.texts[2])
+                })
+            },
+            |d, _| {
+                (d.span.0 != NONE).then(|| {
+                    let (key, scope, place) = within(self.after, d);
+                    (key, u64::from(scope) << 32 | place, d.texts[2])
+                })
+            },
+            |b, a| b.start == NOWHERE || self.tokens.before(a.span.0) == NONE,
+        );
+    }
+
+    /// The same place under a neighbouring code (D102 for D103, 2552 for 2304): one complaint in another guise.
+    fn siblings(&self, out: &mut Matching) {
+        let place = |d: &Anchored| (d.start != NOWHERE && d.end != NOWHERE).then_some((d.start, d.end));
+        let (old, new) = self.left(out);
+        let mut places: HashMap<(u64, u64), Vec<u32>> = HashMap::new();
+        for a in new {
+            if let Some(place) = place(self.a(a)) {
+                places.entry(place).or_default().push(a);
+            }
+        }
+        let mut found = Vec::new();
+        for b in old {
+            for a in place(self.b(b)).and_then(|place| places.get(&place)).into_iter().flatten() {
+                if are_siblings(&self.old.0[b as usize], &self.new.0[*a as usize]) {
+                    found.push((b, *a));
+                }
+            }
+        }
+        for (b, a) in found {
+            out.pair(b, a);
+        }
+    }
+}
+
+/// Codes that one compiler swaps for each other as it knows more or less: TypeScript's, from its message table.
+const FAMILIES: &[&[&str]] = &[
+    &["6133", "6138", "6192", "6196", "6198"],
+    &["2304", "2552", "2503", "2580"],
+    &["2339", "2551", "2568"],
+    &["2305", "2724"],
+];
+
+fn are_siblings(before: &Diagnostic, after: &Diagnostic) -> bool {
+    let (Some(old), Some(new)) = (&before.code, &after.code) else { return false };
+    if before.source != after.source || before.severity != after.severity {
+        return false;
+    }
+    if FAMILIES.iter().any(|family| family.contains(&old.as_str()) && family.contains(&new.as_str())) {
+        return true;
+    }
+    let letters = |code: &str| code.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let prefix = letters(old);
+    !prefix.is_empty()
+        && prefix.len() < old.len()
+        && prefix.len() < new.len()
+        && prefix == letters(new)
+        && message::likeness(&before.message, &after.message) >= 0.5
+}

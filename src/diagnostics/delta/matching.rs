@@ -1,0 +1,43 @@
+//! A one-to-one pairing of two index ranges, readable from both ends.
+
+use crate::diagnostics::delta::side::NONE;
+
+#[derive(Debug)]
+pub(super) struct Matching {
+    to: Vec<u32>,
+    from: Vec<u32>,
+}
+
+impl Matching {
+    pub fn new(before: usize, after: usize) -> Self {
+        Self { to: vec![NONE; before], from: vec![NONE; after] }
+    }
+
+    /// Pairs two that are both free; says whether they were.
+    pub fn pair(&mut self, before: u32, after: u32) -> bool {
+        let free = self.free(before, after);
+        if free {
+            self.to[before as usize] = after;
+            self.from[after as usize] = before;
+        }
+        free
+    }
+
+    pub fn free(&self, before: u32, after: u32) -> bool {
+        self.to[before as usize] == NONE && self.from[after as usize] == NONE
+    }
+
+    /// The partner of a before-index, [`NONE`] without one (or for [`NONE`]).
+    pub fn after(&self, before: u32) -> u32 {
+        self.to.get(before as usize).copied().unwrap_or(NONE)
+    }
+
+    /// The partner of an after-index, [`NONE`] without one (or for [`NONE`]).
+    pub fn before(&self, after: u32) -> u32 {
+        self.from.get(after as usize).copied().unwrap_or(NONE)
+    }
+
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.to.iter().enumerate().filter(|(_, a)| **a != NONE).map(|(b, a)| (b as u32, *a))
+    }
+}

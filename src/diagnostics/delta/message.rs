@@ -1,0 +1,116 @@
+//! When two messages say the same: numbers, quoted parts and renamed words are not what a complaint is about.
+
+use std::collections::HashMap;
+
+/// Digits masked: lengths, counts and line numbers change with unrelated edits.
+pub(super) fn without_numbers(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut in_number = false;
+    for c in message.chars() {
+        let digit = c.is_ascii_digit();
+        if !digit {
+            out.push(c);
+        } else if !in_number {
+            out.push('#');
+        }
+        in_number = digit;
+    }
+    out
+}
+
+/// Digits and quoted parts masked: what is left is the complaint itself.
+pub(super) fn template(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    let mut word_before = false;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        let close = match c {
+            '"' | '`' => Some(c),
+            // An apostrophe inside a word is none.
+            '\'' if !word_before => Some('\''),
+            '“' => Some('”'),
+            '‘' => Some('’'),
+            _ => None,
+        };
+        match close.and_then(|close| after.split_once(close)) {
+            Some((_, behind)) => {
+                out.push('"');
+                rest = behind;
+                word_before = false;
+            }
+            None => {
+                out.push(c);
+                rest = after;
+                word_before = c.is_alphanumeric();
+            }
+        }
+    }
+    without_numbers(&out)
+}
+
+/// The message with every renamed word replaced.
+pub(super) fn renamed(message: &str, renames: &HashMap<&str, &str>) -> String {
+    let mut out = String::with_capacity(message.len());
+    for part in words(message) {
+        out.push_str(renames.get(part).copied().unwrap_or(part));
+    }
+    out
+}
+
+/// The share of words two messages have in common, 0 to 1.
+pub(super) fn likeness(before: &str, after: &str) -> f32 {
+    let bag = |message: &str| -> Vec<String> {
+        let mut bag: Vec<String> =
+            words(message).filter(|w| w.starts_with(is_word)).map(|w| w.to_lowercase()).collect();
+        bag.sort_unstable();
+        bag
+    };
+    let (before, after) = (bag(before), bag(after));
+    let total = before.len() + after.len();
+    let mut left = after;
+    let common = before.iter().filter(|word| left.binary_search(word).map(|i| left.remove(i)).is_ok()).count();
+    if total == 0 { 1.0 } else { 2.0 * common as f32 / total as f32 }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The text cut into words and what stands between them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let inside = is_word(rest.chars().next()?);
+        let end = rest.find(|c| is_word(c) != inside).unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(end);
+        rest = behind;
+        Some(part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks() {
+        for (message, expected) in [
+            ("Line too long (120 > 88)", "Line too long (# > #)"),
+            ("\"x\" is not defined", "\" is not defined"),
+            ("Can't find 'a b' or `c`", "Can't find \" or \""),
+            ("an \"open quote", "an \"open quote"),
+            ("“ä” is 'ö'", "\" is \""),
+        ] {
+            assert_eq!(template(message), expected);
+        }
+    }
+
+    #[test]
+    fn renames_touch_whole_words() {
+        let renames = HashMap::from([("total", "sum")]);
+        assert_eq!(renamed("total of \"total\" in subtotal", &renames), "sum of \"sum\" in subtotal");
+        assert!(likeness("Missing docstring in public method", "Missing docstring in public function") > 0.7);
+        assert!(likeness("Undefined name `x`", "Line too long (90 > 88)") < 0.2);
+    }
+}

@@ -1,0 +1,220 @@
+//! One snapshot taken apart: files into scopes (symbols and module levels), scopes into units, units into tokens.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+use crate::base::text::LineIndex;
+use crate::diagnostics::delta::tokens::{Class, Spellings, Token, lex};
+use crate::diagnostics::delta::units::{self, Cuts};
+use crate::symbols::language::of_path;
+use crate::symbols::outline::{Kind, Outline};
+
+/// No index.
+pub(super) const NONE: u32 = u32::MAX;
+
+pub(super) struct File<'a> {
+    pub text: &'a str,
+    pub lines: LineIndex,
+    pub tokens: Range<usize>,
+    pub units: Range<usize>,
+    /// The first is the module level.
+    pub scopes: Range<usize>,
+    /// ERROR and MISSING nodes; 0 without a grammar.
+    pub errors: usize,
+}
+
+pub(super) struct Unit {
+    pub file: u32,
+    pub scope: u32,
+    /// Range in [`Side::members`].
+    pub members: Range<usize>,
+    /// Hash of the spellings, layout left out; equal units have equal keys.
+    pub key: u64,
+    /// Tokens that are not layout.
+    pub weight: u32,
+    pub comment: bool,
+}
+
+pub(super) struct Scope {
+    pub file: u32,
+    pub parent: u32,
+    /// `None` for a module level.
+    pub kind: Option<Kind>,
+    /// Spelling of the name; 0 for a module level.
+    pub name: u32,
+    pub ordinal: u32,
+    /// Hash of the names from the file down, ordinals left out.
+    pub path: u64,
+    /// Own units in source order, those of nested symbols left out.
+    pub units: Vec<u32>,
+    /// The unit with the name in it.
+    pub header: u32,
+    pub name_token: u32,
+    /// Hash of the own tokens, comments and layout left out.
+    pub body: u64,
+    /// As `body`, every occurrence of the own name blanked.
+    pub blanked: u64,
+    /// Tokens in `body`.
+    pub weight: u32,
+    /// Sorted spellings of the own tokens.
+    pub bag: Vec<u32>,
+}
+
+#[derive(Default)]
+pub(super) struct Side<'a> {
+    pub files: Vec<File<'a>>,
+    pub tokens: Vec<Token>,
+    pub units: Vec<Unit>,
+    /// The tokens of units: a comment inside a statement does not interrupt it.
+    pub members: Vec<u32>,
+    pub scopes: Vec<Scope>,
+}
+
+impl<'a> Side<'a> {
+    /// Adds a file. Without a grammar its units are lines under one module level.
+    pub fn add(&mut self, path: &str, text: &'a str, spellings: &mut Spellings<'a>) {
+        let file = self.files.len() as u32;
+        let first_token = self.tokens.len();
+        lex(text, spellings, &mut self.tokens);
+        let tree = of_path(path).and_then(|l| l.tree(text).map(|tree| (l, tree)));
+        let (cuts, outline) = match &tree {
+            Some((language, tree)) => (units::of_tree(tree), Outline::of_tree(language, text, tree)),
+            None => (units::of_lines(text), Outline::default()),
+        };
+        let first_scope = self.scopes.len();
+        self.add_scopes(file, first_token, &outline, text, spellings);
+        let first_unit = self.units.len();
+        self.add_units(file, first_token, first_scope, &cuts, &outline);
+        for scope in &mut self.scopes[first_scope..] {
+            summarize(scope, &self.units, &self.members, &self.tokens);
+        }
+        self.files.push(File {
+            text,
+            lines: LineIndex::new(text),
+            tokens: first_token..self.tokens.len(),
+            units: first_unit..self.units.len(),
+            scopes: first_scope..self.scopes.len(),
+            errors: cuts.errors,
+        });
+    }
+
+    fn add_scopes(
+        &mut self,
+        file: u32,
+        first_token: usize,
+        outline: &Outline,
+        text: &'a str,
+        spellings: &mut Spellings<'a>,
+    ) {
+        let first = self.scopes.len() as u32;
+        let empty = |kind, parent, name, ordinal, path, name_token| Scope {
+            file,
+            parent,
+            kind,
+            name,
+            ordinal,
+            path,
+            units: Vec::new(),
+            header: NONE,
+            name_token,
+            body: 0,
+            blanked: 0,
+            weight: 0,
+            bag: Vec::new(),
+        };
+        self.scopes.push(empty(None, NONE, 0, 0, 0, NONE));
+        for symbol in &outline.symbols {
+            let parent = symbol.parent.map_or(first, |p| first + 1 + p as u32);
+            let name = spellings.id(&text[symbol.name_range.clone()]);
+            let path = hash_of(&(self.scopes[parent as usize].path, name));
+            let start = symbol.name_range.start as u32;
+            let token = first_token + self.tokens[first_token..].partition_point(|t| t.start < start);
+            self.scopes.push(empty(Some(symbol.kind), parent, name, symbol.ordinal as u32, path, token as u32));
+        }
+    }
+
+    fn add_units(&mut self, file: u32, first_token: usize, first_scope: usize, cuts: &Cuts, outline: &Outline) {
+        let first_unit = self.units.len();
+        let mut counts = vec![0usize; cuts.comments.len()];
+        let mut hint = 0;
+        for token in &mut self.tokens[first_token..] {
+            let unit = cuts.unit_at(token.start, &mut hint);
+            token.unit = first_unit as u32 + unit;
+            if let Some(count) = counts.get_mut(unit as usize) {
+                *count += 1;
+            }
+        }
+        let mut start = self.members.len();
+        self.members.resize(start + counts.iter().sum::<usize>(), 0);
+        for (count, comment) in counts.iter().zip(&cuts.comments) {
+            self.units.push(Unit { file, scope: 0, members: start..start, key: 0, weight: 0, comment: *comment });
+            start += count;
+        }
+        for (index, token) in self.tokens.iter().enumerate().skip(first_token) {
+            let unit = &mut self.units[token.unit as usize];
+            self.members[unit.members.end] = index as u32;
+            unit.members.end += 1;
+        }
+        for index in first_unit..self.units.len() {
+            let members = &self.members[self.units[index].members.clone()];
+            let mut hasher = DefaultHasher::new();
+            let mut weight = 0;
+            for token in members.iter().map(|m| &self.tokens[*m as usize]) {
+                if token.class != Class::Layout {
+                    token.key.hash(&mut hasher);
+                    weight += 1;
+                }
+            }
+            let at = members.first().and_then(|m| outline.at(self.tokens[*m as usize].start as usize));
+            let scope = first_scope + at.map_or(0, |symbol| symbol + 1);
+            let unit = &mut self.units[index];
+            unit.key = hasher.finish();
+            unit.weight = weight;
+            unit.scope = scope as u32;
+            self.scopes[scope].units.push(index as u32);
+        }
+        for scope in &mut self.scopes[first_scope + 1..] {
+            scope.header = self.tokens.get(scope.name_token as usize).map_or(NONE, |t| t.unit);
+        }
+    }
+
+    /// The tokens of a unit.
+    pub fn unit_tokens(&self, unit: u32) -> &[u32] {
+        &self.members[self.units[unit as usize].members.clone()]
+    }
+
+    /// Sorted spellings of a unit, layout left out.
+    pub fn unit_bag(&self, unit: u32) -> Vec<u32> {
+        let tokens = self.unit_tokens(unit).iter().map(|t| &self.tokens[*t as usize]);
+        let mut bag: Vec<u32> = tokens.filter(|t| t.class != Class::Layout).map(|t| t.key).collect();
+        bag.sort_unstable();
+        bag
+    }
+}
+
+fn summarize(scope: &mut Scope, units: &[Unit], members: &[u32], tokens: &[Token]) {
+    let (mut body, mut blanked) = (DefaultHasher::new(), DefaultHasher::new());
+    for unit in scope.units.iter().map(|u| &units[*u as usize]) {
+        for token in members[unit.members.clone()].iter().map(|m| &tokens[*m as usize]) {
+            if token.class == Class::Layout {
+                continue;
+            }
+            scope.bag.push(token.key);
+            if unit.comment {
+                continue;
+            }
+            scope.weight += 1;
+            token.key.hash(&mut body);
+            if token.key == scope.name { u32::MAX } else { token.key }.hash(&mut blanked);
+        }
+    }
+    scope.body = body.finish();
+    scope.blanked = blanked.finish();
+    scope.bag.sort_unstable();
+}
+
+pub(super) fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,252 @@
+//! Which statement of the one snapshot is which of the other, given the pairing of symbols.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use crate::diagnostics::delta::matching::Matching;
+use crate::diagnostics::delta::sequence::{align, best_chain, dice};
+use crate::diagnostics::delta::side::{NONE, Side};
+
+/// A run of equal statements is taken for moved from this many tokens on.
+const RUN: u32 = 6;
+/// A single statement whose text is found once on either side, from this many tokens on.
+const UNIQUE: u32 = 3;
+/// Seeds of runs that are looked at; rare statements first.
+const SEEDS: usize = 250_000;
+/// Cells of one gap's table; a larger gap is a rewrite, and is not paired by likeness.
+const GAP: usize = 40_000;
+
+struct Pairing<'s, 'a> {
+    before: &'s Side<'a>,
+    after: &'s Side<'a>,
+    scopes: &'s Matching,
+    units: Matching,
+    /// A unit's text as a number, alike on both sides.
+    keys: (Vec<u32>, Vec<u32>),
+    /// Units that stayed in order inside their pair of scopes.
+    chains: Vec<(u32, u32, Vec<(u32, u32)>)>,
+}
+
+/// Pairs the units.
+pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Matching {
+    let mut ids: HashMap<u64, u32> = HashMap::new();
+    let mut number = |side: &Side<'_>| -> Vec<u32> {
+        let id = |key| {
+            let next = ids.len() as u32;
+            *ids.entry(key).or_insert(next)
+        };
+        side.units.iter().map(|unit| unit.key).map(id).collect()
+    };
+    let keys = (number(before), number(after));
+    let units = Matching::new(before.units.len(), after.units.len());
+    let mut p = Pairing { before, after, scopes, units, keys, chains: Vec::new() };
+    for (b, a) in scopes.pairs() {
+        p.in_order(b, a);
+    }
+    let left = |p: &Pairing<'_, '_>| -> (Vec<u32>, Vec<u32>) {
+        let (n, m) = (before.units.len() as u32, after.units.len() as u32);
+        let b = (0..n).filter(|b| p.units.after(*b) == NONE && before.units[*b as usize].weight > 0);
+        let a = (0..m).filter(|a| p.units.before(*a) == NONE && after.units[*a as usize].weight > 0);
+        (b.collect(), a.collect())
+    };
+    let (b, a) = left(&p);
+    p.within_scope(&b, &a);
+    let (b, a) = left(&p);
+    p.runs(&b, &a);
+    let (b, a) = left(&p);
+    p.unique(&b, &a);
+    p.gaps();
+    p.units
+}
+
+impl Pairing<'_, '_> {
+    fn weight(&self, before: u32) -> u32 {
+        self.before.units[before as usize].weight
+    }
+
+    /// Equal statements in order; the header of a symbol is paired with the header whatever became of it.
+    fn in_order(&mut self, b: u32, a: u32) {
+        let (x, y) = (&self.before.scopes[b as usize], &self.after.scopes[a as usize]);
+        let split = |units: &[u32], header: u32| units.binary_search(&header).ok();
+        let mut chain = Vec::new();
+        match (split(&x.units, x.header), split(&y.units, y.header)) {
+            (Some(i), Some(j)) => {
+                self.stretch(&x.units[..i], &y.units[..j], &mut chain);
+                chain.push((x.header, y.header));
+                self.stretch(&x.units[i + 1..], &y.units[j + 1..], &mut chain);
+            }
+            _ => self.stretch(&x.units, &y.units, &mut chain),
+        }
+        for (b, a) in &chain {
+            self.units.pair(*b, *a);
+        }
+        self.chains.push((b, a, chain));
+    }
+
+    fn stretch(&self, before: &[u32], after: &[u32], chain: &mut Vec<(u32, u32)>) {
+        let b: Vec<u32> = before.iter().map(|u| self.keys.0[*u as usize]).collect();
+        let a: Vec<u32> = after.iter().map(|u| self.keys.1[*u as usize]).collect();
+        let first = chain.len();
+        align(&b, &a, |i| self.weight(before[i]), |i, j| chain.push((before[i], after[j])));
+        chain[first..].sort_unstable();
+    }
+
+    /// Moved inside its symbol.
+    fn within_scope(&mut self, before: &[u32], after: &[u32]) {
+        let mut places: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+        for a in after.iter().rev() {
+            places.entry((self.after.units[*a as usize].scope, self.keys.1[*a as usize])).or_default().push(*a);
+        }
+        for b in before {
+            let scope = self.scopes.after(self.before.units[*b as usize].scope);
+            if let Some(a) = places.get_mut(&(scope, self.keys.0[*b as usize])).and_then(Vec::pop) {
+                self.units.pair(*b, a);
+            }
+        }
+    }
+
+    /// Moved or extracted blocks, in any file: the longest equal runs first.
+    fn runs(&mut self, before: &[u32], after: &[u32]) {
+        let mut places: HashMap<u32, (Vec<u32>, Vec<u32>)> = HashMap::new();
+        before.iter().for_each(|b| places.entry(self.keys.0[*b as usize]).or_default().0.push(*b));
+        after.iter().for_each(|a| places.entry(self.keys.1[*a as usize]).or_default().1.push(*a));
+        let mut groups: Vec<(Vec<u32>, Vec<u32>)> =
+            places.into_values().filter(|(b, a)| !b.is_empty() && !a.is_empty()).collect();
+        groups.sort_by_key(|(b, a)| (b.len() * a.len(), b[0]));
+        let mut heap = BinaryHeap::new();
+        let mut seen: HashMap<(i64, u32), u32> = HashMap::new();
+        let mut budget = SEEDS;
+        for (befores, afters) in groups {
+            let Some(rest) = budget.checked_sub(befores.len() * afters.len()) else { break };
+            budget = rest;
+            for b in &befores {
+                for a in &afters {
+                    // The runs of one diagonal do not overlap: the last one that was found covers this seed or not.
+                    let diagonal = i64::from(*b) - i64::from(*a);
+                    if seen.contains_key(&(diagonal, *b)) {
+                        continue;
+                    }
+                    let run = self.extend(*b, *a);
+                    (run.0..run.0 + run.2).for_each(|i| {
+                        seen.insert((diagonal, i), run.0);
+                    });
+                    self.push_run(&mut heap, run);
+                }
+            }
+        }
+        while let Some((_, _, _, Reverse((b, a, len)))) = heap.pop() {
+            let free: Vec<bool> = (0..len).map(|i| self.units.free(b + i, a + i)).collect();
+            if free.iter().all(|f| *f) {
+                (0..len).for_each(|i| {
+                    self.units.pair(b + i, a + i);
+                });
+                continue;
+            }
+            let mut start = 0;
+            for part in free.chunk_by(|x, y| x == y) {
+                if part[0] {
+                    self.push_run(&mut heap, (b + start, a + start, part.len() as u32));
+                }
+                start += part.len() as u32;
+            }
+        }
+    }
+
+    /// The whole run of equal free statements around a pair: first of either side, length.
+    fn extend(&self, b: u32, a: u32) -> (u32, u32, u32) {
+        let (files_b, files_a) = (
+            &self.before.files[self.before.units[b as usize].file as usize].units,
+            &self.after.files[self.after.units[a as usize].file as usize].units,
+        );
+        let same = |b: u32, a: u32| {
+            files_b.contains(&(b as usize))
+                && files_a.contains(&(a as usize))
+                && self.keys.0[b as usize] == self.keys.1[a as usize]
+                && self.units.free(b, a)
+        };
+        let mut up = 0;
+        while b > up && a > up && same(b - up - 1, a - up - 1) {
+            up += 1;
+        }
+        let mut down = 1;
+        while same(b + down, a + down) {
+            down += 1;
+        }
+        (b - up, a - up, up + down)
+    }
+
+    #[allow(clippy::type_complexity, reason = "the heap's order is the tuple's")]
+    fn push_run(
+        &self,
+        heap: &mut BinaryHeap<(u32, bool, Reverse<u32>, Reverse<(u32, u32, u32)>)>,
+        run: (u32, u32, u32),
+    ) {
+        let (b, a, len) = run;
+        let weight = (b..b + len).map(|i| self.weight(i)).sum();
+        if weight >= RUN {
+            let home = self.scopes.after(self.before.units[b as usize].scope) == self.after.units[a as usize].scope;
+            heap.push((weight, home, Reverse(b.abs_diff(a)), Reverse(run)));
+        }
+    }
+
+    /// A statement whose text is left over once on either side.
+    fn unique(&mut self, before: &[u32], after: &[u32]) {
+        let mut counts: HashMap<u32, (u32, u32, u32, u32)> = HashMap::new();
+        for b in before {
+            let entry = counts.entry(self.keys.0[*b as usize]).or_default();
+            (entry.0, entry.1) = (entry.0 + 1, *b);
+        }
+        for a in after {
+            let entry = counts.entry(self.keys.1[*a as usize]).or_default();
+            (entry.2, entry.3) = (entry.2 + 1, *a);
+        }
+        for (seen_before, b, seen_after, a) in counts.into_values() {
+            if (seen_before, seen_after) == (1, 1) && self.weight(b) >= UNIQUE {
+                self.units.pair(b, a);
+            }
+        }
+    }
+
+    /// Changed statements between unchanged neighbours.
+    fn gaps(&mut self) {
+        for (b, a, chain) in std::mem::take(&mut self.chains) {
+            let (x, y) = (&self.before.scopes[b as usize].units, &self.after.scopes[a as usize].units);
+            let (mut i, mut j) = (0, 0);
+            for (b, a) in chain.into_iter().chain([(NONE, NONE)]) {
+                let end_b = x.partition_point(|u| *u < b);
+                let end_a = y.partition_point(|u| *u < a);
+                if i < end_b && j < end_a {
+                    let free_b: Vec<u32> =
+                        x[i..end_b].iter().copied().filter(|u| self.units.after(*u) == NONE).collect();
+                    let free_a: Vec<u32> =
+                        y[j..end_a].iter().copied().filter(|u| self.units.before(*u) == NONE).collect();
+                    self.gap(&free_b, &free_a);
+                }
+                (i, j) = (end_b + 1, end_a + 1);
+            }
+        }
+    }
+
+    fn gap(&mut self, before: &[u32], after: &[u32]) {
+        if before.is_empty() || after.is_empty() || before.len() * after.len() > GAP {
+            return;
+        }
+        let bags_b: Vec<Vec<u32>> = before.iter().map(|u| self.before.unit_bag(*u)).collect();
+        let bags_a: Vec<Vec<u32>> = after.iter().map(|u| self.after.unit_bag(*u)).collect();
+        let comment = |b: usize, a: usize| {
+            self.before.units[before[b] as usize].comment != self.after.units[after[a] as usize].comment
+        };
+        let mut worths = vec![0u32; before.len() * after.len()];
+        for (i, b) in bags_b.iter().enumerate() {
+            for (j, a) in bags_a.iter().enumerate() {
+                let likeness = if comment(i, j) || b.is_empty() { 0.0 } else { dice(b, a) };
+                worths[i * after.len() + j] = if likeness >= 0.5 { (likeness * 1000.0) as u32 } else { 0 };
+            }
+        }
+        let mut found = Vec::new();
+        best_chain(before.len(), after.len(), |i, j| worths[i * after.len() + j], |i, j| found.push((i, j)));
+        for (i, j) in found {
+            self.units.pair(before[i], after[j]);
+        }
+    }
+}

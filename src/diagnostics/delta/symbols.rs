@@ -1,0 +1,246 @@
+//! Which symbol of the one snapshot is which of the other: strongest evidence first, one to one.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::diagnostics::delta::matching::Matching;
+use crate::diagnostics::delta::sequence::dice;
+use crate::diagnostics::delta::side::{NONE, Scope, Side};
+use crate::symbols::outline::Kind;
+
+/// Fewer tokens than this prove nothing by themselves: trivial getters are all alike.
+const TELLING: u32 = 8;
+/// Pairs that are compared one by one; beyond it, order decides.
+const COMPARED: usize = 10_000;
+
+struct Pairing<'s, 'a> {
+    before: &'s Side<'a>,
+    after: &'s Side<'a>,
+    files: &'s [u32],
+    scopes: Matching,
+}
+
+/// Pairs the scopes; `files` is the pairing of files.
+pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matching {
+    let scopes = Matching::new(before.scopes.len(), after.scopes.len());
+    let mut p = Pairing { before, after, files, scopes };
+    for (b, a) in files.iter().enumerate().filter(|(_, a)| **a != NONE) {
+        p.scopes.pair(before.files[b].scopes.start as u32, after.files[*a as usize].scopes.start as u32);
+    }
+    p.stage(|s, f| Some((f?, s.path, s.ordinal, s.body)), |_, _, _| true);
+    p.stage(|s, f| Some((f?, s.path, s.body)), |_, _, _| true);
+    p.stage(|s, f| Some((f?, s.path, s.ordinal)), |p, b, a| p.alike(b, a) >= 0.3);
+    p.stage(|s, _| Some((s.path, s.body)), |p, b, a| p.telling(b, a));
+    p.stage(|s, _| Some((s.name, s.body)), |p, b, a| p.telling(b, a));
+    p.stage(|s, _| (s.weight >= TELLING).then_some(s.blanked), |_, _, _| true);
+    p.stage(|s, f| Some((f?, s.path, s.ordinal)), |_, _, _| true);
+    p.stage(|s, f| Some((f?, s.path)), |_, _, _| true);
+    p.stage(|s, _| Some((s.name, s.ordinal)), |p, b, a| p.parents_paired(b, a) && p.alike(b, a) >= 0.3);
+    p.by_likeness(true, |p, b, a| Some(p.alike(b, a)).filter(|d| *d >= 0.5));
+    p.by_likeness(false, |p, b, a| Some(p.family(b, a)).filter(|d| *d >= 0.75));
+    p.between_siblings();
+    p.scopes
+}
+
+impl Pairing<'_, '_> {
+    fn b(&self, index: u32) -> &Scope {
+        &self.before.scopes[index as usize]
+    }
+
+    fn a(&self, index: u32) -> &Scope {
+        &self.after.scopes[index as usize]
+    }
+
+    fn alike(&self, b: u32, a: u32) -> f32 {
+        dice(&self.b(b).bag, &self.a(a).bag)
+    }
+
+    fn parents_paired(&self, b: u32, a: u32) -> bool {
+        let parent = self.scopes.after(self.b(b).parent);
+        parent != NONE && parent == self.a(a).parent
+    }
+
+    fn telling(&self, b: u32, a: u32) -> bool {
+        self.b(b).weight >= TELLING || self.parents_paired(b, a)
+    }
+
+    fn left(&self) -> (Vec<u32>, Vec<u32>) {
+        let before = (0..self.before.scopes.len() as u32).filter(|b| self.scopes.after(*b) == NONE);
+        let after = (0..self.after.scopes.len() as u32).filter(|a| self.scopes.before(*a) == NONE);
+        (before.filter(|b| self.b(*b).kind.is_some()).collect(), after.filter(|a| self.a(*a).kind.is_some()).collect())
+    }
+
+    /// Pairs what has the same key. The key is given the after-file that a scope's file is paired with.
+    fn stage<K: Hash + Eq>(
+        &mut self,
+        key: impl Fn(&Scope, Option<u32>) -> Option<K>,
+        accept: impl Fn(&Self, u32, u32) -> bool,
+    ) {
+        let (before, after) = self.left();
+        if before.is_empty() || after.is_empty() {
+            return;
+        }
+        let mut places: HashMap<(bool, K), usize> = HashMap::new();
+        let mut groups: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+        for b in before {
+            let scope = self.b(b);
+            let file = Some(self.files[scope.file as usize]).filter(|f| *f != NONE);
+            if let Some(key) = key(scope, file) {
+                let place = *places.entry((is_class(scope), key)).or_insert_with(|| {
+                    groups.push((Vec::new(), Vec::new()));
+                    groups.len() - 1
+                });
+                groups[place].0.push(b);
+            }
+        }
+        for a in after {
+            let scope = self.a(a);
+            if let Some(key) = key(scope, Some(scope.file))
+                && let Some(place) = places.get(&(is_class(scope), key))
+            {
+                groups[*place].1.push(a);
+            }
+        }
+        // In source order of the before side, so that parents are paired before their children.
+        for (before, after) in groups {
+            self.group(&before, &after, &accept);
+        }
+    }
+
+    fn group(&mut self, before: &[u32], after: &[u32], accept: &impl Fn(&Self, u32, u32) -> bool) {
+        let mut ranked = Vec::new();
+        if before.len() * after.len() > COMPARED {
+            ranked.extend(before.iter().zip(after).map(|(b, a)| (0, 0, *b, *a)));
+        } else {
+            for (i, b) in before.iter().enumerate() {
+                for (j, a) in after.iter().enumerate() {
+                    let stranger = !self.parents_paired(*b, *a);
+                    let elsewhere = self.files[self.b(*b).file as usize] != self.a(*a).file;
+                    let other = self.b(*b).ordinal != self.a(*a).ordinal;
+                    let rank = usize::from(stranger) * 4 + usize::from(elsewhere) * 2 + usize::from(other);
+                    ranked.push((rank, i.abs_diff(j), *b, *a));
+                }
+            }
+            ranked.sort_unstable();
+        }
+        for (_, _, b, a) in ranked {
+            if self.scopes.free(b, a) && accept(self, b, a) {
+                self.scopes.pair(b, a);
+            }
+        }
+    }
+
+    /// Pairs the rest best-first by a score.
+    fn by_likeness(&mut self, same_name: bool, score: impl Fn(&Self, u32, u32) -> Option<f32>) {
+        let (before, after) = self.left();
+        let mut by_name: HashMap<u32, Vec<u32>> = HashMap::new();
+        if same_name {
+            after.iter().for_each(|a| by_name.entry(self.a(*a).name).or_default().push(*a));
+        } else if before.len() * after.len() > COMPARED {
+            return;
+        }
+        let mut ranked = Vec::new();
+        let mut budget = COMPARED;
+        for b in before {
+            let candidates = if same_name { by_name.get(&self.b(b).name) } else { Some(&after) };
+            for a in candidates.into_iter().flatten().copied() {
+                let (x, y) = (self.b(b).bag.len(), self.a(a).bag.len());
+                let fits = is_class(self.b(b)) == is_class(self.a(a)) && x.min(y) * 3 >= x.max(y);
+                if !fits || budget == 0 {
+                    continue;
+                }
+                budget -= 1;
+                if let Some(score) = score(self, b, a) {
+                    ranked.push((score, b, a));
+                }
+            }
+        }
+        ranked.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+        for (_, b, a) in ranked {
+            self.scopes.pair(b, a);
+        }
+    }
+
+    /// Likeness with what the surroundings add: the name, children in common, the parent.
+    fn family(&self, b: u32, a: u32) -> f32 {
+        let mut score = self.alike(b, a);
+        if self.b(b).name == self.a(a).name {
+            score += 0.15;
+        }
+        if self.parents_paired(b, a) {
+            score += 0.1;
+        }
+        if is_class(self.b(b)) && self.shares_children(b, a) {
+            score += 0.2;
+        }
+        score
+    }
+
+    fn shares_children(&self, b: u32, a: u32) -> bool {
+        // Children follow their parent, so the subtree is a run of scopes of the same file.
+        let run = self.before.scopes.iter().enumerate().skip(b as usize + 1);
+        let mut children = run.take_while(|(_, s)| s.parent >= b && s.parent != NONE).filter(|(_, s)| s.parent == b);
+        children.any(|(child, _)| {
+            let partner = self.scopes.after(child as u32);
+            partner != NONE && self.a(partner).parent == a
+        })
+    }
+
+    /// The only one left between the same paired siblings, with a like header.
+    fn between_siblings(&mut self) {
+        let (before, after) = self.left();
+        if before.is_empty() || after.is_empty() {
+            return;
+        }
+        let places = |side: &Side<'_>, forward: bool| -> HashMap<u32, Vec<(u32, u32, u32)>> {
+            let partner = |s: u32| if forward { self.scopes.after(s) } else { self.scopes.before(s) };
+            let mut last: HashMap<u32, u32> = HashMap::new();
+            let mut out: HashMap<u32, Vec<(u32, u32, u32)>> = HashMap::new();
+            let mut waiting: HashMap<u32, Vec<usize>> = HashMap::new();
+            for (index, scope) in side.scopes.iter().enumerate().filter(|(_, s)| s.kind.is_some()) {
+                let (index, parent) = (index as u32, scope.parent);
+                let mate = partner(index);
+                let previous = last.get(&parent).copied().unwrap_or(NONE);
+                if mate == NONE {
+                    let list = out.entry(parent).or_default();
+                    list.push((previous, NONE, index));
+                    waiting.entry(parent).or_default().push(list.len() - 1);
+                    continue;
+                }
+                // Both sides name a paired sibling by its after-index.
+                let name = if forward { mate } else { index };
+                last.insert(parent, name);
+                for place in waiting.remove(&parent).unwrap_or_default() {
+                    if let Some(entry) = out.get_mut(&parent).and_then(|list| list.get_mut(place)) {
+                        entry.1 = name;
+                    }
+                }
+            }
+            out
+        };
+        let (befores, afters) = (places(self.before, true), places(self.after, false));
+        let mut found = Vec::new();
+        for (parent, list) in &befores {
+            let Some(others) = afters.get(&self.scopes.after(*parent)) else { continue };
+            for (previous, next, b) in list {
+                let same = |e: &&(u32, u32, u32)| (e.0, e.1) == (*previous, *next);
+                let mut fits = others.iter().filter(same);
+                if let (1, Some((_, _, a)), None) = (list.iter().filter(same).count(), fits.next(), fits.next()) {
+                    found.push((*b, *a));
+                }
+            }
+        }
+        found.sort_unstable();
+        for (b, a) in found {
+            let (x, y) = (self.b(b), self.a(a));
+            let headers = x.header != NONE && y.header != NONE && is_class(x) == is_class(y);
+            if headers && dice(&self.before.unit_bag(x.header), &self.after.unit_bag(y.header)) >= 0.5 {
+                self.scopes.pair(b, a);
+            }
+        }
+    }
+}
+
+fn is_class(scope: &Scope) -> bool {
+    scope.kind == Some(Kind::Class)
+}

@@ -1,0 +1,78 @@
+//! Alignment by lines for what the syntax tree could not give: files that do not parse on either side.
+//!
+//! A lost bracket collapses the tree, yet most analysers keep reporting. Equal lines between lines that are aligned
+//! already are taken for the same.
+
+use std::collections::HashMap;
+
+use crate::diagnostics::delta::matching::Matching;
+use crate::diagnostics::delta::sequence::align;
+use crate::diagnostics::delta::side::{NONE, Side, hash_of};
+use crate::diagnostics::delta::spelling::{Votes, pair_lists};
+use crate::diagnostics::delta::tokens::Class;
+
+/// A line with tokens: which they are, and what the line is compared by.
+struct Line {
+    tokens: Vec<u32>,
+    key: u64,
+    free: bool,
+}
+
+/// Pairs the tokens that are still free on equal lines of two files.
+pub(super) fn pair_lines(
+    (before, file_b): (&Side<'_>, usize),
+    (after, file_a): (&Side<'_>, usize),
+    tokens: &mut Matching,
+) {
+    let line_of = |token: u32| after.files[file_a].lines.line_of(after.tokens[token as usize].start as usize);
+    let range_a = &after.files[file_a].tokens;
+    let lines_b = lines(before, file_b, |token| {
+        let partner = tokens.after(token);
+        let here = partner != NONE && range_a.contains(&(partner as usize));
+        if here { Some(line_of(partner)) } else { (partner != NONE).then_some(usize::MAX) }
+    });
+    let lines_a = lines(after, file_a, |token| (tokens.before(token) != NONE).then(|| line_of(token)));
+    let mut ids: HashMap<u64, u32> = HashMap::new();
+    let mut number = |lines: &[Line]| -> Vec<u32> {
+        let id = |line: &Line| {
+            let next = ids.len() as u32;
+            *ids.entry(line.key).or_insert(next)
+        };
+        lines.iter().map(id).collect()
+    };
+    let (keys_b, keys_a) = (number(&lines_b), number(&lines_a));
+    let mut found = Vec::new();
+    align(&keys_b, &keys_a, |i| lines_b[i].tokens.len() as u32, |i, j| found.push((i, j)));
+    for (i, j) in found {
+        if lines_b[i].free && lines_a[j].free {
+            let lists = ((before, lines_b[i].tokens.as_slice()), (after, lines_a[j].tokens.as_slice()));
+            pair_lists(lists.0, lists.1, true, tokens, &mut Votes::new());
+        }
+    }
+}
+
+/// `aligned` gives the after-line of a token that is paired.
+fn lines(side: &Side<'_>, file: usize, aligned: impl Fn(u32) -> Option<usize>) -> Vec<Line> {
+    let file = &side.files[file];
+    let mut out: Vec<(usize, Line)> = Vec::new();
+    for index in file.tokens.clone() {
+        let line = file.lines.line_of(side.tokens[index].start as usize);
+        match out.last_mut() {
+            Some((last, entry)) if *last == line => entry.tokens.push(index as u32),
+            _ => out.push((line, Line { tokens: vec![index as u32], key: 0, free: true })),
+        }
+    }
+    for (_, line) in &mut out {
+        let anchor = line.tokens.iter().find_map(|token| aligned(*token));
+        line.free = anchor.is_none();
+        line.key = match anchor {
+            Some(place) => hash_of(&(true, place)),
+            None => {
+                let solid = line.tokens.iter().map(|t| &side.tokens[*t as usize]);
+                let keys: Vec<u32> = solid.filter(|t| t.class != Class::Layout).map(|t| t.key).collect();
+                hash_of(&(false, keys))
+            }
+        };
+    }
+    out.into_iter().map(|(_, line)| line).collect()
+}

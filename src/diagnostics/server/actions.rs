@@ -1,0 +1,230 @@
+//! Quick fixes and source actions: what a server offers for a place, and the edit that one of them means.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::base::deadline::Deadline;
+use crate::base::text::{Encoding, LineIndex, Range};
+use crate::diagnostics::model::{Confidence, Diagnostic, DiagnosticsProvider, FileText};
+use crate::diagnostics::server::client::Run;
+use crate::diagnostics::server::convert;
+use crate::diagnostics::server::wire::{RequestError, lock};
+use crate::diagnostics::server::{LanguageServer, Phase};
+
+/// How long an edit may come after the answer to the command that causes it.
+const AFTERWARDS: Duration = Duration::from_millis(250);
+
+/// One action that a server offers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    pub title: String,
+    /// The code action kind; empty for a bare command.
+    pub kind: String,
+    pub preferred: bool,
+    /// The diagnostics that it claims to repair.
+    pub repairs: Vec<Diagnostic>,
+    /// The file that it was asked for, and the version of its text then.
+    pub path: String,
+    version: i64,
+    action: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionError {
+    /// The text is not the one that it was offered for.
+    #[error("the text changed since the fix was offered")]
+    Outdated,
+    /// The server is not there or refuses; why.
+    #[error("{0}")]
+    Failed(String),
+    #[error("the language server did not answer in time")]
+    TimedOut,
+}
+
+impl From<RequestError> for ActionError {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::TimedOut => Self::TimedOut,
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl LanguageServer {
+    /// The quick fixes for a place (UTF-16), or without one the source actions for the whole file.
+    pub async fn offers(
+        &self,
+        file: &FileText,
+        range: Option<Range>,
+        deadline: Deadline,
+    ) -> Result<Vec<Offer>, ActionError> {
+        // Fixes hang on the diagnostics as the server sent them.
+        if !self.settled(file) {
+            self.fetch(std::slice::from_ref(file), deadline).await;
+        }
+        let run = self.run()?;
+        let (wanted, params, version) = self.question(&run, file, range)?;
+        let limit = deadline.left();
+        let answer = match run.connection.request("textDocument/codeAction", &params, limit).await {
+            Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {
+                return Ok(Vec::new());
+            }
+            answer => answer?,
+        };
+        let list = answer.as_array().cloned().unwrap_or_default();
+        Ok(list.into_iter().filter_map(|action| self.offer(&run, file, version, wanted, action)).collect())
+    }
+
+    fn run(&self) -> Result<Arc<Run>, ActionError> {
+        match &*self.inner.phase.borrow() {
+            Phase::Running(run) => Ok(Arc::clone(run)),
+            Phase::Ended(reason) | Phase::Pausing(reason) => Err(ActionError::Failed(reason.clone())),
+            Phase::Idle | Phase::Starting => Err(ActionError::TimedOut),
+        }
+    }
+
+    fn settled(&self, file: &FileText) -> bool {
+        let documents = lock(&self.inner.documents);
+        documents.get(&file.path).is_some_and(|known| {
+            *known.text == *file.text
+                && known
+                    .settled
+                    .as_ref()
+                    .is_some_and(|settled| (settled.version, settled.epoch) == (known.version, documents.epoch))
+        })
+    }
+
+    fn question(
+        &self,
+        run: &Run,
+        file: &FileText,
+        range: Option<Range>,
+    ) -> Result<(&'static str, Value, i64), ActionError> {
+        let documents = lock(&self.inner.documents);
+        let known = documents.get(&file.path).filter(|known| *known.text == *file.text).ok_or(ActionError::Outdated)?;
+        let index = LineIndex::new(&known.text);
+        let place = match range {
+            Some(range) => index.convert(&known.text, range, Encoding::Utf16, run.encoding),
+            None => index.range(&known.text, 0..known.text.len(), run.encoding),
+        };
+        let touches =
+            |item: &&Value| convert::range(item).is_some_and(|at| at.start <= place.end && place.start <= at.end);
+        let settled = known.settled.as_ref().filter(|settled| settled.version == known.version);
+        let items: Vec<&Value> = settled.map(|s| s.items.iter().filter(touches).collect()).unwrap_or_default();
+        let wanted = if range.is_some() { "quickfix" } else { "source" };
+        let params = json!({"textDocument": {"uri": known.uri}, "range": place,
+            "context": {"diagnostics": items, "only": [wanted], "triggerKind": 1}});
+        Ok((wanted, params, known.version))
+    }
+
+    fn offer(&self, run: &Run, file: &FileText, version: i64, wanted: &str, action: Value) -> Option<Offer> {
+        if action.get("disabled").is_some_and(|reason| !reason.is_null()) {
+            return None;
+        }
+        let kind = action.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let of_kind = kind.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        // A bare command has no kind and is taken for what was asked for.
+        if !(of_kind || kind.is_empty()) || action.get("edit").is_none() && !self.can_finish(run, &action) {
+            return None;
+        }
+        let items = action.get("diagnostics").and_then(Value::as_array).cloned().unwrap_or_default();
+        let (source, medium) = (&self.inner.source, Confidence::Medium);
+        Some(Offer {
+            title: action.get("title")?.as_str()?.to_owned(),
+            kind,
+            preferred: action.get("isPreferred").and_then(Value::as_bool).unwrap_or(false),
+            repairs: convert::diagnostics(&items, source, &file.path, &file.text, run.encoding, medium).0,
+            path: file.path.clone(),
+            version,
+            action,
+        })
+    }
+
+    /// Whether an action without an edit can still become one.
+    fn can_finish(&self, run: &Run, action: &Value) -> bool {
+        let resolves = run.capabilities.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true));
+        (resolves && action.get("kind").is_some()) || command(action).is_some_and(|(name, _)| offered(run, name))
+    }
+
+    /// The workspace edits that an offer means, in LSP's words and in units of [`Self::encoding`].
+    /// Nothing is changed by asking.
+    pub async fn edits(&self, offer: &Offer, deadline: Deadline) -> Result<Vec<Value>, ActionError> {
+        let run = self.run()?;
+        let mut action = offer.action.clone();
+        let resolves = run.capabilities.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true));
+        if action.get("edit").is_none() && resolves && command(&action).is_none() {
+            action = run.connection.request("codeAction/resolve", &action, deadline.left()).await?;
+        }
+        let mut edits: Vec<Value> = action.get("edit").filter(|edit| !edit.is_null()).cloned().into_iter().collect();
+        if let Some((name, arguments)) = command(&action).filter(|(name, _)| offered(&run, name)) {
+            edits.extend(self.execute(&run, name, arguments, deadline).await?);
+        }
+        let now = lock(&self.inner.documents).get(&offer.path).map(|known| known.version);
+        if now != Some(offer.version) {
+            return Err(ActionError::Outdated);
+        }
+        if edits.is_empty() { Err(ActionError::Failed("the fix has no edit".into())) } else { Ok(edits) }
+    }
+
+    /// The unit in which the server counts columns.
+    pub fn encoding(&self) -> Encoding {
+        self.run().map(|run| run.encoding).unwrap_or_default()
+    }
+
+    /// Runs a command of the server and keeps the edits that it asks for instead of applying them.
+    async fn execute(
+        &self,
+        run: &Run,
+        name: &str,
+        arguments: Value,
+        deadline: Deadline,
+    ) -> Result<Vec<Value>, ActionError> {
+        let turn = tokio::time::timeout(deadline.left(), self.inner.executing.lock());
+        let _turn = turn.await.map_err(|_| ActionError::TimedOut)?;
+        let mut news = self.inner.news.subscribe();
+        *lock(&self.inner.captured) = Some(Vec::new());
+        let capture = Capture(self);
+        let params = json!({"command": name, "arguments": arguments});
+        let answer = run.connection.request("workspace/executeCommand", &params, deadline.left()).await;
+        let any = || lock(&self.inner.captured).as_ref().is_some_and(|edits| !edits.is_empty());
+        if answer.is_ok() {
+            let arrived = async { while !any() && news.changed().await.is_ok() {} };
+            // Without an edit the command did something else, which is no fix.
+            let _ = tokio::time::timeout(AFTERWARDS.min(deadline.left()), arrived).await;
+        }
+        let edits = capture.take();
+        // A server may complain that its edit was not seen to be applied; the edit is what was wanted.
+        if edits.is_empty() { answer.map(|_| edits).map_err(ActionError::from) } else { Ok(edits) }
+    }
+}
+
+/// Edits are taken as long as this lives, also where the caller goes away.
+struct Capture<'a>(&'a LanguageServer);
+
+impl Capture<'_> {
+    fn take(&self) -> Vec<Value> {
+        lock(&self.0.inner.captured).take().unwrap_or_default()
+    }
+}
+
+impl Drop for Capture<'_> {
+    fn drop(&mut self) {
+        self.take();
+    }
+}
+
+/// The command of an action, or of a bare command, with its arguments.
+fn command(action: &Value) -> Option<(&str, Value)> {
+    let holder = match action.get("command")? {
+        Value::String(_) => action,
+        inner => inner,
+    };
+    Some((holder.get("command")?.as_str()?, holder.get("arguments").cloned().unwrap_or_else(|| json!([]))))
+}
+
+/// Commands that the server does not name are meant for an editor's extension.
+fn offered(run: &Run, name: &str) -> bool {
+    run.commands().any(|known| known == name)
+}

@@ -1,0 +1,225 @@
+//! The handshake with one server process, and the answers to what the server asks of us.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::base::path;
+use crate::base::text::Encoding;
+use crate::diagnostics::model::Reach;
+use crate::diagnostics::server::Inner;
+use crate::diagnostics::server::connection::{Connection, Handler};
+use crate::diagnostics::server::wire::{Reply, RpcError, lock};
+
+/// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
+const INITIALIZE: Duration = Duration::from_secs(60);
+
+/// Servers whose pulled diagnostics were compared with their pushed ones and found whole, advertised or not.
+const TRUSTED: &[&str] = &["pyright", "basedpyright", "pyrefly", "ruff", "ty"];
+
+/// The request of typescript-language-server that hands a command to tsserver and its answer back.
+pub const TSSERVER: &str = "typescript.tsserverRequest";
+
+/// Probe pulls sent to a server that neither advertises them nor is trusted, until one was conclusive.
+const PROBES: u8 = 8;
+
+/// Where a server's diagnostics come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// `textDocument/diagnostic`.
+    Pull,
+    /// [`TSSERVER`].
+    Command,
+    /// `textDocument/publishDiagnostics`.
+    Push,
+}
+
+#[derive(Debug)]
+struct Learned {
+    way: Way,
+    probes_left: u8,
+    probing: bool,
+}
+
+/// One running and initialized server process.
+#[derive(Debug)]
+pub struct Run {
+    pub connection: Connection,
+    pub capabilities: Value,
+    pub encoding: Encoding,
+    /// Lower-case: the configured name and the one the server gives itself.
+    names: [String; 2],
+    learned: Mutex<Learned>,
+}
+
+impl Run {
+    pub fn is(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    pub fn advertises_pull(&self) -> bool {
+        self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null())
+    }
+
+    /// Whether a change of one file may change the diagnostics of another.
+    pub fn reach(&self) -> Reach {
+        match self.capabilities.pointer("/diagnosticProvider/interFileDependencies") {
+            Some(Value::Bool(false)) => Reach::File,
+            _ => Reach::Project,
+        }
+    }
+
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let list = self.capabilities.pointer("/executeCommandProvider/commands").and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    pub fn way(&self) -> Way {
+        lock(&self.learned).way
+    }
+
+    pub fn set_way(&self, way: Way) {
+        *lock(&self.learned) = Learned { way, probes_left: 0, probing: false };
+    }
+
+    /// Whether a probe pull is to be sent now.
+    pub fn take_probe(&self) -> bool {
+        let mut learned = lock(&self.learned);
+        let wanted = learned.way == Way::Push && learned.probes_left > 0 && !learned.probing;
+        if wanted {
+            learned.probes_left -= 1;
+            learned.probing = true;
+        }
+        wanted
+    }
+
+    pub fn end_probe(&self) {
+        lock(&self.learned).probing = false;
+    }
+}
+
+#[derive(Debug)]
+pub struct StartError {
+    pub reason: String,
+    /// Whether another attempt is pointless: the program is not there.
+    pub fatal: bool,
+}
+
+/// Starts the process and shakes hands. `run` numbers the processes of one server.
+pub async fn start(inner: &Arc<Inner>, run: u64) -> Result<Run, StartError> {
+    let config = &inner.config;
+    let program = config.command.first().map_or("", String::as_str);
+    let handler = Arc::new(Incoming { server: Arc::downgrade(inner), run });
+    let connection = Connection::spawn(&config.command, &inner.root, handler).map_err(|error| StartError {
+        reason: format!("{program} cannot be started: {error}"),
+        fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
+    })?;
+    let failed = |reason: String| StartError { reason, fatal: false };
+    let answer = connection
+        .request("initialize", &initialize(inner), INITIALIZE)
+        .await
+        .map_err(|error| failed(format!("{program} did not initialize: {error}")))?;
+    let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
+    let encoding = capabilities.get("positionEncoding").and_then(Value::as_str).map(Encoding::from_lsp);
+    let own = answer.pointer("/serverInfo/name").and_then(Value::as_str).unwrap_or_default();
+    let run = Run {
+        connection,
+        encoding: encoding.unwrap_or_default(),
+        names: [config.name.to_lowercase(), own.to_lowercase()],
+        learned: Mutex::new(Learned { way: Way::Push, probes_left: PROBES, probing: false }),
+        capabilities,
+    };
+    if run.advertises_pull() || TRUSTED.iter().any(|name| run.is(name)) {
+        run.set_way(Way::Pull);
+    } else if run.commands().any(|command| command == TSSERVER) {
+        run.set_way(Way::Command);
+    }
+    Ok(run)
+}
+
+fn folders(inner: &Inner) -> Value {
+    let name = inner.root.file_name().and_then(|name| name.to_str()).unwrap_or("workspace");
+    json!([{"uri": path::to_uri(&inner.root), "name": name}])
+}
+
+fn initialize(inner: &Inner) -> Value {
+    // No dynamic registration of pull diagnostics: pyright then exits on the first refresh.
+    let capabilities = json!({
+        "general": {"positionEncodings": ["utf-16", "utf-8", "utf-32"]},
+        "workspace": {
+            "applyEdit": true,
+            "configuration": true,
+            "workspaceFolders": true,
+            "workspaceEdit": {"documentChanges": true},
+        },
+        "textDocument": {
+            "synchronization": {"didSave": true},
+            "publishDiagnostics": {"relatedInformation": true, "versionSupport": true, "codeDescriptionSupport": true,
+                "dataSupport": true, "tagSupport": {"valueSet": [1, 2]}},
+            "diagnostic": {"dynamicRegistration": false, "relatedDocumentSupport": false},
+            "codeAction": {
+                "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor", "source",
+                    "source.fixAll", "source.organizeImports"]}},
+                "isPreferredSupport": true,
+                "disabledSupport": true,
+                "dataSupport": true,
+                "resolveSupport": {"properties": ["edit", "command"]},
+            },
+        },
+        "window": {"workDoneProgress": true},
+    });
+    json!({
+        "processId": std::process::id(),
+        "clientInfo": {"name": "sextant", "version": env!("CARGO_PKG_VERSION")},
+        "rootUri": path::to_uri(&inner.root),
+        "rootPath": inner.root.to_str(),
+        "workspaceFolders": folders(inner),
+        "initializationOptions": inner.config.initialization_options,
+        "capabilities": capabilities,
+    })
+}
+
+/// What comes from one process. Late words of an earlier process are not listened to.
+struct Incoming {
+    server: Weak<Inner>,
+    run: u64,
+}
+
+impl Handler for Incoming {
+    fn notification(&self, method: &str, params: Value) {
+        let Some(inner) = self.server.upgrade().filter(|inner| inner.run.load(Ordering::SeqCst) == self.run) else {
+            return;
+        };
+        match method {
+            "textDocument/publishDiagnostics" => inner.published(params),
+            "window/logMessage" | "window/showMessage" => {
+                let text = params.get("message").and_then(Value::as_str).unwrap_or_default();
+                tracing::debug!(server = inner.config.name, text, "message");
+            }
+            _ => {}
+        }
+    }
+
+    fn request(&self, method: &str, params: &Value) -> Reply {
+        let Some(inner) = self.server.upgrade() else { return Err(RpcError::method_not_found(method)) };
+        match method {
+            "workspace/configuration" => Ok(configuration(&inner, params)),
+            "workspace/workspaceFolders" => Ok(folders(&inner)),
+            "workspace/applyEdit" => Ok(inner.capture(params)),
+            // The refresh too: pyright exits where it is refused, and nothing kept here needs refreshing.
+            "client/registerCapability"
+            | "client/unregisterCapability"
+            | "window/workDoneProgress/create"
+            | "window/showMessageRequest"
+            | "workspace/diagnostic/refresh" => Ok(Value::Null),
+            _ => Err(RpcError::method_not_found(method)),
+        }
+    }
+}
+
+fn configuration(inner: &Inner, params: &Value) -> Value {
+    let items = params.get("items").and_then(Value::as_array).into_iter().flatten();
+    items.map(|item| inner.config.section(item.get("section").and_then(Value::as_str).unwrap_or_default())).collect()
+}

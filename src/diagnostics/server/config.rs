@@ -1,0 +1,136 @@
+//! How one language server is started and configured, and the servers that are found without being named.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// One language server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerConfig {
+    /// The short name: its reports come from `lsp:NAME`.
+    pub name: String,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// LSP language ids; empty means any.
+    #[serde(default)]
+    pub languages: Vec<String>,
+    /// What `workspace/configuration` is answered from: `{"python": {"analysis": {…}}}`.
+    #[serde(default)]
+    pub settings: Value,
+    #[serde(default)]
+    pub initialization_options: Value,
+}
+
+impl ServerConfig {
+    /// The part of the settings under a dotted name; `null` where there is none.
+    pub fn section(&self, name: &str) -> Value {
+        let mut value = &self.settings;
+        for part in name.split('.').filter(|part| !part.is_empty()) {
+            match value.get(part) {
+                Some(inner) => value = inner,
+                None => return Value::Null,
+            }
+        }
+        value.clone()
+    }
+}
+
+/// Type checkers for Python, best first; one is enough.
+const PYTHON_CHECKERS: &[(&str, &str, &[&str])] = &[
+    ("basedpyright", "basedpyright-langserver", &["--stdio"]),
+    ("pyright", "pyright-langserver", &["--stdio"]),
+    ("ty", "ty", &["server"]),
+    ("pyrefly", "pyrefly", &["lsp"]),
+];
+
+/// The servers for Python that are installed: one type checker, and ruff.
+///
+/// `directories` are searched first and are trusted; of `path` (the value of `PATH`) those inside the
+/// project are passed over, so that a repository cannot bring its own executables to be run.
+pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<ServerConfig> {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let outside = |directory: &PathBuf| {
+        directory.is_absolute() && directory.canonicalize().is_ok_and(|real| !real.starts_with(&root))
+    };
+    let mut places = directories.to_vec();
+    places.extend(path.map(|path| std::env::split_paths(path).filter(outside).collect::<Vec<_>>()).unwrap_or_default());
+    let find = |program: &str| places.iter().map(|place| place.join(program)).find(|file| is_program(file));
+    let server = |name: &str, program: PathBuf, arguments: &[&str], settings: Value| ServerConfig {
+        name: name.to_owned(),
+        command: std::iter::once(program.display().to_string())
+            .chain(arguments.iter().map(|a| (*a).to_owned()))
+            .collect(),
+        languages: vec!["python".to_owned()],
+        settings,
+        initialization_options: Value::Null,
+    };
+    let checker = PYTHON_CHECKERS
+        .iter()
+        .find_map(|(name, program, arguments)| Some(server(name, find(program)?, arguments, python_settings(&root))));
+    let ruff = find("ruff").map(|program| server("ruff", program, &["server"], Value::Null));
+    checker.into_iter().chain(ruff).collect()
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Settings for the pyright family. The packages of the project's own environment are named as search
+/// paths and its interpreter is not: the server would run it, and it comes with the repository.
+fn python_settings(root: &Path) -> Value {
+    let mut packages: Vec<String> = std::fs::read_dir(root.join(".venv/lib"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("site-packages"))
+        .filter(|path| path.is_dir())
+        .map(|path| path.display().to_string())
+        .collect();
+    packages.sort();
+    let analysis = json!({"diagnosticMode": "openFilesOnly", "extraPaths": packages});
+    json!({"python": {"analysis": analysis}, "basedpyright": {"analysis": analysis}})
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn program(folder: &Path, name: &str, mode: u32) {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join(name), "").unwrap();
+        fs::set_permissions(folder.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn the_first_checker_and_ruff_are_found_and_nothing_inside_the_project() {
+        let (root, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let venv = root.path().join(".venv/bin");
+        program(&venv, "basedpyright-langserver", 0o755);
+        program(tools.path(), "pyright-langserver", 0o644);
+        program(tools.path(), "ty", 0o755);
+        program(tools.path(), "pyrefly", 0o755);
+        program(tools.path(), "ruff", 0o755);
+        let path = std::env::join_paths([venv.as_path(), Path::new("bin"), tools.path()]).unwrap();
+        let found = |directories: &[PathBuf]| -> Vec<String> {
+            detect(root.path(), directories, Some(&path)).into_iter().map(|server| server.name).collect()
+        };
+        assert_eq!(found(&[]), ["ty", "ruff"], "not executable, or inside the project");
+        assert_eq!(found(std::slice::from_ref(&venv)), ["basedpyright", "ruff"], "named by the user: trusted");
+        assert!(detect(root.path(), &[], None).is_empty());
+    }
+
+    #[test]
+    fn a_section_is_found_by_its_dotted_name() {
+        let config = ServerConfig { settings: json!({"a": {"b": {"c": 1}}}), ..ServerConfig::default() };
+        assert_eq!(config.section("a.b"), json!({"c": 1}));
+        assert_eq!(config.section("a.x"), Value::Null);
+        assert_eq!(config.section(""), config.settings);
+    }
+}

@@ -1,0 +1,219 @@
+//! One server process and the pipes to it: who writes, who reads, and how its death is noticed.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::{mpsc, watch};
+
+use crate::diagnostics::server::framing::{self, Frame};
+use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError, lock};
+
+/// Messages that may wait to be written. A server that lets more pile up has stopped reading.
+const QUEUE: usize = 1024;
+
+/// What the server says of its own accord. Both are called by the reader task and must not wait.
+pub trait Handler: Send + Sync + 'static {
+    fn notification(&self, method: &str, params: Value);
+    fn request(&self, method: &str, params: &Value) -> Reply;
+}
+
+/// A running server. Dropping it kills the process and all that it started.
+#[derive(Debug)]
+pub struct Connection {
+    outgoing: mpsc::Sender<Vec<u8>>,
+    pending: Arc<Pending>,
+    /// Why the server is gone, once it is.
+    gone: watch::Receiver<Option<String>>,
+    stop: mpsc::Sender<String>,
+    /// The process id, for whoever wants to look at it.
+    pub process: Option<u32>,
+}
+
+impl Connection {
+    /// Starts the command in the folder. Errors are the operating system's (no such program, no right).
+    pub fn spawn(command: &[String], folder: &Path, handler: Arc<dyn Handler>) -> std::io::Result<Self> {
+        let (program, arguments) =
+            command.split_first().ok_or_else(|| std::io::Error::other("the command is empty"))?;
+        // A group of its own: servers are often wrappers (a script that starts node), and both must end.
+        let mut child = Command::new(program)
+            .args(arguments)
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(std::io::Error::other("no pipes to the server"));
+        };
+        let (outgoing, queue) = mpsc::channel(QUEUE);
+        let (stop, stopped) = mpsc::channel(4);
+        let (gone_sender, gone) = watch::channel(None);
+        let pending = Arc::new(Pending::new());
+        let process = child.id();
+        let last_words = Arc::new(Mutex::new(String::new()));
+        let tasks = [
+            tokio::spawn(write(stdin, queue)),
+            tokio::spawn(log(stderr, program.clone(), Arc::clone(&last_words))),
+            tokio::spawn(listen(stdout, handler, Arc::clone(&pending), outgoing.clone(), stop.clone())),
+        ];
+        let waiting = Arc::clone(&pending);
+        tokio::spawn(async move {
+            let reason = end(child, stopped).await;
+            tasks.iter().for_each(tokio::task::JoinHandle::abort);
+            let words = lock(&last_words).clone();
+            gone_sender.send_replace(Some(if words.is_empty() { reason } else { format!("{reason}: {words}") }));
+            waiting.close();
+        });
+        Ok(Self { outgoing, pending, gone, stop, process })
+    }
+
+    pub fn notify(&self, method: &str, params: &Value) {
+        self.send(&wire::notification(method, params));
+    }
+
+    /// Asks and waits for at most `limit`. Past it, and where the caller goes away, the server is told
+    /// to stop (`$/cancelRequest`) and whatever it still answers is ignored.
+    pub async fn request(&self, method: &str, params: &Value, limit: Duration) -> Result<Value, RequestError> {
+        let Some((id, answer)) = self.pending.add() else { return Err(RequestError::Closed(self.reason().await)) };
+        let guard = Cancel { id, connection: self };
+        self.send(&wire::request(id, method, params));
+        let outcome = tokio::time::timeout(limit, answer).await;
+        drop(guard);
+        match outcome {
+            Ok(Ok(reply)) => Ok(reply?),
+            Ok(Err(_)) => Err(RequestError::Closed(self.reason().await)),
+            Err(_) => Err(RequestError::TimedOut),
+        }
+    }
+
+    /// Waits until the server is gone and says why.
+    pub async fn reason(&self) -> String {
+        let mut gone = self.gone.clone();
+        match gone.wait_for(Option::is_some).await {
+            Ok(reason) => reason.clone().unwrap_or_default(),
+            Err(_) => "the server is gone".to_owned(),
+        }
+    }
+
+    /// Kills the server and what it started.
+    pub fn kill(&self, reason: &str) {
+        // A full channel means that it is being killed already.
+        let _ = self.stop.try_send(reason.to_owned());
+    }
+
+    fn send(&self, message: &Value) {
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.outgoing.try_send(framing::encode(&bytes(message))) {
+            self.kill("it stopped reading its input");
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.kill("it is no longer needed");
+    }
+}
+
+/// Tells the server when nobody waits for an answer any more.
+struct Cancel<'a> {
+    id: i64,
+    connection: &'a Connection,
+}
+
+impl Drop for Cancel<'_> {
+    fn drop(&mut self) {
+        if self.connection.pending.forget(self.id) {
+            self.connection.notify("$/cancelRequest", &json!({"id": self.id}));
+        }
+    }
+}
+
+fn bytes(message: &Value) -> Vec<u8> {
+    message.to_string().into_bytes()
+}
+
+/// Waits for the process to end, or ends it.
+async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
+    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let reason = tokio::select! {
+        status = child.wait() => match status {
+            Ok(status) => format!("it ended with {status}"),
+            Err(error) => format!("it cannot be waited for: {error}"),
+        },
+        reason = stopped.recv() => reason.unwrap_or_else(|| "it is no longer needed".to_owned()),
+    };
+    if let Some(group) = group {
+        // Nothing left of the group is the usual case.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait().await;
+    reason
+}
+
+async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Vec<u8>>) {
+    while let Some(message) = queue.recv().await {
+        if stdin.write_all(&message).await.is_err() || stdin.flush().await.is_err() {
+            // A server that closed its input is dead or dying, which its exit or its output will tell.
+            break;
+        }
+    }
+}
+
+async fn listen(
+    stdout: ChildStdout,
+    handler: Arc<dyn Handler>,
+    pending: Arc<Pending>,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    stop: mpsc::Sender<String>,
+) {
+    let mut reader = BufReader::new(stdout);
+    let reason = loop {
+        let body = match framing::read(&mut reader, framing::LIMIT).await {
+            Ok(Some(Frame::Body(body))) => body,
+            Ok(Some(Frame::TooLarge(size))) => {
+                tracing::warn!(size, "a message over the limit was thrown away");
+                continue;
+            }
+            Ok(None) => break "it closed its output".to_owned(),
+            Err(error) => break format!("its output cannot be read: {error}"),
+        };
+        match Message::parse(&body) {
+            Ok(Message::Response { id, reply }) => {
+                pending.answer(id, reply);
+            }
+            Ok(Message::Notification { method, params }) => handler.notification(&method, params),
+            Ok(Message::Request { id, method, params }) => {
+                let reply = wire::response(&id, handler.request(&method, &params));
+                if outgoing.try_send(framing::encode(&bytes(&reply))).is_err() {
+                    break "it stopped reading its input".to_owned();
+                }
+            }
+            Err(problem) => tracing::warn!(problem, "a message that cannot be read"),
+        }
+    };
+    // An exit closes the output a moment before it can be waited for, and its status says more.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let _ = stop.send(reason).await;
+}
+
+async fn log(stderr: ChildStderr, program: String, last_words: Arc<Mutex<String>>) {
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    while matches!((&mut reader).take(4096).read_until(b'\n', &mut line).await, Ok(read) if read > 0) {
+        let text: String = String::from_utf8_lossy(&line).trim().chars().take(300).collect();
+        if !text.is_empty() {
+            tracing::debug!(program, text, "stderr");
+            *lock(&last_words) = text;
+        }
+        line.clear();
+    }
+}

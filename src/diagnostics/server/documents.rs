@@ -1,0 +1,260 @@
+//! What a server was told of each file, and what it has said about it since.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::base::path;
+use crate::diagnostics::model::FileText;
+use crate::symbols::language;
+
+/// Publishes kept for one text. More than two phases matter to nobody.
+const KEPT: usize = 4;
+
+/// A notification that is still to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    pub method: &'static str,
+    pub params: Value,
+}
+
+/// One `publishDiagnostics`.
+#[derive(Clone, Debug)]
+pub struct Published {
+    pub version: Option<i64>,
+    pub items: Arc<Vec<Value>>,
+    pub at: Instant,
+    /// The [`Documents::epoch`] when it arrived.
+    pub epoch: u64,
+}
+
+/// The set of diagnostics that a report was made of.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    pub version: i64,
+    pub epoch: u64,
+    pub items: Arc<Vec<Value>>,
+    /// Whether it came by publish, so that a further publish amends it.
+    pub published: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct OpenDocument {
+    pub uri: String,
+    pub language: String,
+    /// 1 at the first opening, then up by one with each text; never goes back, so that no old publish fits.
+    pub version: i64,
+    pub text: Arc<str>,
+    /// The epoch of its last change.
+    pub changed: u64,
+    /// Since the server was last sent this file.
+    pub published: Vec<Published>,
+    pub settled: Option<Settled>,
+    /// The lines that begin with `#` when diagnostics last settled: clangd's preamble.
+    pub directives: Option<Vec<String>>,
+    pub open: bool,
+}
+
+/// All files of one server, by path relative to the root.
+#[derive(Debug, Default)]
+pub struct Documents {
+    root: PathBuf,
+    files: HashMap<String, OpenDocument>,
+    /// Up by one whenever any text changed: what was asked before may answer for the text before.
+    pub epoch: u64,
+}
+
+impl Documents {
+    pub fn new(root: PathBuf) -> Self {
+        Self { root, files: HashMap::new(), epoch: 0 }
+    }
+
+    pub fn get(&self, path: &str) -> Option<&OpenDocument> {
+        self.files.get(path).filter(|document| document.open)
+    }
+
+    pub fn get_mut(&mut self, path: &str) -> Option<&mut OpenDocument> {
+        self.files.get_mut(path).filter(|document| document.open)
+    }
+
+    /// The open files, sorted.
+    pub fn open(&self) -> Vec<String> {
+        let mut open: Vec<String> = self.files.iter().filter(|(_, d)| d.open).map(|(path, _)| path.clone()).collect();
+        open.sort();
+        open
+    }
+
+    /// Takes the texts over as one change and says what the server must be told.
+    pub fn sync(&mut self, files: &[FileText]) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        let changed = |known: &OpenDocument, file: &FileText| known.open && *known.text != *file.text;
+        if files.iter().any(|file| self.files.get(&file.path).is_some_and(|known| changed(known, file))) {
+            self.epoch += 1;
+        }
+        let epoch = self.epoch;
+        for file in files {
+            match self.files.get_mut(&file.path) {
+                Some(known) if known.open && *known.text == *file.text => {}
+                Some(known) => {
+                    let was_open = std::mem::replace(&mut known.open, true);
+                    known.text = Arc::from(file.text.as_str());
+                    known.version += 1;
+                    known.changed = epoch;
+                    known.published.clear();
+                    notices.push(if was_open { did_change(known) } else { did_open(known) });
+                }
+                None => {
+                    let Some(uri) = path::to_uri(&self.root.join(&file.path)) else { continue };
+                    let document = OpenDocument {
+                        uri,
+                        language: language_id(&file.path).to_owned(),
+                        version: 1,
+                        text: Arc::from(file.text.as_str()),
+                        changed: epoch,
+                        published: Vec::new(),
+                        settled: None,
+                        directives: None,
+                        open: true,
+                    };
+                    notices.push(did_open(&document));
+                    self.files.insert(file.path.clone(), document);
+                }
+            }
+        }
+        notices
+    }
+
+    /// Forgets what an earlier process said and opens every file again.
+    pub fn reopen(&mut self) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        for document in self.files.values_mut().filter(|document| document.open) {
+            document.published.clear();
+            document.settled = None;
+            notices.push(did_open(document));
+        }
+        notices
+    }
+
+    pub fn saved(&self, path: &str) -> Option<Notice> {
+        let document = self.get(path)?;
+        // The text may always be sent along, and a server that wants it must have it.
+        let params = json!({"textDocument": {"uri": document.uri}, "text": &*document.text});
+        Some(Notice { method: "textDocument/didSave", params })
+    }
+
+    pub fn close(&mut self, path: &str) -> Option<Notice> {
+        let document = self.files.get_mut(path).filter(|document| document.open)?;
+        document.open = false;
+        document.published.clear();
+        document.settled = None;
+        self.epoch += 1;
+        let params = json!({"textDocument": {"uri": document.uri}});
+        Some(Notice { method: "textDocument/didClose", params })
+    }
+
+    /// Takes a publish in; the path it is about, where that is an open file.
+    pub fn publish(&mut self, params: &mut Value, at: Instant) -> Option<String> {
+        let file = path::from_uri(params.get("uri")?.as_str()?).and_then(|p| path::relative(&self.root, &p))?;
+        let Value::Array(items) = params.get_mut("diagnostics")?.take() else { return None };
+        let version = params.get("version").and_then(Value::as_i64);
+        let epoch = self.epoch;
+        let document = self.get_mut(&file)?;
+        if document.published.len() == KEPT {
+            document.published.remove(0);
+        }
+        document.published.push(Published { version, items: Arc::new(items), at, epoch });
+        Some(file)
+    }
+}
+
+fn did_open(document: &OpenDocument) -> Notice {
+    let item = json!({"uri": document.uri, "languageId": document.language, "version": document.version,
+        "text": &*document.text});
+    Notice { method: "textDocument/didOpen", params: json!({"textDocument": item}) }
+}
+
+fn did_change(document: &OpenDocument) -> Notice {
+    let params = json!({"textDocument": {"uri": document.uri, "version": document.version},
+        "contentChanges": [{"text": &*document.text}]});
+    Notice { method: "textDocument/didChange", params }
+}
+
+/// The lines of a C or C++ file that make up its preamble.
+pub fn directives(text: &str) -> Vec<String> {
+    text.lines().map(str::trim_start).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// LSP's `languageId`: the table of symbols first, then languages that only a server knows.
+pub fn language_id(path: &str) -> &'static str {
+    if let Some(language) = language::of_path(path) {
+        return language.name;
+    }
+    match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "rs" => "rust",
+        "go" => "go",
+        "js" | "mjs" | "cjs" => "javascript",
+        "jsx" => "javascriptreact",
+        "ts" | "mts" | "cts" => "typescript",
+        "tsx" => "typescriptreact",
+        "c" | "h" => "c",
+        "cc" | "cpp" | "cxx" | "hpp" | "hh" => "cpp",
+        "java" => "java",
+        "lua" => "lua",
+        "rb" => "ruby",
+        "sh" => "shellscript",
+        "toml" => "toml",
+        "json" => "json",
+        "yaml" | "yml" => "yaml",
+        "md" => "markdown",
+        _ => "plaintext",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> FileText {
+        FileText { path: path.into(), text: text.into() }
+    }
+
+    fn methods(notices: &[Notice]) -> Vec<&str> {
+        notices.iter().map(|notice| notice.method.trim_start_matches("textDocument/")).collect()
+    }
+
+    #[test]
+    fn versions_only_go_up_over_changes_closing_and_a_new_process() {
+        let mut documents = Documents::new("/w".into());
+        let notices = documents.sync(&[file("a.py", "1"), file("b.py", "1")]);
+        assert_eq!(methods(&notices), ["didOpen", "didOpen"]);
+        assert_eq!(notices[0].params["textDocument"]["version"], 1);
+        assert!(documents.sync(&[file("a.py", "1")]).is_empty());
+        assert_eq!(documents.epoch, 0, "the same text is no change");
+        assert_eq!(methods(&documents.sync(&[file("a.py", "2")])), ["didChange"]);
+        assert_eq!((documents.epoch, documents.get("b.py").unwrap().changed), (1, 0));
+        assert_eq!(methods(documents.close("a.py").as_slice()), ["didClose"]);
+        assert!(documents.get("a.py").is_none());
+        let notices = documents.sync(&[file("a.py", "2")]);
+        assert_eq!((methods(&notices), &notices[0].params["textDocument"]["version"]), (vec!["didOpen"], &json!(3)));
+        assert_eq!(documents.reopen().len(), 2);
+        assert_eq!(documents.get("a.py").unwrap().version, 3);
+    }
+
+    #[test]
+    fn publishes_of_an_earlier_text_and_of_strangers_are_not_kept() {
+        let mut documents = Documents::new("/w".into());
+        documents.sync(&[file("ü a.py", "1")]);
+        let publish = |uri: &str| json!({"uri": uri, "version": 1, "diagnostics": [{"message": "m"}]});
+        let now = Instant::now();
+        assert_eq!(documents.publish(&mut publish("file:///w/%C3%BC%20a.py"), now).as_deref(), Some("ü a.py"));
+        assert_eq!(documents.publish(&mut publish("file:///w/b.py"), now), None);
+        assert_eq!(documents.publish(&mut publish("file:///etc/b.py"), now), None);
+        assert_eq!(documents.publish(&mut json!({"uri": 3}), now), None);
+        assert_eq!(documents.get("ü a.py").unwrap().published.len(), 1);
+        documents.sync(&[file("ü a.py", "2")]);
+        assert!(documents.get("ü a.py").unwrap().published.is_empty());
+    }
+}

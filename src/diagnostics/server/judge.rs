@@ -1,0 +1,161 @@
+//! What the publishes for a text prove: the rules of freshness for servers that push.
+
+use std::time::{Duration, Instant};
+
+use crate::diagnostics::model::{Freshness, Reach};
+use crate::diagnostics::server::documents::{OpenDocument, Published, directives};
+
+/// How long a server must be silent after a publish that proves nothing before it is taken for its last
+/// word. A guess: 9 of 60 such answers of a real server were wrong, which is why it is never called fresh.
+pub const QUIET: Duration = Duration::from_millis(250);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The publish at this index of the document's list is the answer.
+    Settled(usize, Freshness),
+    /// Nothing yet; look again after this time where there is one, or when something new arrives.
+    Wait(Option<Duration>),
+}
+
+/// What is known of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct Habits {
+    pub reach: Reach,
+    /// It was seen to publish twice for one version.
+    pub two_phase: bool,
+    /// It publishes once with the old preamble where `#` lines changed (clangd).
+    pub preamble: bool,
+}
+
+/// Judges the publishes since the file was last sent; `epoch` is that of the documents now.
+pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> Verdict {
+    let ours = |publish: &Published| publish.version == Some(document.version);
+    // A version tells nothing of the other files: it proves freshness only where none changed since.
+    let proves = habits.reach == Reach::File || document.changed == epoch;
+    let since = |publish: &Published| publish.epoch == epoch || habits.reach == Reach::File;
+    let last = |wanted: &dyn Fn(&Published) -> bool| document.published.iter().rposition(wanted);
+    let quiet_in = |index: usize| {
+        let silent = now.saturating_duration_since(document.published[index].at);
+        QUIET.checked_sub(silent).filter(|left| !left.is_zero())
+    };
+
+    if proves && let Some(index) = last(&ours) {
+        let count = document.published.iter().filter(|publish| ours(publish)).count();
+        return match (count >= needed(document, habits), habits.two_phase, quiet_in(index)) {
+            (false, ..) => Verdict::Wait(None),
+            (true, true, Some(left)) => Verdict::Wait(Some(left)),
+            (true, ..) => Verdict::Settled(index, Freshness::Versioned),
+        };
+    }
+    let vague = |publish: &Published| since(publish) && (publish.version.is_none() || ours(publish));
+    match last(&vague) {
+        None => Verdict::Wait(None),
+        Some(index) => match quiet_in(index) {
+            Some(left) => Verdict::Wait(Some(left)),
+            None => Verdict::Settled(index, Freshness::Quiet),
+        },
+    }
+}
+
+fn needed(document: &OpenDocument, habits: Habits) -> usize {
+    let changed = || document.directives.as_ref().is_some_and(|before| *before != directives(&document.text));
+    if habits.preamble && changed() { 2 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const PLAIN: Habits = Habits { reach: Reach::Project, two_phase: false, preamble: false };
+
+    struct Case {
+        document: OpenDocument,
+        start: Instant,
+    }
+
+    /// A file at version 3, changed in epoch 5, with publishes of (version, milliseconds, epoch).
+    fn case(publishes: &[(Option<i64>, u64, u64)]) -> Case {
+        let start = Instant::now();
+        let published = publishes.iter().map(|&(version, ms, epoch)| Published {
+            version,
+            items: Arc::default(),
+            at: start + Duration::from_millis(ms),
+            epoch,
+        });
+        let document = OpenDocument {
+            uri: String::new(),
+            language: String::new(),
+            version: 3,
+            text: Arc::from("#include <set>\nint x;\n"),
+            changed: 5,
+            published: published.collect(),
+            settled: None,
+            directives: None,
+            open: true,
+        };
+        Case { document, start }
+    }
+
+    impl Case {
+        fn at(&self, ms: u64, epoch: u64, habits: Habits) -> Verdict {
+            judge(&self.document, epoch, habits, self.start + Duration::from_millis(ms))
+        }
+    }
+
+    fn wait(ms: u64) -> Verdict {
+        Verdict::Wait(Some(Duration::from_millis(ms)))
+    }
+
+    #[test]
+    fn only_our_version_is_versioned() {
+        assert_eq!(case(&[]).at(900, 5, PLAIN), Verdict::Wait(None));
+        assert_eq!(case(&[(Some(2), 0, 5), (Some(4), 1, 5)]).at(900, 5, PLAIN), Verdict::Wait(None));
+        assert_eq!(
+            case(&[(Some(3), 0, 5), (Some(2), 1, 5)]).at(1, 5, PLAIN),
+            Verdict::Settled(0, Freshness::Versioned)
+        );
+    }
+
+    #[test]
+    fn versionless_needs_quiet_and_is_never_fresh() {
+        let case = case(&[(None, 0, 5), (None, 200, 5)]);
+        assert_eq!(case.at(210, 5, PLAIN), wait(240));
+        assert_eq!(case.at(449, 5, PLAIN), wait(1));
+        assert_eq!(case.at(450, 5, PLAIN), Verdict::Settled(1, Freshness::Quiet));
+    }
+
+    #[test]
+    fn after_a_change_elsewhere_the_version_proves_nothing_unless_the_server_looks_at_one_file() {
+        let before = case(&[(Some(3), 0, 5)]);
+        assert_eq!(before.at(900, 6, PLAIN), Verdict::Wait(None));
+        let file = Habits { reach: Reach::File, ..PLAIN };
+        assert_eq!(before.at(900, 6, file), Verdict::Settled(0, Freshness::Versioned));
+        let after = case(&[(Some(3), 0, 5), (Some(3), 100, 6)]);
+        assert_eq!(after.at(120, 6, PLAIN), wait(230));
+        assert_eq!(after.at(350, 6, PLAIN), Verdict::Settled(1, Freshness::Quiet));
+    }
+
+    #[test]
+    fn a_changed_preamble_needs_two_publishes_and_the_second_counts() {
+        let clangd = Habits { preamble: true, ..PLAIN };
+        let mut one = case(&[(Some(3), 0, 5)]);
+        assert_eq!(one.at(0, 5, clangd), Verdict::Settled(0, Freshness::Versioned), "nothing settled before");
+        one.document.directives = Some(vec!["#include <set>".into()]);
+        assert_eq!(one.at(0, 5, clangd), Verdict::Settled(0, Freshness::Versioned), "the same preamble");
+        one.document.directives = Some(vec![]);
+        assert_eq!(one.at(900, 5, clangd), Verdict::Wait(None));
+        let mut two = case(&[(Some(3), 0, 5), (Some(3), 800, 5)]);
+        two.document.directives = Some(vec![]);
+        assert_eq!(two.at(800, 5, clangd), Verdict::Settled(1, Freshness::Versioned));
+    }
+
+    #[test]
+    fn a_server_seen_to_publish_twice_is_given_time_for_the_second() {
+        let habits = Habits { two_phase: true, ..PLAIN };
+        let case = case(&[(Some(3), 0, 5), (Some(3), 100, 5)]);
+        assert_eq!(case.at(100, 5, habits), wait(250));
+        assert_eq!(case.at(350, 5, habits), Verdict::Settled(1, Freshness::Versioned));
+    }
+}

@@ -1,0 +1,273 @@
+//! A language server without an editor, as a provider of diagnostics: what is kept of it over its restarts.
+
+pub mod actions;
+mod client;
+pub mod config;
+mod connection;
+mod convert;
+mod documents;
+mod framing;
+mod judge;
+mod provider;
+mod pull;
+mod restart;
+mod settle;
+mod supervise;
+mod wire;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::diagnostics::model::{Confidence, FileText, Freshness, Report};
+use crate::diagnostics::server::client::{Run, Way};
+use crate::diagnostics::server::config::ServerConfig;
+use crate::diagnostics::server::documents::{Documents, Notice, Settled};
+use crate::diagnostics::server::judge::{QUIET, Verdict, judge};
+use crate::diagnostics::server::provider::Settling;
+use crate::diagnostics::server::wire::lock;
+
+/// A language server over a folder. It is started by the first question and started again when it dies;
+/// none of its failures is an error of the caller. Dropping it kills the process.
+///
+/// Every method that is not `async` returns at once, and every one that is keeps its deadline.
+#[derive(Debug)]
+pub struct LanguageServer {
+    inner: Arc<Inner>,
+}
+
+/// Where the process stands.
+#[derive(Clone, Debug)]
+pub(crate) enum Phase {
+    Idle,
+    Starting,
+    Running(Arc<Run>),
+    /// It died and is started again after a pause; how it died.
+    Pausing(String),
+    /// It is not started again; why.
+    Ended(String),
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub config: ServerConfig,
+    /// Canonical.
+    pub root: PathBuf,
+    /// `lsp:NAME`.
+    pub source: String,
+    languages: Vec<String>,
+    /// Taken before `phase` where both are needed, so that no message is sent twice or to the wrong process.
+    pub documents: Mutex<Documents>,
+    pub phase: watch::Sender<Phase>,
+    /// Moves with every publish and with everything else that a waiting question should look at.
+    pub news: watch::Sender<u64>,
+    /// The number of the process; words of an earlier one are not listened to.
+    pub run: AtomicU64,
+    /// Whether it was seen to publish twice for one version.
+    pub two_phase: AtomicBool,
+    pub settling: Mutex<HashMap<String, Settling>>,
+    late: Mutex<Vec<Report>>,
+    /// Edits that the server asks for, while a fix is being executed.
+    pub captured: Mutex<Option<Vec<Value>>>,
+    pub executing: tokio::sync::Mutex<()>,
+    pub stop: watch::Sender<bool>,
+}
+
+impl LanguageServer {
+    /// Nothing is started yet. The root must exist.
+    pub fn new(config: ServerConfig, root: &Path) -> Self {
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let inner = Inner {
+            source: format!("lsp:{}", config.name),
+            languages: config.languages.clone(),
+            documents: Mutex::new(Documents::new(root.clone())),
+            phase: watch::Sender::new(Phase::Idle),
+            news: watch::Sender::new(0),
+            run: AtomicU64::new(0),
+            two_phase: AtomicBool::new(false),
+            settling: Mutex::default(),
+            late: Mutex::default(),
+            captured: Mutex::default(),
+            executing: tokio::sync::Mutex::default(),
+            stop: watch::Sender::new(false),
+            config,
+            root,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Whether the file is of one of its languages.
+    pub fn covers(&self, path: &str) -> bool {
+        let languages = &self.inner.languages;
+        languages.is_empty() || languages.iter().any(|language| language == documents::language_id(path))
+    }
+
+    /// The files it was given and that are not closed, sorted.
+    pub fn open(&self) -> Vec<String> {
+        lock(&self.inner.documents).open()
+    }
+
+    /// Gives it the texts, as one change, and says which of them it did not have. It is not started for that.
+    pub fn sync(&self, files: &[FileText]) -> Vec<String> {
+        let mut changed = Vec::new();
+        self.inner.tell(|documents| {
+            let new = |file: &&FileText| documents.get(&file.path).is_none_or(|known| *known.text != *file.text);
+            changed = files.iter().filter(new).map(|file| file.path.clone()).collect();
+            documents.sync(files)
+        });
+        changed
+    }
+
+    /// The file was written as it was last given.
+    pub fn saved(&self, path: &str) {
+        self.inner.tell(|documents| documents.saved(path).into_iter().collect());
+    }
+
+    pub fn close(&self, path: &str) {
+        self.inner.tell(|documents| documents.close(path).into_iter().collect());
+    }
+
+    /// Files were created (`1`), changed (`2`) or deleted (`3`) on disk; the numbers are LSP's.
+    pub fn changed_on_disk(&self, files: &[(String, u8)]) {
+        if files.is_empty() {
+            return;
+        }
+        let root = &self.inner.root;
+        let uri = |path: &str| crate::base::path::to_uri(&root.join(path));
+        let changes: Vec<Value> = files.iter().map(|(path, kind)| json!({"uri": uri(path), "type": kind})).collect();
+        let params = json!({"changes": changes});
+        self.inner.tell(|documents| {
+            // What is being answered now may be of the project before.
+            documents.epoch += 1;
+            vec![Notice { method: "workspace/didChangeWatchedFiles", params }]
+        });
+    }
+
+    /// Answers that came after their deadline, each once; those of a text that has changed since are dropped.
+    pub fn late(&self) -> Vec<Report> {
+        let documents = lock(&self.inner.documents);
+        let mut late = std::mem::take(&mut *lock(&self.inner.late));
+        late.retain(|report| documents.get(&report.file).is_some_and(|known| Some(known.version) == report.version));
+        late
+    }
+
+    /// The process id, while it runs.
+    pub fn process(&self) -> Option<u32> {
+        match &*self.inner.phase.borrow() {
+            Phase::Running(run) => run.connection.process,
+            _ => None,
+        }
+    }
+}
+
+impl Drop for LanguageServer {
+    fn drop(&mut self) {
+        self.inner.stop.send_replace(true);
+        lock(&self.inner.settling).values().for_each(Settling::abort);
+    }
+}
+
+impl Inner {
+    /// Changes what is known of the files and tells the running server, in one breath.
+    fn tell(&self, change: impl FnOnce(&mut Documents) -> Vec<Notice>) {
+        let mut documents = lock(&self.documents);
+        let notices = change(&mut documents);
+        let phase = self.phase.borrow().clone();
+        if let Phase::Running(run) = phase {
+            notices.iter().for_each(|notice| run.connection.notify(notice.method, &notice.params));
+        }
+    }
+
+    pub fn bump(&self) {
+        self.news.send_modify(|count| *count += 1);
+    }
+
+    /// Takes a publish in. One that amends an answer which was given already becomes a late report.
+    pub fn published(&self, mut params: Value) {
+        let mut documents = lock(&self.documents);
+        if let Some(path) = documents.publish(&mut params, Instant::now())
+            && let Some(report) = self.amendment(&mut documents, &path)
+        {
+            lock(&self.late).push(report);
+        }
+        drop(documents);
+        self.bump();
+    }
+
+    fn amendment(&self, documents: &mut Documents, path: &str) -> Option<Report> {
+        let Phase::Running(run) = self.phase.borrow().clone() else { return None };
+        if run.way() != Way::Push {
+            return None;
+        }
+        let epoch = documents.epoch;
+        let document = documents.get_mut(path)?;
+        let settled = document.settled.as_ref().filter(|settled| settled.published)?;
+        let publish = document.published.last()?;
+        let ours = publish.version.is_none_or(|version| version == document.version);
+        if !ours || convert::fingerprint(&publish.items) == convert::fingerprint(&settled.items) {
+            return None;
+        }
+        if publish.version.is_some() && settled.epoch == epoch && settled.version == document.version {
+            self.two_phase.store(true, Ordering::Relaxed);
+        }
+        // As if the silence had passed already: whoever hears of it later than this hears the correction too.
+        let then = publish.at + QUIET;
+        let Verdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run), then) else {
+            return None;
+        };
+        let (items, version, text) = (Arc::clone(&publish.items), document.version, Arc::clone(&document.text));
+        document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
+        let answer = settle::Answer { freshness, version, items, run };
+        Some(self.report(path, &answer, &text, 0))
+    }
+
+    /// An answer in the model's words.
+    fn report(&self, path: &str, answer: &settle::Answer, text: &str, elapsed_ms: u64) -> Report {
+        let confidence = if answer.freshness.is_fresh() { Confidence::Medium } else { Confidence::Low };
+        let (diagnostics, lost) =
+            convert::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);
+        let vague = || "published without a proof of what text it is of".to_owned();
+        let unread = (lost > 0).then(|| format!("{lost} of its items cannot be read"));
+        Report {
+            provider: self.source.clone(),
+            file: path.to_owned(),
+            diagnostics,
+            freshness: answer.freshness,
+            version: Some(answer.version),
+            wanted_version: Some(answer.version),
+            elapsed_ms,
+            note: unread.or_else(|| (answer.freshness == Freshness::Quiet).then(vague)),
+        }
+    }
+
+    /// A report without an answer: never a list, for an old one would be taken for a new one.
+    fn nothing(&self, path: &str, freshness: Freshness, note: String, elapsed_ms: u64) -> Report {
+        Report {
+            provider: self.source.clone(),
+            file: path.to_owned(),
+            diagnostics: Vec::new(),
+            freshness,
+            version: None,
+            wanted_version: lock(&self.documents).get(path).map(|document| document.version),
+            elapsed_ms,
+            note: Some(note),
+        }
+    }
+
+    /// Takes an edit that the server asks for, where a fix is being executed; refuses it otherwise.
+    pub fn capture(&self, params: &Value) -> Value {
+        match (lock(&self.captured).as_mut(), params.get("edit")) {
+            (Some(captured), Some(edit)) => {
+                captured.push(edit.clone());
+                self.bump();
+                json!({"applied": true})
+            }
+            _ => json!({"applied": false, "failureReason": "nobody asked for an edit"}),
+        }
+    }
+}

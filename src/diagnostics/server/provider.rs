@@ -1,0 +1,144 @@
+//! The server as a `DiagnosticsProvider`: one settling a file, shared by all who ask, and what is late.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use crate::base::deadline::Deadline;
+use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
+use crate::diagnostics::server::settle::{self, CHASE};
+use crate::diagnostics::server::wire::lock;
+use crate::diagnostics::server::{Inner, LanguageServer, Phase, supervise};
+
+/// A settling that runs or has ended. It goes on after its first deadline, for the late answer.
+#[derive(Debug)]
+pub(crate) struct Settling {
+    id: u64,
+    /// The state of all files that it was asked about; a later question after a change needs a new one.
+    epoch: u64,
+    version: i64,
+    task: AbortHandle,
+    result: watch::Receiver<Option<Report>>,
+    /// Those who wait for it now. When it ends and nobody does, its answer is late.
+    waiting: usize,
+}
+
+impl Settling {
+    pub fn abort(&self) {
+        self.task.abort();
+    }
+}
+
+#[async_trait]
+impl DiagnosticsProvider for LanguageServer {
+    fn name(&self) -> &str {
+        &self.inner.source
+    }
+
+    fn languages(&self) -> &[String] {
+        &self.inner.languages
+    }
+
+    fn reach(&self) -> Reach {
+        match &*self.inner.phase.borrow() {
+            Phase::Running(run) => run.reach(),
+            _ => Reach::Project,
+        }
+    }
+
+    async fn fetch(&self, files: &[FileText], deadline: Deadline) -> Vec<Report> {
+        let covered: Vec<FileText> = files.iter().filter(|file| self.covers(&file.path)).cloned().collect();
+        if covered.is_empty() {
+            return Vec::new();
+        }
+        self.sync(&covered);
+        supervise::start(&self.inner);
+        futures::future::join_all(covered.iter().map(|file| one(&self.inner, &file.path, deadline))).await
+    }
+}
+
+/// Waits for the settling of one file, begun by this call or by an earlier one about the same state.
+async fn one(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Report {
+    let Some((id, mut result)) = join(inner, path) else {
+        let note = "the path has no URI".to_owned();
+        return inner.nothing(path, Freshness::Unavailable, note, deadline.elapsed_ms());
+    };
+    let answered = tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await;
+    drop(answered);
+    // Under the lock that the settling takes to end: its report is either here now or will be late.
+    let mut settling = lock(&inner.settling);
+    let known = settling.get_mut(path).filter(|known| known.id == id);
+    if let Some(known) = known {
+        known.waiting = known.waiting.saturating_sub(1);
+    }
+    let report = result.borrow().clone();
+    drop(settling);
+    match report {
+        Some(report) => Report { elapsed_ms: deadline.elapsed_ms(), ..report },
+        None => silent(inner, path, deadline.elapsed_ms()),
+    }
+}
+
+fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
+    let (freshness, note) = match inner.phase.borrow().clone() {
+        Phase::Pausing(reason) => (Freshness::Unavailable, format!("{reason}; it is being started again")),
+        Phase::Ended(reason) => (Freshness::Unavailable, reason),
+        Phase::Idle | Phase::Starting => (Freshness::Timeout, format!("still starting after {elapsed_ms} ms")),
+        Phase::Running(_) => (Freshness::Timeout, format!("no answer for this text within {elapsed_ms} ms")),
+    };
+    inner.nothing(path, freshness, note, elapsed_ms)
+}
+
+fn join(inner: &Arc<Inner>, path: &str) -> Option<(u64, watch::Receiver<Option<Report>>)> {
+    let mut settling = lock(&inner.settling);
+    let (epoch, version) = {
+        let documents = lock(&inner.documents);
+        (documents.epoch, documents.get(path)?.version)
+    };
+    // Whoever asks again has the answer that is waiting to be delivered replaced by a newer one.
+    lock(&inner.late).retain(|report| report.file != path);
+    let last = settling.get_mut(path);
+    if let Some(known) = last
+        && known.result.borrow().is_none()
+        && (known.epoch, known.version) == (epoch, version)
+        && !known.task.is_finished()
+    {
+        known.waiting += 1;
+        return Some((known.id, known.result.clone()));
+    }
+    let id = settling.get(path).map_or(0, |known| known.id + 1);
+    let (sender, result) = watch::channel(None);
+    // The lock is held until the entry stands, so that a task that ends at once finds it.
+    let task = tokio::spawn(run(Arc::clone(inner), path.to_owned(), id, sender)).abort_handle();
+    let entry = Settling { id, epoch, version, task, result: result.clone(), waiting: 1 };
+    if let Some(superseded) = settling.insert(path.to_owned(), entry) {
+        superseded.abort();
+    }
+    Some((id, result))
+}
+
+async fn run(inner: Arc<Inner>, path: String, id: u64, sender: watch::Sender<Option<Report>>) {
+    let start = Instant::now();
+    let elapsed = || u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let report = match tokio::time::timeout(CHASE, settle::settle(&inner, &path)).await {
+        Ok(Ok(answer)) => {
+            let text = lock(&inner.documents).get(&path).map(|known| (known.version, Arc::clone(&known.text)));
+            match text.filter(|(version, _)| *version == answer.version) {
+                Some((_, text)) => inner.report(&path, &answer, &text, elapsed()),
+                None => inner.nothing(&path, Freshness::Timeout, "the text changed meanwhile".into(), elapsed()),
+            }
+        }
+        Ok(Err(reason)) => inner.nothing(&path, Freshness::Unavailable, reason, elapsed()),
+        Err(_) => inner.nothing(&path, Freshness::Timeout, "no answer at all".into(), elapsed()),
+    };
+    let mut settling = lock(&inner.settling);
+    if let Some(known) = settling.get_mut(&path).filter(|known| known.id == id) {
+        if known.waiting == 0 && report.version.is_some() {
+            lock(&inner.late).push(report.clone());
+        }
+        sender.send_replace(Some(report));
+    }
+}

@@ -1,0 +1,206 @@
+//! Settling one file: asking or listening until something is known of this very text.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::diagnostics::model::{Freshness, Reach};
+use crate::diagnostics::server::client::{Run, Way};
+use crate::diagnostics::server::convert::fingerprint;
+use crate::diagnostics::server::documents::{Settled, directives};
+use crate::diagnostics::server::judge::{Habits, Verdict, judge};
+use crate::diagnostics::server::pull::{self, NoAnswer};
+use crate::diagnostics::server::wire::lock;
+use crate::diagnostics::server::{Inner, Phase};
+
+/// How long an answer is waited for after nobody waits for it any more. A cold start of a type checker
+/// on a large project takes some 20 s on a busy machine.
+pub const CHASE: Duration = Duration::from_secs(120);
+
+/// The pause before an interrupted pull is asked again; doubled up to the second value.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(80));
+
+/// How long a probe may take, from the question to the publish that it is compared with.
+const PROBE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub freshness: Freshness,
+    pub version: i64,
+    pub items: Arc<Vec<Value>>,
+    pub run: Arc<Run>,
+}
+
+/// The state that a question is about.
+#[derive(Clone, Debug)]
+struct Asked {
+    uri: String,
+    version: i64,
+    epoch: u64,
+}
+
+/// Ends with an answer for the text that the file has at that moment, or with why there will be none.
+pub async fn settle(inner: &Arc<Inner>, path: &str) -> Result<Answer, String> {
+    let run = running(inner).await?;
+    if let Some(settled) = lock(&inner.documents).get_mut(path).and_then(|document| document.settled.as_mut()) {
+        // From here on publishes belong to this settling and amend nothing.
+        settled.published = false;
+    }
+    let mut pause = AGAIN.0;
+    loop {
+        let asked = asked(inner, path)?;
+        let outcome = match run.way() {
+            Way::Pull => pull::diagnostics(&run, &asked.uri, CHASE).await,
+            Way::Command => pull::command(&run, &asked.uri, CHASE).await,
+            Way::Push => match listen(inner, &run, path, &asked.uri).await? {
+                Some(answer) => return Ok(answer),
+                None => continue,
+            },
+        };
+        match outcome {
+            Ok(items) => {
+                if let Some(answer) = accept(inner, &run, path, &asked, items) {
+                    return Ok(answer);
+                }
+            }
+            Err(NoAnswer::Again) => {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(AGAIN.1);
+            }
+            Err(NoAnswer::Gone(reason)) => return Err(reason),
+            Err(NoAnswer::Failed(reason)) if run.advertises_pull() => return Err(reason),
+            Err(NoAnswer::NotOffered | NoAnswer::Failed(_)) => run.set_way(Way::Push),
+        }
+    }
+}
+
+async fn running(inner: &Inner) -> Result<Arc<Run>, String> {
+    let mut phase = inner.phase.subscribe();
+    loop {
+        match &*phase.borrow_and_update() {
+            Phase::Running(run) => return Ok(Arc::clone(run)),
+            Phase::Ended(reason) => return Err(reason.clone()),
+            Phase::Idle | Phase::Starting | Phase::Pausing(_) => {}
+        }
+        phase.changed().await.map_err(|_| "it is no longer needed".to_owned())?;
+    }
+}
+
+fn asked(inner: &Inner, path: &str) -> Result<Asked, String> {
+    let documents = lock(&inner.documents);
+    let document = documents.get(path).ok_or_else(|| format!("{path} was closed"))?;
+    Ok(Asked { uri: document.uri.clone(), version: document.version, epoch: documents.epoch })
+}
+
+/// Takes a pulled list where it is of the text that stands now; a reply for an older text is not used.
+fn accept(inner: &Inner, run: &Arc<Run>, path: &str, asked: &Asked, items: Vec<Value>) -> Option<Answer> {
+    let mut documents = lock(&inner.documents);
+    let epoch = documents.epoch;
+    let document = documents.get_mut(path)?;
+    if document.version != asked.version || (run.reach() != Reach::File && epoch != asked.epoch) {
+        return None;
+    }
+    let items = Arc::new(items);
+    let version = document.version;
+    document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: false });
+    Some(Answer { freshness: Freshness::Exact, version, items, run: Arc::clone(run) })
+}
+
+pub(super) fn habits(inner: &Inner, run: &Run) -> Habits {
+    Habits { reach: run.reach(), two_phase: inner.two_phase.load(Ordering::Relaxed), preamble: run.is("clangd") }
+}
+
+/// Waits for a publish that will do. `None` where the server has meanwhile proved to answer pulls.
+async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, uri: &str) -> Result<Option<Answer>, String> {
+    let mut news = inner.news.subscribe();
+    if run.is("clangd") {
+        poke(run, uri);
+    }
+    if run.take_probe() {
+        tokio::spawn(probe(Arc::clone(inner), Arc::clone(run), path.to_owned()));
+    }
+    loop {
+        news.borrow_and_update();
+        if run.way() != Way::Push {
+            return Ok(None);
+        }
+        let wait = match hear(inner, run, path)? {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(wait) => wait,
+        };
+        let pause = async {
+            match wait {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            reason = run.connection.reason() => return Err(reason),
+            changed = news.changed() => changed.map_err(|_| "it is no longer needed".to_owned())?,
+            () = pause => {}
+        }
+    }
+}
+
+/// Looks at the publishes as they stand; the inner error is how long to wait before looking again.
+fn hear(inner: &Inner, run: &Arc<Run>, path: &str) -> Result<Result<Answer, Option<Duration>>, String> {
+    let mut documents = lock(&inner.documents);
+    let epoch = documents.epoch;
+    let document = documents.get_mut(path).ok_or_else(|| format!("{path} was closed"))?;
+    Ok(match judge(document, epoch, habits(inner, run), Instant::now()) {
+        Verdict::Wait(wait) => Err(wait),
+        Verdict::Settled(index, freshness) => {
+            let items = Arc::clone(&document.published[index].items);
+            let version = document.version;
+            document.directives = Some(directives(&document.text));
+            document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
+            Ok(Answer { freshness, version, items, run: Arc::clone(run) })
+        }
+    })
+}
+
+/// A read request makes clangd stop waiting for more typing; its answer is of no interest.
+fn poke(run: &Arc<Run>, uri: &str) {
+    let (run, params) = (Arc::clone(run), json!({"textDocument": {"uri": uri}}));
+    tokio::spawn(async move { run.connection.request("textDocument/documentSymbol", &params, PROBE).await });
+}
+
+/// Tries a pull that the server did not advertise, and trusts the way once it gave what was published
+/// for the same version. Two empty lists prove nothing, and are tried again another time.
+async fn probe(inner: Arc<Inner>, run: Arc<Run>, path: String) {
+    let compared = async {
+        let asked = asked(&inner, &path).ok()?;
+        let pulled = match pull::diagnostics(&run, &asked.uri, PROBE).await {
+            Ok(items) => fingerprint(&items),
+            Err(NoAnswer::NotOffered | NoAnswer::Failed(_)) => {
+                run.set_way(Way::Push);
+                return None;
+            }
+            Err(NoAnswer::Again | NoAnswer::Gone(_)) => return None,
+        };
+        let mut news = inner.news.subscribe();
+        loop {
+            news.borrow_and_update();
+            {
+                let documents = lock(&inner.documents);
+                let document = documents.get(&path).filter(|document| document.version == asked.version)?;
+                if documents.epoch != asked.epoch {
+                    return None;
+                }
+                if let Some(publish) = document.published.iter().rfind(|p| p.version == Some(asked.version)) {
+                    return Some(!pulled.is_empty() && fingerprint(&publish.items) == pulled);
+                }
+            }
+            news.changed().await.ok()?;
+        }
+    };
+    let trusted = tokio::time::timeout(PROBE, compared).await.ok().flatten();
+    run.end_probe();
+    if trusted == Some(true) {
+        tracing::debug!(server = inner.config.name, "answers pulls, though it does not advertise them");
+        run.set_way(Way::Pull);
+        inner.bump();
+    }
+}

@@ -1,0 +1,107 @@
+//! The life of a server over its processes: started by the first question, started again, ended.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::base::deadline::Deadline;
+use crate::diagnostics::server::client::{self, Run};
+use crate::diagnostics::server::restart::{Deaths, Next};
+use crate::diagnostics::server::wire::lock;
+use crate::diagnostics::server::{Inner, LanguageServer, Phase};
+
+/// How long a server may take to end by itself once it answered `shutdown`.
+const EXIT: Duration = Duration::from_millis(500);
+
+/// Starts the server unless that was done before.
+pub fn start(inner: &Arc<Inner>) {
+    let first = inner.phase.send_if_modified(|phase| {
+        let idle = matches!(phase, Phase::Idle);
+        if idle {
+            *phase = Phase::Starting;
+        }
+        idle
+    });
+    if first {
+        tokio::spawn(supervise(Arc::clone(inner)));
+    }
+}
+
+async fn supervise(inner: Arc<Inner>) {
+    let mut stop = inner.stop.subscribe();
+    let stopped = tokio::select! {
+        reason = live(&inner) => reason,
+        _ = stop.wait_for(|stop| *stop) => "it was shut down".to_owned(),
+    };
+    let last = inner.phase.send_replace(Phase::Ended(stopped));
+    if let Phase::Running(run) = last {
+        run.connection.kill("it was shut down");
+    }
+    inner.bump();
+}
+
+/// Runs one process after the other; ends with why there will be no other.
+async fn live(inner: &Arc<Inner>) -> String {
+    let mut deaths = Deaths::default();
+    for number in 1.. {
+        inner.run.store(number, Ordering::SeqCst);
+        inner.phase.send_replace(Phase::Starting);
+        let reason = match client::start(inner, number).await {
+            Ok(run) => {
+                let run = Arc::new(run);
+                introduce(inner, &run);
+                run.connection.reason().await
+            }
+            Err(error) if error.fatal => return error.reason,
+            Err(error) => error.reason,
+        };
+        tracing::warn!(server = inner.config.name, reason, "language server died");
+        match deaths.record(Instant::now()) {
+            Next::GiveUp => return format!("it died 4 times in a minute and was given up; the last time {reason}"),
+            Next::Again(pause) => {
+                inner.phase.send_replace(Phase::Pausing(reason));
+                inner.bump();
+                tokio::time::sleep(pause).await;
+            }
+        }
+    }
+    String::new()
+}
+
+/// Tells a new process everything that its predecessors knew.
+fn introduce(inner: &Inner, run: &Arc<Run>) {
+    let mut documents = lock(&inner.documents);
+    run.connection.notify("initialized", &json!({}));
+    if !inner.config.settings.is_null() {
+        let params = json!({"settings": inner.config.settings});
+        run.connection.notify("workspace/didChangeConfiguration", &params);
+    }
+    for notice in documents.reopen() {
+        run.connection.notify(notice.method, &notice.params);
+    }
+    inner.phase.send_replace(Phase::Running(Arc::clone(run)));
+    inner.bump();
+}
+
+impl LanguageServer {
+    /// Ends the server: `shutdown` and `exit`, and past the deadline by force.
+    pub async fn shutdown(&self, deadline: Deadline) {
+        let running = match &*self.inner.phase.borrow() {
+            Phase::Running(run) => Some(Arc::clone(run)),
+            _ => None,
+        };
+        if let Some(run) = running {
+            if run.connection.request("shutdown", &Value::Null, deadline.left()).await.is_ok() {
+                run.connection.notify("exit", &Value::Null);
+                // Past this it is killed below.
+                let _ = tokio::time::timeout(EXIT.min(deadline.left()), run.connection.reason()).await;
+            }
+            self.inner.stop.send_replace(true);
+            run.connection.kill("it was shut down");
+            run.connection.reason().await;
+        }
+        self.inner.stop.send_replace(true);
+    }
+}

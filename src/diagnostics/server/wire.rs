@@ -1,0 +1,174 @@
+//! JSON-RPC on the wire: what kind of message a body is, and which request an answer belongs to.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+pub const METHOD_NOT_FOUND: i64 = -32601;
+pub const REQUEST_CANCELLED: i64 = -32800;
+pub const CONTENT_MODIFIED: i64 = -32801;
+pub const SERVER_CANCELLED: i64 = -32802;
+
+/// Locks; a panic of another holder leaves the data as it was, which every user here can live with.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({code})")]
+pub struct RpcError {
+    pub code: i64,
+    pub message: String,
+}
+
+impl RpcError {
+    pub fn method_not_found(method: &str) -> Self {
+        Self { code: METHOD_NOT_FOUND, message: format!("{method} is not supported") }
+    }
+
+    fn read(value: &Value) -> Self {
+        Self {
+            code: value.get("code").and_then(Value::as_i64).unwrap_or(0),
+            message: value.get("message").and_then(Value::as_str).unwrap_or("no message").to_owned(),
+        }
+    }
+}
+
+/// Why a request has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    #[error(transparent)]
+    Rpc(#[from] RpcError),
+    #[error("no answer in time")]
+    TimedOut,
+    /// The server is gone; why.
+    #[error("{0}")]
+    Closed(String),
+}
+
+pub type Reply = Result<Value, RpcError>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    Response { id: i64, reply: Reply },
+    Request { id: Value, method: String, params: Value },
+    Notification { method: String, params: Value },
+}
+
+impl Message {
+    /// Reads a body; the error says what is wrong with it.
+    pub fn parse(body: &[u8]) -> Result<Self, String> {
+        let mut value: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let id = value.get("id").cloned().filter(|id| !id.is_null());
+        let params = value.get_mut("params").map(Value::take).unwrap_or_default();
+        match (value.get("method").and_then(Value::as_str), id) {
+            (Some(method), Some(id)) => Ok(Self::Request { id, method: method.to_owned(), params }),
+            (Some(method), None) => Ok(Self::Notification { method: method.to_owned(), params }),
+            (None, Some(id)) => {
+                let id = id.as_i64().ok_or_else(|| format!("an answer to {id}, which was never asked"))?;
+                let reply = match value.get("error").filter(|error| !error.is_null()) {
+                    Some(error) => Err(RpcError::read(error)),
+                    None => Ok(value.get_mut("result").map(Value::take).unwrap_or_default()),
+                };
+                Ok(Self::Response { id, reply })
+            }
+            (None, None) => Err("neither a method nor an id".to_owned()),
+        }
+    }
+}
+
+pub fn request(id: i64, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+pub fn notification(method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+pub fn response(id: &Value, reply: Reply) -> Value {
+    match reply {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(RpcError { code, message }) => {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+        }
+    }
+}
+
+/// The requests that wait for their answer. Once closed it takes no more.
+#[derive(Debug, Default)]
+pub struct Pending {
+    last: AtomicI64,
+    waiting: Mutex<Option<HashMap<i64, oneshot::Sender<Reply>>>>,
+}
+
+impl Pending {
+    pub fn new() -> Self {
+        Self { last: AtomicI64::new(0), waiting: Mutex::new(Some(HashMap::new())) }
+    }
+
+    /// A new id and where its answer will arrive; `None` once closed.
+    pub fn add(&self) -> Option<(i64, oneshot::Receiver<Reply>)> {
+        let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let (sender, receiver) = oneshot::channel();
+        lock(&self.waiting).as_mut()?.insert(id, sender);
+        Some((id, receiver))
+    }
+
+    /// Hands an answer over; false where nobody waits (any more).
+    pub fn answer(&self, id: i64, reply: Reply) -> bool {
+        let sender = lock(&self.waiting).as_mut().and_then(|waiting| waiting.remove(&id));
+        sender.is_some_and(|sender| sender.send(reply).is_ok())
+    }
+
+    /// Stops waiting for an answer; true where it was still to come.
+    pub fn forget(&self, id: i64) -> bool {
+        lock(&self.waiting).as_mut().is_some_and(|waiting| waiting.remove(&id).is_some())
+    }
+
+    /// Every waiting request ends without an answer.
+    pub fn close(&self) {
+        lock(&self.waiting).take();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_id_of_the_server_is_a_request_and_not_a_notification() {
+        let body = br#"{"id": 3000000000, "method": "workspace/configuration", "params": {"items": []}}"#;
+        assert!(matches!(Message::parse(body), Ok(Message::Request { id, .. }) if id == json!(3_000_000_000_i64)));
+        let body = br#"{"id": null, "method": "$/progress"}"#;
+        assert!(matches!(Message::parse(body), Ok(Message::Notification { .. })));
+    }
+
+    #[test]
+    fn a_null_error_beside_a_result_is_a_result() {
+        let body = br#"{"id": 4, "error": null, "result": [1]}"#;
+        assert_eq!(Message::parse(body), Ok(Message::Response { id: 4, reply: Ok(json!([1])) }));
+        let body = br#"{"id": 4, "error": {"code": -32800}}"#;
+        let Ok(Message::Response { reply: Err(error), .. }) = Message::parse(body) else { panic!("an error") };
+        assert_eq!(error.code, REQUEST_CANCELLED);
+        for bad in [&b"[]"[..], b"{", b"{\"id\": null, \"error\": {}}", b"{\"id\": \"x\"}", b"\xff"] {
+            assert!(Message::parse(bad).is_err());
+        }
+    }
+
+    #[test]
+    fn an_answer_is_handed_over_once_and_none_after_it_was_forgotten() {
+        let pending = Pending::new();
+        let (first, mut answer) = pending.add().expect("open");
+        let (second, _dropped) = pending.add().expect("open");
+        assert!(pending.answer(first, Ok(json!(1))));
+        assert!(!pending.answer(first, Ok(json!(2))));
+        assert_eq!(answer.try_recv(), Ok(Ok(json!(1))));
+        assert!(pending.forget(second));
+        assert!(!pending.answer(second, Ok(json!(3))));
+        pending.close();
+        assert!(pending.add().is_none());
+    }
+}

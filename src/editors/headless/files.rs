@@ -1,0 +1,172 @@
+//! The files of a folder as documents: versions that move with the content, and text that is not written yet.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use crate::editor::error::EditorError;
+use crate::editor::{Applied, Document, FileEdit, Save};
+use crate::editors::headless::format::{self, Format};
+use crate::editors::headless::transaction::{self, Change, Refused};
+
+/// What was last seen of one file.
+#[derive(Clone, Debug)]
+struct Seen {
+    /// Of the disk; `None` where there was no file.
+    bytes: Option<Vec<u8>>,
+    /// Text that an edit left unwritten (`Save::Never`).
+    buffer: Option<String>,
+    version: i64,
+}
+
+/// A folder's files. All methods ask the disk and may block.
+#[derive(Debug)]
+pub struct Files {
+    root: PathBuf,
+    seen: HashMap<String, Seen>,
+}
+
+/// One edit that has passed every check.
+struct Planned {
+    path: String,
+    /// What to do on disk; `None` where the text stays in memory.
+    change: Option<Change>,
+    /// The text afterwards where it stays in memory.
+    buffer: Option<String>,
+}
+
+impl Files {
+    pub fn new(root: PathBuf) -> Self {
+        Self { root, seen: HashMap::new() }
+    }
+
+    pub fn read(&mut self, path: &str) -> Result<Document, EditorError> {
+        self.look(path).map(|(document, _, _)| document)
+    }
+
+    /// The document with its format and the bytes on disk.
+    fn look(&mut self, path: &str) -> Result<(Document, Format, Vec<u8>), EditorError> {
+        let file = self.root.join(path);
+        let bytes = match std::fs::read(&file) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(EditorError::Other(format!("{path} cannot be read: {error}"))),
+        };
+        let next = self.seen.get(path).map_or(1, |seen| seen.version + 1);
+        let seen = self.seen.entry(path.to_owned()).or_insert(Seen { bytes: None, buffer: None, version: next });
+        if seen.bytes != bytes {
+            if seen.buffer.is_some() {
+                return Err(EditorError::Conflict(path.to_owned()));
+            }
+            *seen = Seen { bytes: bytes.clone(), buffer: None, version: next };
+        }
+        let exists = bytes.is_some();
+        let (buffer, version) = (seen.buffer.clone(), seen.version);
+        if !exists && buffer.is_none() {
+            return Err(EditorError::NotFound(path.to_owned()));
+        }
+        let bytes = bytes.unwrap_or_default();
+        let (text, format) = format::decode(&bytes).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
+        let read_only = exists && std::fs::metadata(&file).is_ok_and(|meta| meta.permissions().readonly());
+        let document = Document {
+            path: path.to_owned(),
+            unsaved: buffer.is_some(),
+            text: buffer.unwrap_or(text),
+            version,
+            exists,
+            locked: read_only.then(|| "the file is read-only".to_owned()),
+        };
+        Ok((document, format, bytes))
+    }
+
+    /// All edits or none.
+    pub fn apply(&mut self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let mut planned: Vec<Planned> = Vec::with_capacity(edits.len());
+        for edit in edits {
+            if planned.iter().any(|plan| plan.path == edit.path()) {
+                return Err(EditorError::Other(format!("{} is edited twice in one go", edit.path())));
+            }
+            planned.push(self.plan(edit, save)?);
+        }
+        let changes: Vec<Change> = planned.iter().filter_map(|plan| plan.change.clone()).collect();
+        transaction::commit(&changes).map_err(|refused| self.refusal(&planned, &refused))?;
+        planned.into_iter().map(|plan| self.finish(plan)).collect()
+    }
+
+    fn plan(&mut self, edit: &FileEdit, save: Save) -> Result<Planned, EditorError> {
+        let name = edit.path().to_owned();
+        let path = self.root.join(&name);
+        let (text, format, seen) = match edit {
+            FileEdit::Create { text, .. } => {
+                match self.look(&name) {
+                    Err(EditorError::NotFound(_)) if path.symlink_metadata().is_err() => {}
+                    Err(error @ EditorError::Conflict(_)) => return Err(error),
+                    _ => return Err(EditorError::Exists(name)),
+                }
+                let buffer = (save == Save::Never).then(|| text.clone());
+                let change = buffer.is_none().then(|| Change::Create { path, bytes: text.clone().into_bytes() });
+                return Ok(Planned { path: name, change, buffer });
+            }
+            FileEdit::Delete { version, .. } => {
+                let (document, _, seen) = self.look(&name)?;
+                if document.version != *version {
+                    return Err(EditorError::Stale(name));
+                }
+                if let Some(reason) = document.locked {
+                    return Err(EditorError::Locked { path: name, reason });
+                }
+                let change = document.exists.then_some(Change::Delete { path, seen });
+                return Ok(Planned { path: name, change, buffer: None });
+            }
+            FileEdit::Change { version, hunks, .. } => {
+                let (document, format, seen) = self.look(&name)?;
+                if document.version != *version {
+                    return Err(EditorError::Stale(name));
+                }
+                if let Some(reason) = document.locked {
+                    return Err(EditorError::Locked { path: name, reason });
+                }
+                let text = format::splice(&document.text, hunks, format)
+                    .map_err(|problem| EditorError::Other(format!("{name}: {problem}")))?;
+                if document.unsaved || save == Save::Never {
+                    return Ok(Planned { path: name, change: None, buffer: Some(text) });
+                }
+                (text, format, seen)
+            }
+        };
+        let change = Change::Write { path, seen, bytes: format::encode(&text, format) };
+        Ok(Planned { path: name, change: Some(change), buffer: None })
+    }
+
+    fn refusal(&self, planned: &[Planned], refused: &Refused) -> EditorError {
+        let (index, error) = match refused {
+            Refused::Moved(index) => (*index, None),
+            Refused::Failed(index, error) => (*index, Some(error)),
+        };
+        let plan = planned.iter().filter(|plan| plan.change.is_some()).nth(index);
+        let path = plan.map(|plan| plan.path.clone()).unwrap_or_default();
+        match (error, plan.and_then(|plan| plan.change.as_ref())) {
+            (Some(error), _) => EditorError::Other(format!("{path} cannot be written: {error}")),
+            (None, Some(Change::Create { .. })) => EditorError::Exists(path),
+            (None, _) => EditorError::Stale(path),
+        }
+    }
+
+    fn finish(&mut self, plan: Planned) -> Result<Applied, EditorError> {
+        let Planned { path, change, buffer } = plan;
+        let saved = change.is_some();
+        let unsaved = buffer.is_some();
+        if let Some(seen) = self.seen.get_mut(&path) {
+            if unsaved || seen.buffer.is_some() {
+                seen.version += 1;
+            }
+            seen.buffer = buffer;
+        }
+        let document = match self.read(&path) {
+            Ok(document) => Some(document),
+            Err(EditorError::NotFound(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let note = unsaved.then(|| "kept in memory and not written".to_owned());
+        Ok(Applied { document, path, saved, note })
+    }
+}

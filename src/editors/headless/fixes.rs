@@ -1,0 +1,125 @@
+//! The fixes on offer: which ids are good, and what a fix would change.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures::future::join_all;
+
+use crate::base::deadline::Deadline;
+use crate::base::text::{Encoding, LineIndex, Range};
+use crate::diagnostics::model::{DiagnosticsProvider, FileText};
+use crate::diagnostics::server::actions::{ActionError, Offer};
+use crate::editor::error::EditorError;
+use crate::editor::{Document, Editor, Fix, WorkspaceChange, workspace_edit};
+use crate::editors::headless::HeadlessEditor;
+
+/// What was offered and not yet outdated by an edit.
+#[derive(Debug, Default)]
+pub struct Fixes {
+    count: u64,
+    offered: HashMap<String, Offered>,
+}
+
+#[derive(Clone, Debug)]
+struct Offered {
+    /// Index of the server.
+    server: usize,
+    /// Of the document.
+    version: i64,
+    offer: Offer,
+}
+
+impl Fixes {
+    fn add(&mut self, offered: Offered) -> String {
+        self.count += 1;
+        let id = format!("f{}", self.count);
+        self.offered.insert(id.clone(), offered);
+        id
+    }
+
+    /// The fixes of edited files are good no longer.
+    pub fn forget<'a>(&mut self, edited: impl Iterator<Item = &'a str>) {
+        edited.for_each(|path| self.offered.retain(|_, offered| offered.offer.path != path));
+    }
+}
+
+pub fn lock(fixes: &Mutex<Fixes>) -> MutexGuard<'_, Fixes> {
+    fixes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Asks every server; an error only where none of those that cover the file could answer.
+pub async fn offers(
+    editor: &HeadlessEditor,
+    document: &Document,
+    range: Option<Range>,
+    deadline: Deadline,
+) -> Result<Vec<Fix>, EditorError> {
+    let file = FileText { path: document.path.clone(), text: document.text.clone() };
+    let asked: Vec<usize> =
+        (0..editor.servers.len()).filter(|index| editor.servers[*index].covers(&file.path)).collect();
+    let answers = join_all(asked.iter().map(|index| editor.servers[*index].offers(&file, range, deadline))).await;
+    let mut fixes = Vec::new();
+    let mut failure = None;
+    let mut answered = asked.is_empty();
+    for (server, answer) in asked.into_iter().zip(answers) {
+        let provider = editor.servers[server].name();
+        match answer {
+            Ok(offers) => {
+                answered = true;
+                for offer in offers {
+                    let (title, kind, repairs) = (offer.title.clone(), offer.kind.clone(), offer.repairs.clone());
+                    let preferred = offer.preferred;
+                    let id = lock(&editor.fixes).add(Offered { server, version: document.version, offer });
+                    fixes.push(Fix { id, provider: provider.to_owned(), title, kind, preferred, repairs });
+                }
+            }
+            Err(error) => {
+                tracing::debug!(provider, %error, "no fixes");
+                failure = Some(error);
+            }
+        }
+    }
+    match failure {
+        Some(error) if !answered => Err(refusal(error, &document.path, deadline)),
+        _ => Ok(fixes),
+    }
+}
+
+/// What a fix would change, in UTF-16; nothing is changed by asking.
+pub async fn change(editor: &HeadlessEditor, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
+    let gone = || EditorError::FixGone(id.to_owned());
+    let offered = lock(&editor.fixes).offered.get(id).cloned().ok_or_else(gone)?;
+    if editor.read(&offered.offer.path).await?.version != offered.version {
+        return Err(gone());
+    }
+    let server = &editor.servers[offered.server];
+    let edits = server.edits(&offered.offer, deadline).await.map_err(|error| refusal(error, id, deadline))?;
+    let mut change = WorkspaceChange::default();
+    for edit in edits {
+        let part = workspace_edit::read(&edit, &editor.root);
+        change.operations.extend(part.operations);
+        for (path, texts) in part.files {
+            match change.files.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, known)) => known.extend(texts),
+                None => change.files.push((path, texts)),
+            }
+        }
+    }
+    let encoding = server.encoding();
+    for (path, texts) in &mut change.files {
+        let Ok(document) = editor.read(path).await else { continue };
+        let index = LineIndex::new(&document.text);
+        for (range, _) in texts.iter_mut() {
+            *range = index.convert(&document.text, *range, encoding, Encoding::Utf16);
+        }
+    }
+    Ok(change)
+}
+
+fn refusal(error: ActionError, subject: &str, deadline: Deadline) -> EditorError {
+    match error {
+        ActionError::Outdated => EditorError::FixGone(subject.to_owned()),
+        ActionError::TimedOut => EditorError::Timeout(deadline.elapsed_ms()),
+        ActionError::Failed(reason) => EditorError::Other(reason),
+    }
+}

@@ -1,0 +1,190 @@
+//! A folder treated as an editor: files on disk, language servers of our own, events to whoever listens.
+
+mod files;
+mod fixes;
+mod format;
+mod transaction;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::base::deadline::Deadline;
+use crate::base::text::Range;
+use crate::diagnostics::model::{DiagnosticsProvider, FileText, Report};
+use crate::diagnostics::server::LanguageServer;
+use crate::diagnostics::server::config::ServerConfig;
+use crate::editor::error::EditorError;
+use crate::editor::event::Event;
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Save, WorkspaceChange};
+use crate::editors::headless::files::Files;
+use crate::editors::headless::fixes::Fixes;
+
+/// LSP's numbers for what happened to a file on disk.
+const CREATED: u8 = 1;
+const CHANGED: u8 = 2;
+const DELETED: u8 = 3;
+
+/// The headless editor. Dropping it kills its servers; [`HeadlessEditor::shutdown`] lets them end in order.
+#[derive(Debug)]
+pub struct HeadlessEditor {
+    root: PathBuf,
+    files: Arc<Mutex<Files>>,
+    servers: Vec<LanguageServer>,
+    fixes: Mutex<Fixes>,
+    events: UnboundedSender<Event>,
+}
+
+impl HeadlessEditor {
+    /// Starts nothing: each server is started by the first question about one of its languages.
+    /// Errors where the root is no folder.
+    pub fn new(root: &Path, servers: Vec<ServerConfig>, events: UnboundedSender<Event>) -> Result<Self, EditorError> {
+        let root = root
+            .canonicalize()
+            .ok()
+            .filter(|root| root.is_dir())
+            .ok_or_else(|| EditorError::NotFound(root.display().to_string()))?;
+        Ok(Self {
+            files: Arc::new(Mutex::new(Files::new(root.clone()))),
+            servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
+            fixes: Mutex::default(),
+            events,
+            root,
+        })
+    }
+
+    /// Ends all servers, by force where the deadline passes.
+    pub async fn shutdown(&self, deadline: Deadline) {
+        join_all(self.servers.iter().map(|server| server.shutdown(deadline))).await;
+    }
+
+    pub fn servers(&self) -> &[LanguageServer] {
+        &self.servers
+    }
+
+    /// Works on the files without holding up the other tasks of this thread.
+    async fn with_files<T, F>(&self, work: F) -> Result<T, EditorError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Files) -> Result<T, EditorError> + Send + 'static,
+    {
+        let files = Arc::clone(&self.files);
+        let done = tokio::task::spawn_blocking(move || work(&mut files.lock().unwrap_or_else(PoisonError::into_inner)));
+        done.await.map_err(|_| EditorError::Closed)?
+    }
+
+    fn loaded_files(&self) -> BTreeSet<String> {
+        self.servers.iter().flat_map(LanguageServer::open).collect()
+    }
+
+    /// Reads the asked files and all that the servers know, and tells these what changed on disk meanwhile.
+    async fn refresh(&self, asked: &[String]) -> Vec<FileText> {
+        let mut paths = self.loaded_files();
+        paths.extend(asked.iter().cloned());
+        let read = self
+            .with_files(move |files| Ok(paths.into_iter().map(|path| (files.read(&path), path)).collect::<Vec<_>>()))
+            .await
+            .unwrap_or_default();
+        let mut wanted = Vec::new();
+        for server in &self.servers {
+            let open: BTreeSet<String> = server.open().into_iter().collect();
+            let known: Vec<FileText> =
+                read.iter().filter(|(_, path)| open.contains(path)).filter_map(|(read, _)| text(read)).collect();
+            let stale = server.sync(&known);
+            stale.iter().for_each(|path| server.saved(path));
+            let gone = |(read, path): &&(Result<Document, EditorError>, String)| {
+                open.contains(path) && matches!(read, Err(EditorError::NotFound(_)))
+            };
+            let gone: Vec<(String, u8)> = read.iter().filter(gone).map(|(_, path)| (path.clone(), DELETED)).collect();
+            gone.iter().for_each(|(path, _)| server.close(path));
+            server.changed_on_disk(&gone);
+        }
+        for (read, path) in &read {
+            if asked.contains(path) {
+                wanted.extend(text(read));
+            }
+        }
+        wanted
+    }
+
+    /// Tells the servers what was done.
+    fn announce(&self, edits: &[FileEdit], applied: &[Applied]) {
+        for server in &self.servers {
+            let open: BTreeSet<String> = server.open().into_iter().collect();
+            let mut texts = Vec::new();
+            let mut on_disk = Vec::new();
+            for (edit, applied) in edits.iter().zip(applied).filter(|(edit, _)| server.covers(edit.path())) {
+                let path = edit.path().to_owned();
+                match (edit, &applied.document) {
+                    (FileEdit::Delete { .. }, _) | (_, None) => {
+                        server.close(&path);
+                        on_disk.push((path, DELETED));
+                    }
+                    (FileEdit::Create { .. }, Some(document)) => {
+                        texts.push(FileText { path: path.clone(), text: document.text.clone() });
+                        on_disk.push((path, CREATED));
+                    }
+                    (FileEdit::Change { .. }, Some(document)) if open.contains(&path) => {
+                        texts.push(FileText { path, text: document.text.clone() });
+                    }
+                    (FileEdit::Change { .. }, Some(_)) => on_disk.push((path, CHANGED)),
+                }
+            }
+            server.sync(&texts);
+            server.changed_on_disk(&on_disk);
+            applied.iter().filter(|applied| applied.saved).for_each(|applied| server.saved(&applied.path));
+        }
+    }
+}
+
+fn text(read: &Result<Document, EditorError>) -> Option<FileText> {
+    read.as_ref().ok().map(|document| FileText { path: document.path.clone(), text: document.text.clone() })
+}
+
+#[async_trait]
+impl Editor for HeadlessEditor {
+    async fn read(&self, path: &str) -> Result<Document, EditorError> {
+        let path = path.to_owned();
+        self.with_files(move |files| files.read(&path)).await
+    }
+
+    async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let wanted = edits.to_vec();
+        let applied = self.with_files(move |files| files.apply(&wanted, save)).await?;
+        self.announce(edits, &applied);
+        fixes::lock(&self.fixes).forget(edits.iter().map(FileEdit::path));
+        Ok(applied)
+    }
+
+    async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
+        let texts = self.refresh(&[edited, bystanders].concat()).await;
+        join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline))).await.concat()
+    }
+
+    async fn late(&self) -> Vec<Report> {
+        self.servers.iter().flat_map(LanguageServer::late).collect()
+    }
+
+    async fn loaded(&self) -> Vec<String> {
+        self.loaded_files().into_iter().collect()
+    }
+
+    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
+        let document = self.read(path).await?;
+        self.refresh(&[]).await;
+        fixes::offers(self, &document, range, deadline).await
+    }
+
+    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
+        fixes::change(self, id, deadline).await
+    }
+
+    fn show(&self, event: Event) {
+        // Nobody listening is no reason to stop.
+        let _ = self.events.send(event);
+    }
+}

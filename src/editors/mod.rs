@@ -1,0 +1,4 @@
+//! The editors that Sextant works in, each an implementation of [`crate::editor::Editor`].
+
+pub mod headless;
+pub mod nvim;

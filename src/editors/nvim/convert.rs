@@ -1,0 +1,109 @@
+//! Between texts and buffers: hunks as rows and bytes, Lua's diagnostics as ours.
+
+use crate::base::text::{Encoding, LineIndex};
+use crate::diagnostics::model::{Confidence, Diagnostic, Location};
+use crate::edits::hunks::hunks;
+use crate::editors::nvim::wire::{Facts, Hunk, Item, severity};
+
+/// A buffer has no line for the end after the last `\n`; this is the text that its lines spell.
+fn body(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
+}
+
+/// The calls of `nvim_buf_set_text` that turn one text into the other, top down, and whether the file ends in `\n`.
+pub(super) fn buffer_hunks(before: &str, after: &str) -> (Vec<Hunk>, bool) {
+    let (old, new) = (body(before), body(after));
+    let index = LineIndex::new(old);
+    let place = |offset: usize| {
+        let line = index.line_of(offset);
+        (line, offset - index.line_start(line))
+    };
+    let list = hunks(old, new)
+        .into_iter()
+        .map(|edit| {
+            let (start_row, start_col) = place(edit.range.start);
+            let (end_row, end_col) = place(edit.range.end);
+            let lines = edit.text.split('\n').map(str::to_owned).collect();
+            (start_row, start_col, end_row, end_col, lines)
+        })
+        .collect();
+    (list, after.is_empty() || after.ends_with('\n'))
+}
+
+/// The text of a buffer that was read in pieces.
+pub(super) fn text_of(facts: &Facts) -> Option<String> {
+    let parts = facts.parts.as_ref()?;
+    if facts.empty {
+        return Some(String::new());
+    }
+    let mut text = parts.join("\n");
+    if facts.newline {
+        text.push('\n');
+    }
+    Some(text)
+}
+
+/// Whether ranges must be counted again, for which the text is needed.
+pub(super) fn needs_text(encoding: Encoding, items: &[Item]) -> bool {
+    encoding != Encoding::Utf16 && !items.is_empty()
+}
+
+pub(super) fn diagnostics(
+    client: &str,
+    file: &str,
+    items: &[Item],
+    encoding: Encoding,
+    text: Option<&str>,
+) -> Vec<Diagnostic> {
+    let index = text.map(LineIndex::new);
+    items
+        .iter()
+        .map(|item| {
+            let range = match (text, &index) {
+                (Some(text), Some(index)) => index.convert(text, item.range, encoding, Encoding::Utf16),
+                _ => item.range,
+            };
+            Diagnostic {
+                source: format!("lsp:{client}"),
+                severity: severity(item),
+                code: item.code.clone(),
+                message: item.message.clone(),
+                location: Location::Range { file: file.to_owned(), range },
+                confidence: Confidence::High,
+                suggested_action: None,
+                evidence: Some("language server".to_owned()),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What Neovim does with the hunks, bottom up.
+    fn set_text(before: &str, list: &[Hunk]) -> String {
+        let mut lines: Vec<String> = body(before).split('\n').map(str::to_owned).collect();
+        for (start_row, start_col, end_row, end_col, new) in list.iter().rev() {
+            let head = lines[*start_row][..*start_col].to_owned();
+            let tail = lines[*end_row][*end_col..].to_owned();
+            let text = format!("{head}{}{tail}", new.join("\n"));
+            lines.splice(*start_row..=*end_row, text.split('\n').map(str::to_owned));
+        }
+        lines.join("\n")
+    }
+
+    proptest! {
+        #[test]
+        fn a_buffer_ends_up_with_the_wanted_text(before in "[ab😀\n]{0,30}", after in "[ab😀\n]{0,30}") {
+            let (list, newline) = buffer_hunks(&before, &after);
+            let mut text = set_text(&before, &list);
+            if newline && !after.is_empty() {
+                text.push('\n');
+            }
+            prop_assert_eq!(text, after);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The door for Neovim: the greeting, the commands, one task at a time, the end with the editor.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use nvim_rs::Neovim;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::config::Config;
+use crate::agent::plan::Steps;
+use crate::agent::request::Request;
+use crate::agent::session::Session;
+use crate::base::failure::{Failure, Kind};
+use crate::editor::event::Event;
+use crate::editors::nvim::channel::{Channel, Writer};
+use crate::editors::nvim::editor::NvimEditor;
+use crate::editors::nvim::handler::Incoming;
+use crate::editors::nvim::wire::{Entry, Place};
+use crate::llm::step::Model;
+use crate::workspace::root::Root;
+
+/// Makes a model from the `model` part of the options.
+pub type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
+
+/// How long finished work may take to leave after Neovim is gone.
+const LEAVE: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Deserialize)]
+struct Hello {
+    cwd: PathBuf,
+    #[serde(default)]
+    options: Options,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Options {
+    model: Value,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Ask {
+    text: String,
+    #[serde(default)]
+    place: Place,
+}
+
+struct Ready {
+    model: Arc<dyn Model>,
+    config: Config,
+    cwd: PathBuf,
+}
+
+/// One workspace that was asked about: its editor and its session.
+struct Open {
+    root: PathBuf,
+    editor: Arc<NvimEditor>,
+    session: Arc<Session>,
+}
+
+pub(super) struct Door {
+    make_model: MakeModel,
+    channel: OnceLock<Arc<Channel>>,
+    ready: OnceLock<Ready>,
+    open: Mutex<Vec<Arc<Open>>>,
+    /// The workspace of the last command: what `stop`, `undo` and `approve` are about.
+    current: Mutex<Option<Arc<Open>>>,
+    running: Mutex<Option<CancellationToken>>,
+}
+
+/// Serves the Neovim that is our parent, over stdio, until it is gone.
+pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
+    let door = Arc::new(Door {
+        make_model,
+        channel: OnceLock::new(),
+        ready: OnceLock::new(),
+        open: Mutex::default(),
+        current: Mutex::default(),
+        running: Mutex::default(),
+    });
+    let started = nvim_rs::create::tokio::new_parent(Incoming { door: Arc::clone(&door) }).await;
+    let (nvim, io) = started.map_err(|error| {
+        Failure::new(Kind::Editor, format!("no Neovim on standard input: {error}"), "Neovim starts this by itself; see :help sextant")
+    })?;
+    // A client of type "remote" or "plugin" must answer nested requests in order; this one does not.
+    let version = vec![("major".into(), 0.into())];
+    if let Err(error) = nvim.set_client_info("sextant", version, "msgpack-rpc", vec![], vec![]).await {
+        tracing::warn!(%error, "Neovim did not take our client info");
+    }
+    match io.await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) if error.is_channel_closed() || error.is_reader_error() => tracing::info!("Neovim is gone"),
+        Ok(Err(error)) => tracing::error!(%error, "the channel to Neovim broke"),
+        Err(error) => tracing::error!(%error, "the channel's task ended"),
+    }
+    door.stop();
+    tokio::time::sleep(LEAVE).await;
+    Ok(())
+}
+
+impl Door {
+    pub(super) fn channel(&self) -> Option<&Arc<Channel>> {
+        self.channel.get()
+    }
+
+    /// One notification. Runs in a task of its own, so that a panic costs only this command.
+    pub(super) async fn take(self: Arc<Self>, name: &str, json: &str, nvim: Neovim<Writer>) {
+        match name {
+            "hello" => self.greet(json, nvim).await,
+            "late" => self.late(json),
+            "ask" => self.start(json, |session, request, cancel| {
+                Box::pin(async move { session.ask(&request, &cancel).await.map(|_| None) })
+            }),
+            "plan" => self.start(json, |session, request, cancel| {
+                Box::pin(async move { session.plan(&request, &cancel).await.map(|_| None) })
+            }),
+            "approve" => {
+                let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
+                let steps = if one { Steps::One } else { Steps::All };
+                self.start_current("no plan was made here yet", move |session, cancel| {
+                    Box::pin(async move { session.approve(steps, &cancel).await.map(|_| None) })
+                });
+            }
+            "undo" => self.start_current("nothing was done here yet", |session, _cancel| {
+                Box::pin(async move { session.undo().await.map(Some) })
+            }),
+            "stop" => {
+                if !self.stop() {
+                    self.show(Event::Failed { failure: Failure::user("nothing is running", "") });
+                }
+            }
+            _ => tracing::warn!(name, "an unknown notification was dropped"),
+        }
+    }
+
+    async fn greet(&self, json: &str, nvim: Neovim<Writer>) {
+        let channel = Arc::clone(self.channel.get_or_init(|| Arc::new(Channel::new(nvim))));
+        let (root, model, problem) = match self.prepare(json) {
+            Ok(ready) => {
+                let root = Root::find(&ready.cwd).map(|root| root.path().display().to_string()).unwrap_or_default();
+                let model = ready.model.name().to_owned();
+                let _ = self.ready.set(ready);
+                (root, model, None)
+            }
+            Err(failure) => (String::new(), String::new(), Some(failure.one_line())),
+        };
+        let welcome =
+            json!({"version": env!("CARGO_PKG_VERSION"), "root": root, "model": model, "problem": problem});
+        if let Err(error) = channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await {
+            tracing::error!(%error, "the greeting was not answered");
+        }
+    }
+
+    fn prepare(&self, json: &str) -> Result<Ready, Failure> {
+        let wrong = |error: serde_json::Error| {
+            Failure::new(Kind::Config, format!("the options cannot be read: {error}"), "see :help sextant-options")
+        };
+        let hello: Hello = serde_json::from_str(json).map_err(wrong)?;
+        let config: Config = serde_json::from_value(Value::Object(hello.options.rest)).map_err(wrong)?;
+        let model = (self.make_model)(&hello.options.model)?;
+        Ok(Ready { model, config, cwd: hello.cwd })
+    }
+
+    fn late(&self, json: &str) {
+        match serde_json::from_str::<Entry>(json) {
+            Ok(entry) => {
+                let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(open) = open.iter().find(|open| open.editor.owns(&entry.path)) {
+                    let (editor, session) = (Arc::clone(&open.editor), Arc::clone(&open.session));
+                    let idle = self.running.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+                    editor.take_late(entry);
+                    if idle {
+                        tokio::spawn(async move { session.amend().await });
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a late answer cannot be read"),
+        }
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        json: &str,
+        run: impl FnOnce(Arc<Session>, Request, CancellationToken) -> Running + Send + 'static,
+    ) {
+        match self.request(json) {
+            Ok((open, request)) => {
+                let session = Arc::clone(&open.session);
+                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
+                self.spawn(move |cancel| run(session, request, cancel));
+            }
+            Err(failure) => self.show(Event::Failed { failure }),
+        }
+    }
+
+    fn start_current(
+        self: &Arc<Self>,
+        otherwise: &str,
+        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
+    ) {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match current {
+            Some(open) => self.spawn(move |cancel| run(Arc::clone(&open.session), cancel)),
+            None => self.show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
+        }
+    }
+
+    /// Runs one task, unless one runs already. A panic in it is told like any other failure.
+    fn spawn(self: &Arc<Self>, run: impl FnOnce(CancellationToken) -> Running + Send + 'static) {
+        let cancel = CancellationToken::new();
+        {
+            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            if running.is_some() {
+                drop(running);
+                let failure = Failure::user("a task is running already", ":AgentStop stops it");
+                return self.show(Event::Failed { failure });
+            }
+            *running = Some(cancel.clone());
+        }
+        let door = Arc::clone(self);
+        tokio::spawn(async move {
+            let ended = tokio::spawn(run(cancel)).await;
+            *door.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            match ended {
+                Ok(Ok(Some(summary))) => door.show(Event::Finished { ok: true, summary }),
+                Ok(Ok(None)) => {}
+                Ok(Err(failure)) => door.show(Event::Failed { failure }),
+                Err(error) => {
+                    tracing::error!(%error, "a task ended in a panic");
+                    let failure = Failure::new(Kind::Internal, "the task broke down", "the log has the details; :AgentUndo takes back what was done");
+                    door.show(Event::Failed { failure });
+                }
+            }
+        });
+    }
+
+    fn request(&self, json: &str) -> Result<(Arc<Open>, Request), Failure> {
+        let ask: Ask = serde_json::from_str(json)
+            .map_err(|error| Failure::new(Kind::Internal, format!("the command cannot be read: {error}"), "see the log"))?;
+        let Ask { text, place } = ask;
+        if place.path.is_empty() {
+            return Err(Failure::user("this buffer has no file name", "write it to a file first (:write name.py)"));
+        }
+        if !place.buftype.is_empty() {
+            let message = format!("this buffer is no file (it is of type '{}')", place.buftype);
+            return Err(Failure::user(message, "go to the window of a file and ask there"));
+        }
+        let open = self.open(Path::new(&place.path))?;
+        let lines = match (place.first, place.last) {
+            (Some(first), Some(last)) => (first, last),
+            _ => (place.line, place.line),
+        };
+        Ok((open, Request { text, path: Some(place.path), lines: Some(lines), symbols: Vec::new() }))
+    }
+
+    /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
+    fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
+        let ready = self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        let channel = self.channel.get().ok_or_else(|| Failure::new(Kind::Internal, "no channel", "start Neovim again"))?;
+        let start = file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(&ready.cwd);
+        let root = match Root::find(&ready.cwd) {
+            Ok(root) if file.starts_with(root.path()) => root,
+            _ => Root::find(start)?,
+        };
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = open.iter().find(|known| known.root == root.path()) {
+            return Ok(Arc::clone(known));
+        }
+        let editor = Arc::new(NvimEditor::new(root.path().to_owned(), Arc::clone(channel)));
+        let model = Arc::clone(&ready.model);
+        let path = root.path().to_owned();
+        let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
+        let new = Arc::new(Open { root: path, editor, session });
+        open.push(Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Stops the running task; false when none runs.
+    fn stop(&self) -> bool {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.as_ref().map(CancellationToken::cancel).is_some()
+    }
+
+    fn show(&self, event: Event) {
+        if let Some(channel) = self.channel.get() {
+            channel.event(event);
+        }
+    }
+}
+
+/// A task as it runs; a text at its end is a summary that nobody has shown yet.
+type Running = Pin<Box<dyn Future<Output = Result<Option<String>, Failure>> + Send>>;

@@ -1,0 +1,283 @@
+//! The [`Editor`] of a running Neovim.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::base::deadline::Deadline;
+use crate::base::path;
+use crate::base::text::{Encoding, LineIndex, Range};
+use crate::diagnostics::model::{Freshness, Report};
+use crate::editor::error::EditorError;
+use crate::editor::event::Event;
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange, workspace_edit};
+use crate::editors::nvim::channel::Channel;
+use crate::editors::nvim::convert;
+use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, List, Offer};
+use crate::edits::apply::apply;
+
+/// What an answer may take that waits for nobody but Neovim.
+const QUICK: Duration = Duration::from_secs(5);
+
+pub(super) struct NvimEditor {
+    root: PathBuf,
+    channel: Arc<Channel>,
+    /// Texts as they were read last, so that an unchanged buffer is not sent again.
+    texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
+    late: Mutex<Vec<Entry>>,
+}
+
+impl NvimEditor {
+    pub(super) fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
+        Self { root, channel, texts: Mutex::default(), late: Mutex::default() }
+    }
+
+    /// A client answered after its deadline.
+    pub(super) fn take_late(&self, entry: Entry) {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+    }
+
+    pub(super) fn owns(&self, absolute: &str) -> bool {
+        path::relative(&self.root, Path::new(absolute)).is_some()
+    }
+
+    fn absolute(&self, relative: &str) -> String {
+        self.root.join(relative).to_string_lossy().into_owned()
+    }
+
+    fn relative(&self, absolute: &str) -> String {
+        path::relative(&self.root, Path::new(absolute)).unwrap_or_else(|| absolute.to_owned())
+    }
+
+    fn known(&self, relative: &str) -> Option<(i64, Arc<str>)> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(relative).cloned()
+    }
+
+    fn remember(&self, relative: &str, version: i64, text: &Arc<str>) {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.insert(relative.to_owned(), (version, Arc::clone(text)));
+    }
+
+    async fn fetch(&self, relative: &str) -> Result<(Facts, Arc<str>), EditorError> {
+        let known = self.known(relative);
+        let params = json!({"path": self.absolute(relative), "known": known.as_ref().map(|(version, _)| version)});
+        let facts: Facts = self.channel.call("read", &params, relative, QUICK).await?;
+        let text: Arc<str> = match (convert::text_of(&facts), known) {
+            (Some(text), _) => text.into(),
+            (None, Some((_, text))) => text,
+            (None, None) => return Err(EditorError::Other(format!("{relative} came without its text"))),
+        };
+        self.remember(relative, facts.version, &text);
+        Ok((facts, text))
+    }
+
+    async fn report(&self, entry: Entry) -> Report {
+        let file = self.relative(&entry.path);
+        let mut freshness = entry.how.into();
+        let mut note = entry.note;
+        let text = if convert::needs_text(entry.encoding, &entry.items) {
+            match self.fetch(&file).await {
+                Ok((facts, text)) if facts.version == entry.tick => Some(text),
+                _ => {
+                    freshness = Freshness::Timeout;
+                    note = Some("the text changed while the answer was read".to_owned());
+                    None
+                }
+            }
+        } else {
+            None
+        };
+        let fresh = freshness == entry.how.into();
+        let items = if fresh { entry.items.as_slice() } else { &[] };
+        Report {
+            provider: format!("lsp:{}", entry.client),
+            diagnostics: convert::diagnostics(&entry.client, &file, items, entry.encoding, text.as_deref()),
+            file,
+            freshness,
+            version: fresh.then_some(entry.tick),
+            wanted_version: Some(entry.tick),
+            elapsed_ms: entry.ms,
+            note,
+        }
+    }
+
+    fn buffer_edit(&self, edit: &FileEdit) -> Result<BufferEdit, EditorError> {
+        Ok(match edit {
+            FileEdit::Change { path, version, hunks } => {
+                let (known_version, before) = self.known(path).ok_or_else(|| EditorError::Stale(path.clone()))?;
+                if known_version != *version {
+                    return Err(EditorError::Stale(path.clone()));
+                }
+                let after = apply(&before, hunks).map_err(|error| EditorError::Other(error.to_string()))?;
+                let (hunks, newline) = convert::buffer_hunks(&before, &after);
+                BufferEdit::Change { path: self.absolute(path), version: *version, hunks, newline }
+            }
+            FileEdit::Create { path, text } => {
+                let (hunks, newline) = convert::buffer_hunks("", text);
+                BufferEdit::Create { path: self.absolute(path), hunks, newline }
+            }
+            FileEdit::Delete { path, version } => BufferEdit::Delete { path: self.absolute(path), version: *version },
+        })
+    }
+
+    fn after_edit(&self, edit: &FileEdit) -> Option<String> {
+        match edit {
+            FileEdit::Change { path, hunks, .. } => apply(&self.known(path)?.1, hunks).ok(),
+            FileEdit::Create { text, .. } => Some(text.clone()),
+            FileEdit::Delete { .. } => None,
+        }
+    }
+
+    async fn applied(&self, edit: &FileEdit, facts: Facts) -> Result<Applied, EditorError> {
+        let path = edit.path().to_owned();
+        if facts.deleted {
+            return Ok(Applied { document: None, path, saved: facts.saved, note: facts.note });
+        }
+        let expected = self.after_edit(edit).filter(|_| !facts.reformatted);
+        let document = match expected {
+            Some(text) => {
+                self.remember(&path, facts.version, &text.as_str().into());
+                document(&path, &facts, &text)
+            }
+            None => self.read(&path).await?,
+        };
+        Ok(Applied { document: Some(document), path, saved: facts.saved, note: facts.note })
+    }
+}
+
+fn document(path: &str, facts: &Facts, text: &str) -> Document {
+    Document {
+        path: path.to_owned(),
+        text: text.to_owned(),
+        version: facts.version,
+        exists: facts.exists,
+        unsaved: facts.unsaved,
+        locked: facts.locked.clone(),
+    }
+}
+
+#[async_trait]
+impl Editor for NvimEditor {
+    async fn read(&self, path: &str) -> Result<Document, EditorError> {
+        let (facts, text) = self.fetch(path).await?;
+        Ok(document(path, &facts, &text))
+    }
+
+    async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let list = edits.iter().map(|edit| self.buffer_edit(edit)).collect::<Result<Vec<_>, _>>()?;
+        let about = edits.iter().map(FileEdit::path).collect::<Vec<_>>().join(", ");
+        let params = json!({"edits": list, "save": save});
+        let facts: Vec<Facts> = self
+            .channel
+            .call("apply", &params, &about, QUICK)
+            .await
+            .map_err(|error| name_relative(error, |path| self.relative(path)))?;
+        let mut done = Vec::with_capacity(edits.len());
+        for (edit, facts) in edits.iter().zip(facts) {
+            done.push(self.applied(edit, facts).await?);
+        }
+        Ok(done)
+    }
+
+    async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
+        let file = |path: &String, bystander: bool| json!({"path": self.absolute(path), "bystander": bystander});
+        let mut files: Vec<Value> = edited.iter().map(|path| file(path, false)).collect();
+        files.extend(bystanders.iter().map(|path| file(path, true)));
+        let params = json!({"files": files, "ms": deadline.left_ms()});
+        let entries: Result<List<Entry>, _> =
+            self.channel.call("settle", &params, "diagnostics", deadline.left()).await;
+        let mut reports = Vec::new();
+        match entries {
+            Ok(entries) => {
+                for entry in entries.0 {
+                    reports.push(self.report(entry).await);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "diagnostics could not be asked for"),
+        }
+        reports
+    }
+
+    async fn late(&self) -> Vec<Report> {
+        let entries = std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut reports = Vec::new();
+        for entry in entries {
+            reports.push(self.report(entry).await);
+        }
+        reports
+    }
+
+    async fn loaded(&self) -> Vec<String> {
+        let params = json!({"root": self.root.to_string_lossy()});
+        let paths: Result<List<String>, _> =
+            self.channel.call("loaded", &params, "buffers", QUICK).await;
+        paths.map(|list| list.0.iter().map(|path| self.relative(path)).collect()).unwrap_or_default()
+    }
+
+    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
+        let params = json!({"path": self.absolute(path), "range": range, "ms": deadline.left_ms()});
+        let offers: List<Offer> =
+            self.channel.call("fixes", &params, path, deadline.left()).await?;
+        let mut fixes = Vec::new();
+        for offer in offers.0 {
+            let text =
+                if convert::needs_text(offer.encoding, &offer.repairs) { Some(self.fetch(path).await?.1) } else { None };
+            fixes.push(Fix {
+                provider: format!("lsp:{}", offer.client),
+                repairs: convert::diagnostics(&offer.client, path, &offer.repairs, offer.encoding, text.as_deref()),
+                id: offer.id,
+                title: offer.title,
+                kind: offer.kind,
+                preferred: offer.preferred,
+            });
+        }
+        Ok(fixes)
+    }
+
+    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
+        let params = json!({"id": id, "ms": deadline.left_ms()});
+        let fix: FixEdit = self.channel.call("fix_change", &params, id, deadline.left()).await?;
+        let mut change = workspace_edit::read(&fix.edit, &self.root);
+        if fix.encoding != Encoding::Utf16 {
+            for (file, edits) in &mut change.files {
+                let text = self.fetch(file).await?.1;
+                let index = LineIndex::new(&text);
+                for (range, _) in edits {
+                    *range = index.convert(&text, *range, fix.encoding, Encoding::Utf16);
+                }
+            }
+        }
+        Ok(change)
+    }
+
+    async fn marks(&self, path: &str) -> Marks {
+        let params = json!({"path": self.absolute(path)});
+        self.channel.call("marks", &params, path, QUICK).await.unwrap_or(Marks::Null)
+    }
+
+    async fn restore_marks(&self, path: &str, then: &Marks, after_edit: &Marks) {
+        let params = json!({"path": self.absolute(path), "before": then, "after": after_edit});
+        if let Err(error) = self.channel.call::<Value>("restore_marks", &params, path, QUICK).await {
+            tracing::warn!(%error, path, "marks were not restored");
+        }
+    }
+
+    fn show(&self, event: Event) {
+        self.channel.event(event);
+    }
+}
+
+/// The Lua layer speaks of absolute paths; errors speak of the workspace.
+fn name_relative(error: EditorError, relative: impl Fn(&str) -> String) -> EditorError {
+    match error {
+        EditorError::Stale(path) => EditorError::Stale(relative(&path)),
+        EditorError::Exists(path) => EditorError::Exists(relative(&path)),
+        EditorError::Conflict(path) => EditorError::Conflict(relative(&path)),
+        EditorError::Locked { path, reason } => EditorError::Locked { path: relative(&path), reason },
+        other => other,
+    }
+}

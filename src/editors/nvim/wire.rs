@@ -1,0 +1,199 @@
+//! What travels between the binary and the Lua layer, as data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::text::{Encoding, Range};
+use crate::diagnostics::model::{Freshness, Severity};
+use crate::editor::error::EditorError;
+
+/// An error of a Lua handler.
+#[derive(Debug, Deserialize)]
+pub(super) struct LuaError {
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) message: String,
+    #[serde(default)]
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) ms: u64,
+}
+
+impl LuaError {
+    pub(super) fn into_editor(self, about: &str) -> EditorError {
+        let path = if self.path.is_empty() { about.to_owned() } else { self.path };
+        match self.kind.as_str() {
+            "not_found" => EditorError::NotFound(path),
+            "exists" => EditorError::Exists(path),
+            "stale" => EditorError::Stale(path),
+            "conflict" => EditorError::Conflict(path),
+            "locked" => EditorError::Locked { path, reason: self.message },
+            "fix_gone" => EditorError::FixGone(about.to_owned()),
+            "unsupported" => EditorError::Unsupported(self.message),
+            "timeout" => EditorError::Timeout(self.ms),
+            _ => EditorError::Other(self.message),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Envelope {
+    #[serde(default)]
+    pub(super) error: Option<LuaError>,
+    #[serde(default)]
+    pub(super) result: Value,
+}
+
+/// A buffer, with its text only where it was asked for and has moved.
+#[derive(Debug, Deserialize)]
+pub(super) struct Facts {
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) version: i64,
+    #[serde(default)]
+    pub(super) exists: bool,
+    #[serde(default)]
+    pub(super) unsaved: bool,
+    #[serde(default)]
+    pub(super) locked: Option<String>,
+    #[serde(default)]
+    pub(super) newline: bool,
+    #[serde(default)]
+    pub(super) parts: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) empty: bool,
+    #[serde(default)]
+    pub(super) saved: bool,
+    #[serde(default)]
+    pub(super) note: Option<String>,
+    #[serde(default)]
+    pub(super) reformatted: bool,
+    #[serde(default)]
+    pub(super) deleted: bool,
+}
+
+/// `nvim_buf_set_text`: start row, start byte, end row, end byte, lines.
+pub(super) type Hunk = (usize, usize, usize, usize, Vec<String>);
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub(super) enum BufferEdit {
+    Change { path: String, version: i64, hunks: Vec<Hunk>, newline: bool },
+    Create { path: String, hunks: Vec<Hunk>, newline: bool },
+    Delete { path: String, version: i64 },
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Item {
+    pub(super) range: Range,
+    #[serde(default)]
+    pub(super) severity: Option<u64>,
+    #[serde(default)]
+    pub(super) code: Option<String>,
+    #[serde(default)]
+    pub(super) message: String,
+}
+
+/// One client's word on one buffer.
+#[derive(Debug, Deserialize)]
+pub(super) struct Entry {
+    pub(super) client: String,
+    pub(super) path: String,
+    pub(super) how: How,
+    pub(super) tick: i64,
+    pub(super) ms: u64,
+    pub(super) encoding: Encoding,
+    /// An empty Lua table is an empty object in JSON.
+    #[serde(default, deserialize_with = "list")]
+    pub(super) items: Vec<Item>,
+    #[serde(default)]
+    pub(super) note: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum How {
+    Exact,
+    Versioned,
+    Quiet,
+    Timeout,
+    Unavailable,
+}
+
+impl From<How> for Freshness {
+    fn from(how: How) -> Self {
+        match how {
+            How::Exact => Self::Exact,
+            How::Versioned => Self::Versioned,
+            How::Quiet => Self::Quiet,
+            How::Timeout => Self::Timeout,
+            How::Unavailable => Self::Unavailable,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Offer {
+    pub(super) id: String,
+    pub(super) client: String,
+    pub(super) encoding: Encoding,
+    pub(super) title: String,
+    #[serde(default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) preferred: bool,
+    #[serde(default, deserialize_with = "list")]
+    pub(super) repairs: Vec<Item>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct FixEdit {
+    pub(super) edit: Value,
+    pub(super) encoding: Encoding,
+}
+
+/// The cursor or range that a command was given at. Lines are one-based, the column is in bytes.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct Place {
+    #[serde(default)]
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) buftype: String,
+    #[serde(default)]
+    pub(super) line: usize,
+    #[serde(default)]
+    pub(super) column: usize,
+    #[serde(default)]
+    pub(super) first: Option<usize>,
+    #[serde(default)]
+    pub(super) last: Option<usize>,
+}
+
+/// A Lua list as a whole answer.
+#[derive(Debug)]
+pub(super) struct List<T>(pub(super) Vec<T>);
+
+impl<'de, T: serde::de::DeserializeOwned> Deserialize<'de> for List<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        list(deserializer).map(Self)
+    }
+}
+
+/// Reads a Lua list: an empty one arrives as `{}`.
+pub(super) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::de::DeserializeOwned,
+{
+    let value = Value::deserialize(deserializer)?;
+    match value {
+        Value::Array(items) => {
+            items.into_iter().map(|item| serde_json::from_value(item).map_err(serde::de::Error::custom)).collect()
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+pub(super) fn severity(item: &Item) -> Severity {
+    Severity::from_lsp(item.severity)
+}

@@ -1,0 +1,250 @@
+//! The offline model: needs no network and no key, and applies what the language servers themselves offer.
+//!
+//! It reads the structure of the question alone. What needs understanding it does not pretend to understand.
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use crate::llm::offline::ask::Ask;
+use crate::llm::step::{
+    Action, DiagnosticLine, FixOffer, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply,
+    Usage, Words,
+};
+
+mod ask;
+
+/// How a user gets a language model; said wherever one would have been needed.
+pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and `model` under `[model]` in the \
+    configuration, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a \
+    local server, which needs no key.";
+
+/// At most this many diagnostics are named in an answer; the rest are counted.
+const NAMED: usize = 5;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfflineModel;
+
+#[async_trait]
+impl Model for OfflineModel {
+    fn name(&self) -> &str {
+        "offline"
+    }
+
+    async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+        let reply = step(input);
+        words(&reply.reasoning);
+        if !reply.answer.is_empty() {
+            words(&format!("\n{}", reply.answer));
+        }
+        (Ok(reply), Usage::default())
+    }
+
+    async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        let reply = plan(input);
+        words(&reply.reason);
+        (Ok(reply), Usage::default())
+    }
+}
+
+/// A "fix" that only silences the message is none: it hides what it should mend.
+pub fn is_suppression(title: &str) -> bool {
+    let title = title.to_lowercase();
+    ["ignore", "noqa", "suppress", "nolint", "for this line", "for this file", "for entire file", "for the entire file"]
+        .iter()
+        .any(|mark| title.contains(mark))
+}
+
+/// Decides one step.
+pub fn step(input: &StepInput) -> StepReply {
+    match ask::classify(&input.query) {
+        Ask::Repair => {}
+        other => return cannot(other, &input.diagnostics),
+    }
+    let Some(offer) = usable(&input.fixes).min_by_key(|(i, fix)| rank(*i, fix, &input.diagnostics)) else {
+        return done(input);
+    };
+    let fix = offer.1;
+    let reasoning = match reported(fix, &input.diagnostics) {
+        Some(line) => format!(
+            "{} reports {} in {}: {} The server offers “{}”.",
+            server(&line.source),
+            named(line),
+            line.symbol,
+            sentence(&line.message),
+            fix.title
+        ),
+        None => format!("A language server offers “{}” for {}.", fix.title, fix.symbol),
+    };
+    StepReply {
+        action: Some(Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) }),
+        reasoning,
+        proceed: true,
+        confidence: confidence(fix),
+        answer: String::new(),
+    }
+}
+
+/// Lays out every offered fix, one symbol a step.
+pub fn plan(input: &PlanInput) -> PlanReply {
+    if let other @ (Ask::Question | Ask::Work) = ask::classify(&input.query) {
+        let reply = cannot(other, &input.diagnostics);
+        return PlanReply {
+            title: "No plan without a language model".to_owned(),
+            reason: reply.answer,
+            steps: Vec::new(),
+            confidence: reply.confidence,
+        };
+    }
+    let mut offers: Vec<(usize, &FixOffer)> = usable(&input.fixes).collect();
+    offers.sort_by_key(|(i, fix)| rank(*i, fix, &input.diagnostics));
+    let mut groups: Vec<(&str, Vec<&FixOffer>)> = Vec::new();
+    for (_, fix) in offers {
+        match groups.iter_mut().find(|(symbol, _)| *symbol == fix.symbol) {
+            // One fix is enough for one diagnostic, and the best of them came first.
+            Some((_, group)) if fix.diagnostic.is_none() || group.iter().all(|f| f.diagnostic != fix.diagnostic) => {
+                group.push(fix);
+            }
+            Some(_) => {}
+            None => groups.push((&fix.symbol, vec![fix])),
+        }
+    }
+    let left = left_over(&input.diagnostics, &input.fixes);
+    if groups.is_empty() {
+        return PlanReply {
+            title: "Nothing to apply".to_owned(),
+            reason: nothing(&input.diagnostics, &left),
+            steps: Vec::new(),
+            confidence: 0.9,
+        };
+    }
+    let count: usize = groups.iter().map(|(_, group)| group.len()).sum();
+    let mut reason = format!("The language servers offer {}.", counted(count, "fix", "fixes"));
+    if !left.is_empty() {
+        reason.push_str(&format!(" No fix is offered for {}.", listed(&left)));
+    }
+    let lowest = groups.iter().flat_map(|(_, group)| group).map(|fix| confidence(fix)).fold(1.0, f64::min);
+    PlanReply {
+        title: format!("Apply the offered fixes in {}", counted(groups.len(), "symbol", "symbols")),
+        reason,
+        steps: groups.into_iter().map(|(symbol, group)| plan_step(symbol, &group, &input.diagnostics)).collect(),
+        confidence: lowest,
+    }
+}
+
+fn plan_step(symbol: &str, group: &[&FixOffer], diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
+    let titles: Vec<String> = group.iter().map(|fix| format!("“{}”", fix.title)).collect();
+    let lines: Vec<&DiagnosticLine> = group.iter().filter_map(|fix| reported(fix, diagnostics)).collect();
+    let (because, expect) = if lines.is_empty() {
+        ("a language server offers it for this file".to_owned(), "no new diagnostics".to_owned())
+    } else {
+        let because: Vec<String> = lines.iter().map(|line| format!("{}: {}", named(line), line.message)).collect();
+        let gone: Vec<String> = lines.iter().map(|line| named(line)).collect();
+        let verb = if gone.len() == 1 { "is" } else { "are" };
+        (because.join("; "), format!("{} {verb} no longer reported in {symbol}, nothing new is", gone.join(", ")))
+    };
+    PlanReplyStep {
+        title: format!("Apply {} to {symbol}", titles.join(", ")),
+        symbols: vec![symbol.to_owned()],
+        because,
+        expect,
+    }
+}
+
+fn done(input: &StepInput) -> StepReply {
+    let applied = input.results.iter().filter(|result| result.tool == "apply_fix" && result.ok).count();
+    let left: Vec<&DiagnosticLine> = input.diagnostics.iter().collect();
+    let mut answer = String::new();
+    if applied > 0 {
+        answer = format!("Applied {}. ", counted(applied, "offered fix", "offered fixes"));
+    }
+    answer.push_str(&nothing(&input.diagnostics, &left));
+    StepReply { action: None, reasoning: "No offered fix is left.".to_owned(), proceed: false, confidence: 0.9, answer }
+}
+
+fn nothing(diagnostics: &[DiagnosticLine], left: &[&DiagnosticLine]) -> String {
+    if diagnostics.is_empty() {
+        return "Nothing is reported here, so there is nothing to fix.".to_owned();
+    }
+    format!("No fix is offered for {}. {HOW_TO_CONFIGURE}", listed(left))
+}
+
+fn cannot(ask: Ask, diagnostics: &[DiagnosticLine]) -> StepReply {
+    let (reasoning, what) = match ask {
+        Ask::Question => ("This is a question.", "Answering it"),
+        _ => ("This asks for more than an offered fix.", "Doing it"),
+    };
+    let mut answer = format!(
+        "{what} needs a language model, and none is configured. The offline model only applies the fixes that \
+         language servers offer. {HOW_TO_CONFIGURE}"
+    );
+    if !diagnostics.is_empty() {
+        let all: Vec<&DiagnosticLine> = diagnostics.iter().collect();
+        answer.push_str(&format!(" Reported here: {}.", listed(&all)));
+    }
+    StepReply { action: None, reasoning: reasoning.to_owned(), proceed: false, confidence: 0.9, answer }
+}
+
+fn usable(fixes: &[FixOffer]) -> impl Iterator<Item = (usize, &FixOffer)> {
+    fixes.iter().enumerate().filter(|(_, fix)| !is_suppression(&fix.title))
+}
+
+fn reported<'a>(fix: &FixOffer, diagnostics: &'a [DiagnosticLine]) -> Option<&'a DiagnosticLine> {
+    diagnostics.get(fix.diagnostic?)
+}
+
+/// Severest first, then the server's preference, then the order of the question.
+fn rank(index: usize, fix: &FixOffer, diagnostics: &[DiagnosticLine]) -> (u8, bool, usize) {
+    let severity = match reported(fix, diagnostics).map(|line| line.severity.as_str()) {
+        Some("error") => 0,
+        Some("warning") => 1,
+        Some("info") => 2,
+        Some(_) => 3,
+        None => 4,
+    };
+    (severity, !fix.preferred, index)
+}
+
+/// A fix that the server prefers is rarely wrong; one of several is a choice; a source action answers no message.
+fn confidence(fix: &FixOffer) -> f64 {
+    match (fix.diagnostic, fix.preferred) {
+        (Some(_), true) => 0.8,
+        (Some(_), false) => 0.6,
+        (None, _) => 0.5,
+    }
+}
+
+fn left_over<'a>(diagnostics: &'a [DiagnosticLine], fixes: &[FixOffer]) -> Vec<&'a DiagnosticLine> {
+    let offered: Vec<usize> = usable(fixes).filter_map(|(_, fix)| fix.diagnostic).collect();
+    diagnostics.iter().enumerate().filter(|(i, _)| !offered.contains(i)).map(|(_, line)| line).collect()
+}
+
+/// `2 diagnostics: error reportX in a.py::f, warning F401 in a.py`.
+fn listed(lines: &[&DiagnosticLine]) -> String {
+    let mut names: Vec<String> =
+        lines.iter().take(NAMED).map(|line| format!("{} in {}", named(line), line.symbol)).collect();
+    if lines.len() > NAMED {
+        names.push(format!("{} more", lines.len() - NAMED));
+    }
+    format!("{}: {}", counted(lines.len(), "diagnostic", "diagnostics"), names.join(", "))
+}
+
+fn named(line: &DiagnosticLine) -> String {
+    format!("{} {}", line.severity, line.code).trim_end().to_owned()
+}
+
+/// `basedpyright` of `lsp:basedpyright`.
+fn server(source: &str) -> &str {
+    source.split_once(':').map_or(source, |(_, name)| name)
+}
+
+fn sentence(message: &str) -> String {
+    let message = message.trim();
+    if message.ends_with(['.', '!', '?']) { message.to_owned() } else { format!("{message}.") }
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests;

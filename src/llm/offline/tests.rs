@@ -1,0 +1,147 @@
+//! The offline model over small questions.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::llm::offline::{OfflineModel, is_suppression, plan, step};
+use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, Model, PlanInput, StepInput};
+
+fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLine {
+    DiagnosticLine {
+        severity: severity.into(),
+        symbol: symbol.into(),
+        code: code.into(),
+        message: message.into(),
+        source: "lsp:basedpyright".into(),
+    }
+}
+
+fn fix(id: &str, title: &str, symbol: &str, diagnostic: Option<usize>, preferred: bool) -> FixOffer {
+    FixOffer { id: id.into(), title: title.into(), symbol: symbol.into(), diagnostic, preferred }
+}
+
+fn question() -> StepInput {
+    StepInput {
+        query: "fix what is reported".into(),
+        diagnostics: vec![
+            line("warning", "a.py", "F401", "`os` imported but unused"),
+            line("error", "a.py::f", "reportUndefinedVariable", "\"Path\" is not defined"),
+            line("error", "a.py::g", "reportReturnType", "Type \"str\" is not assignable to \"int\""),
+        ],
+        fixes: vec![
+            fix("1", "Remove unused import", "a.py", Some(0), true),
+            fix("2", "Add `# pyright: ignore[reportUndefinedVariable]`", "a.py::f", Some(1), true),
+            fix("3", "Import `Path` from `pathlib2`", "a.py::f", Some(1), false),
+            fix("4", "Import `Path` from `pathlib`", "a.py::f", Some(1), true),
+            fix("5", "Organize imports", "a.py", None, true),
+        ],
+        ..StepInput::default()
+    }
+}
+
+fn chosen(input: &StepInput) -> Option<String> {
+    step(input).action.and_then(|action| action.parameters["fix"].as_str().map(str::to_owned))
+}
+
+#[test]
+fn severity_then_preference_then_order_and_never_a_suppression() {
+    let mut input = question();
+    let reply = step(&input);
+    assert_eq!(reply.action.as_ref().map(|a| &a.parameters), Some(&json!({"fix": "4"})));
+    assert!(reply.proceed && reply.answer.is_empty());
+    assert_eq!(
+        reply.reasoning,
+        "basedpyright reports error reportUndefinedVariable in a.py::f: \"Path\" is not defined. \
+         The server offers “Import `Path` from `pathlib`”."
+    );
+    let mut order = Vec::new();
+    while let Some(id) = chosen(&input) {
+        input.fixes.retain(|fix| fix.id != id);
+        order.push(id);
+    }
+    assert_eq!(order, ["4", "3", "1", "5"]);
+}
+
+#[test]
+fn the_end_says_what_is_left_and_why() {
+    let mut input = question();
+    input.fixes.retain(|fix| is_suppression(&fix.title));
+    input.results = vec![LastResult { tool: "apply_fix".into(), ok: true, text: String::new() }];
+    let reply = step(&input);
+    assert_eq!((reply.action, reply.proceed), (None, false));
+    assert!(
+        reply.answer.starts_with("Applied 1 offered fix. No fix is offered for 3 diagnostics: warning F401 in a.py")
+    );
+    assert!(reply.answer.contains("error reportReturnType in a.py::g"), "{}", reply.answer);
+    assert!(reply.answer.contains("[model]"), "the way out is named");
+
+    let nothing = step(&StepInput::default());
+    assert_eq!(nothing.answer, "Nothing is reported here, so there is nothing to fix.");
+}
+
+#[test]
+fn many_left_overs_are_counted_not_listed() {
+    let diagnostics = (0..12).map(|i| line("error", &format!("a.py::f{i}"), "X", "m")).collect();
+    let answer = step(&StepInput { diagnostics, ..StepInput::default() }).answer;
+    assert!(answer.contains("12 diagnostics") && answer.contains("7 more") && !answer.contains("f5"), "{answer}");
+}
+
+#[test]
+fn a_question_gets_an_honest_answer_and_no_edit() {
+    for query in ["explain a.py::f", "rename f to h"] {
+        let input = StepInput { query: query.into(), ..question() };
+        let reply = step(&input);
+        assert_eq!((reply.action, reply.proceed), (None, false), "{query}");
+        assert!(reply.answer.contains("none is configured") && reply.answer.contains("[model]"), "{}", reply.answer);
+        assert!(reply.answer.contains("reportReturnType"), "what is known is said all the same");
+    }
+    let planned = plan(&PlanInput { query: "why is f slow?".into(), ..PlanInput::default() });
+    assert!(planned.steps.is_empty() && planned.reason.contains("none is configured"));
+}
+
+#[test]
+fn a_plan_has_one_step_a_symbol_severest_first() {
+    let StepInput { query, diagnostics, fixes, .. } = question();
+    let reply = plan(&PlanInput { query, diagnostics, fixes, ..PlanInput::default() });
+    let symbols: Vec<_> = reply.steps.iter().map(|step| step.symbols.join(" ")).collect();
+    assert_eq!(symbols, ["a.py::f", "a.py"]);
+    assert_eq!(reply.steps[0].title, "Apply “Import `Path` from `pathlib`” to a.py::f", "one fix a diagnostic");
+    assert_eq!(reply.steps[0].because, "error reportUndefinedVariable: \"Path\" is not defined");
+    assert!(reply.steps[0].expect.contains("error reportUndefinedVariable is no longer reported"));
+    assert!(reply.steps[1].title.contains("“Remove unused import”, “Organize imports”"));
+    assert!(reply.reason.contains("No fix is offered for 1 diagnostic: error reportReturnType in a.py::g"));
+    assert!(reply.reason.starts_with("The language servers offer 3 fixes."));
+
+    let empty = plan(&PlanInput::default());
+    assert!(empty.steps.is_empty() && empty.reason.contains("nothing to fix"));
+}
+
+#[tokio::test]
+async fn words_are_the_reasoning_and_no_tokens_are_spent() {
+    let heard = std::sync::Mutex::new(String::new());
+    let words = |text: &str| heard.lock().expect("lock").push_str(text);
+    let (reply, usage) = OfflineModel.step(&question(), &words).await;
+    assert_eq!(*heard.lock().expect("lock"), reply.expect("offline never fails").reasoning);
+    assert_eq!((usage.calls, usage.prompt_tokens, usage.estimated), (0, 0, false));
+}
+
+proptest! {
+    /// Whatever is offered, what is chosen was offered, is no suppression, and the run ends.
+    #[test]
+    fn only_offers_are_chosen_and_they_run_out(
+        offers in proptest::collection::vec((any::<bool>(), any::<bool>(), proptest::option::of(0_usize..6)), 0..12),
+    ) {
+        let mut input = question();
+        input.fixes = offers.iter().enumerate().map(|(i, (suppresses, preferred, diagnostic))| {
+            let title = if *suppresses { "Disable F401 for this line" } else { "Do it" };
+            fix(&i.to_string(), title, "a.py::f", *diagnostic, *preferred)
+        }).collect();
+        for _ in 0..offers.len() {
+            let Some(id) = chosen(&input) else { break };
+            let at = input.fixes.iter().position(|fix| fix.id == id).expect("offered");
+            prop_assert!(!is_suppression(&input.fixes.remove(at).title));
+        }
+        prop_assert_eq!(chosen(&input), None);
+        prop_assert!(input.fixes.iter().all(|fix| is_suppression(&fix.title)));
+    }
+}

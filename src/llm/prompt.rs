@@ -1,0 +1,311 @@
+//! Turns a question into a prompt: a prefix that never changes, and the facts under fixed limits.
+//!
+//! The prefix is the same for every question of a kind, so that providers can cache it. What comes from the
+//! workspace stands between fences that its own text cannot close.
+
+use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
+use crate::llm::tokens;
+use crate::llm::tools::{self, TOOLS};
+
+/// Memory a simple-mode prompt carries (seed 003: 100 tokens).
+pub const STEP_MEMORY_TOKENS: usize = 100;
+/// Memory a plan prompt carries (seed 003: 200 tokens).
+pub const PLAN_MEMORY_TOKENS: usize = 200;
+/// The newest result is given whole up to here.
+const RESULT_TOKENS: usize = 300;
+/// Older results are one line each, and at most so many.
+const OLDER_RESULTS: usize = 5;
+const WORKSPACE_TOKENS: usize = 80;
+/// All sources together; beyond it a model reads with its tools.
+const SOURCE_TOKENS: usize = 6000;
+const DIAGNOSTICS: usize = 20;
+const FIXES: usize = 20;
+/// Characters of one message, as in the tools' own answers (design 4.4).
+const MESSAGE_CHARS: usize = 300;
+const LINE_CHARS: usize = 120;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// The same for every question of its kind.
+    pub system: String,
+    pub user: String,
+}
+
+impl Prompt {
+    /// Estimated tokens of both parts.
+    pub fn tokens(&self) -> usize {
+        tokens::estimate(&self.system) + tokens::estimate(&self.user)
+    }
+}
+
+/// The prompt of one simple-mode step.
+pub fn step(input: &StepInput) -> Prompt {
+    let mut facts = Facts::new(&[
+        strings(&input.memory),
+        strings(&input.workspace),
+        input.sources.iter().map(|(_, text)| text.as_str()).collect(),
+        input.results.iter().map(|result| result.text.as_str()).collect(),
+        input.diagnostics.iter().map(|line| line.message.as_str()).collect(),
+        input.fixes.iter().map(|fix| fix.title.as_str()).collect(),
+    ]);
+    facts.line(&format!("Request: {}", input.query.trim()));
+    facts.place(input.current_file.as_deref(), &input.scope);
+    facts.workspace(&input.workspace);
+    facts.memory(&input.memory, STEP_MEMORY_TOKENS);
+    facts.sources(&input.sources);
+    facts.diagnostics(&input.diagnostics);
+    facts.fixes(&input.fixes);
+    facts.results(&input.results);
+    let errors = match input.error_count {
+        0 => String::new(),
+        n => format!(" {n} failed in a row; try another way."),
+    };
+    facts.line(&format!("This is step {}.{errors}", input.step.max(1)));
+    facts.finish(include_str!("prompt/step.txt"), &tool_list())
+}
+
+/// The prompt that asks for a whole plan.
+pub fn plan(input: &PlanInput) -> Prompt {
+    let mut facts = Facts::new(&[
+        strings(&input.memory),
+        strings(&input.workspace),
+        input.sources.iter().map(|(_, text)| text.as_str()).collect(),
+        input.diagnostics.iter().map(|line| line.message.as_str()).collect(),
+        input.fixes.iter().map(|fix| fix.title.as_str()).collect(),
+        strings(&input.problems),
+    ]);
+    facts.line(&format!("Request: {}", input.query.trim()));
+    facts.place(input.current_file.as_deref(), &input.scope);
+    facts.workspace(&input.workspace);
+    facts.memory(&input.memory, PLAN_MEMORY_TOKENS);
+    facts.sources(&input.sources);
+    facts.diagnostics(&input.diagnostics);
+    facts.fixes(&input.fixes);
+    if !input.problems.is_empty() {
+        let problems: Vec<String> = input.problems.iter().map(|problem| format!("- {}", one_line(problem))).collect();
+        facts.block("What was wrong with your last plan", &problems.join("\n"));
+    }
+    facts.finish(include_str!("prompt/plan.txt"), &tool_names())
+}
+
+/// Said to a model whose answer could not be used.
+pub fn ask_again(problems: &[String]) -> String {
+    format!(
+        "Your answer could not be used: {}. Reply again with one whole JSON object as described, and nothing else.",
+        problems.join("; ")
+    )
+}
+
+fn tool_list() -> String {
+    TOOLS.iter().map(tools::signature).collect::<Vec<_>>().join("\n")
+}
+
+fn tool_names() -> String {
+    TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
+}
+
+fn strings(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
+}
+
+/// The part of a prompt that differs from question to question.
+struct Facts {
+    fence: String,
+    /// Symbols of this file are written without it.
+    file: Option<String>,
+    text: String,
+}
+
+impl Facts {
+    /// Chooses a fence that none of the texts can close; the source itself is never altered, because edits quote it.
+    fn new(texts: &[Vec<&str>]) -> Self {
+        let closes = |name: &str| {
+            let end = format!("</{name}");
+            texts.iter().flatten().any(|text| text.contains(&end))
+        };
+        let mut fence = "data".to_owned();
+        let mut number = 1;
+        while closes(&fence) {
+            number += 1;
+            fence = format!("data{number}");
+        }
+        Self { fence, file: None, text: String::new() }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn block(&mut self, title: &str, content: &str) {
+        let fence = &self.fence;
+        self.text.push_str(&format!("{title}:\n<{fence}>\n{}\n</{fence}>\n", content.trim_end_matches('\n')));
+    }
+
+    fn place(&mut self, file: Option<&str>, scope: &[String]) {
+        if let Some(file) = file {
+            self.line(&format!("Active file: {file}"));
+            self.file = Some(file.to_owned());
+        }
+        let scope = if scope.is_empty() { "the whole workspace".to_owned() } else { scope.join(", ") };
+        self.line(&format!("May edit: {scope}"));
+    }
+
+    /// `Cart::total` in the active file, the full path elsewhere; the tools take both where the name is unique.
+    fn short<'a>(&self, symbol: &'a str) -> &'a str {
+        match symbol.split_once("::") {
+            Some((file, inside)) if Some(file) == self.file.as_deref() => inside,
+            _ => symbol,
+        }
+    }
+
+    fn workspace(&mut self, files: &[String]) {
+        if files.is_empty() {
+            return;
+        }
+        let mut left = WORKSPACE_TOKENS;
+        let mut shown = Vec::new();
+        for file in files {
+            let cost = tokens::estimate(file) + 1;
+            if cost > left {
+                break;
+            }
+            left -= cost;
+            shown.push(file.as_str());
+        }
+        let mut content = shown.join("\n");
+        if shown.len() < files.len() {
+            content.push_str(&format!("\n… {} more", files.len() - shown.len()));
+        }
+        self.block("Files", &content);
+    }
+
+    fn memory(&mut self, memory: &[String], budget: usize) {
+        let kept = tokens::newest_within(memory, budget);
+        if !kept.is_empty() {
+            self.block("Memory", &kept.join("\n"));
+        }
+    }
+
+    fn sources(&mut self, sources: &[(String, String)]) {
+        let mut left = SOURCE_TOKENS;
+        for (symbol, text) in sources {
+            let (shown, hidden) = head(text, left);
+            left = left.saturating_sub(tokens::estimate(shown));
+            let title = format!("Source of {symbol}");
+            if hidden == 0 {
+                self.block(&title, shown);
+            } else {
+                self.block(&format!("{title} ({hidden} more lines not shown; read_symbol gives them)"), shown);
+            }
+        }
+    }
+
+    fn diagnostics(&mut self, lines: &[DiagnosticLine]) {
+        if lines.is_empty() {
+            self.line("Diagnostics: none known");
+            return;
+        }
+        let mut content: Vec<String> = lines
+            .iter()
+            .take(DIAGNOSTICS)
+            .enumerate()
+            .map(|(i, line)| {
+                let (symbol, message) = (self.short(&line.symbol), clean(&line.message, MESSAGE_CHARS));
+                let source = line.source.split_once(':').map_or(line.source.as_str(), |(_, name)| name);
+                format!("{i}: {} {symbol} {} [{source}] {message}", line.severity, line.code)
+            })
+            .collect();
+        if lines.len() > DIAGNOSTICS {
+            content.push(format!("… {} more", lines.len() - DIAGNOSTICS));
+        }
+        self.block("Diagnostics", &content.join("\n"));
+    }
+
+    fn fixes(&mut self, fixes: &[FixOffer]) {
+        if fixes.is_empty() {
+            return;
+        }
+        let mut content: Vec<String> = fixes
+            .iter()
+            .take(FIXES)
+            .map(|fix| {
+                let what = match fix.diagnostic {
+                    Some(i) => format!("for {i}"),
+                    None => format!("for {}", self.short(&fix.symbol)),
+                };
+                let preferred = if fix.preferred { ", preferred" } else { "" };
+                format!("{}: {} ({what}{preferred})", fix.id, clean(&fix.title, LINE_CHARS))
+            })
+            .collect();
+        if fixes.len() > FIXES {
+            content.push(format!("… {} more", fixes.len() - FIXES));
+        }
+        self.block("Offered fixes (id: title)", &content.join("\n"));
+    }
+
+    fn results(&mut self, results: &[LastResult]) {
+        let Some((last, older)) = results.split_last() else { return };
+        let status = |result: &LastResult| if result.ok { "ok" } else { "failed" };
+        if !older.is_empty() {
+            let skipped = older.len().saturating_sub(OLDER_RESULTS);
+            let mut content: Vec<String> = Vec::new();
+            if skipped > 0 {
+                content.push(format!("… {skipped} earlier"));
+            }
+            content.extend(
+                older[skipped..]
+                    .iter()
+                    .map(|result| format!("{} {}: {}", result.tool, status(result), clean(&result.text, LINE_CHARS))),
+            );
+            self.block("Earlier results", &content.join("\n"));
+        }
+        let (shown, hidden) = head(&last.text, RESULT_TOKENS);
+        let more = if hidden == 0 { String::new() } else { format!("\n… {hidden} more lines") };
+        self.block(&format!("Result of {} ({})", last.tool, status(last)), &format!("{shown}{more}"));
+    }
+
+    fn finish(self, system: &str, tools: &str) -> Prompt {
+        let system = system.replace("{tools}", tools).replace("{data}", &self.fence);
+        Prompt { system: system.trim_end().to_owned(), user: self.text.trim_end().to_owned() }
+    }
+}
+
+/// The first whole lines within a budget of tokens, and how many lines are left out. A single line that is longer
+/// than the budget is cut inside.
+fn head(text: &str, budget: usize) -> (&str, usize) {
+    if tokens::estimate(text) <= budget {
+        return (text, 0);
+    }
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        if tokens::estimate(&text[..end + line.len()]) > budget {
+            break;
+        }
+        end += line.len();
+    }
+    if end == 0 {
+        end = text
+            .char_indices()
+            .map(|(i, _)| i)
+            .take_while(|i| tokens::estimate(&text[..*i]) <= budget)
+            .last()
+            .unwrap_or(0);
+    }
+    let rest = &text[end..];
+    (text[..end].trim_end_matches('\n'), rest.lines().count().max(1))
+}
+
+/// One line without control characters: text from the workspace must not draw a line of its own.
+fn clean(text: &str, max: usize) -> String {
+    let flat = one_line(text);
+    if flat.chars().count() <= max { flat } else { flat.chars().take(max).chain(['…']).collect() }
+}
+
+fn one_line(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,361 @@
+//! A language model behind a network address: asked by schema, streamed, retried while nothing has been taken.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatMessage, ChatOptions, ChatRequest, JsonSpec};
+use genai::resolver::{AuthData, Endpoint as Address};
+use genai::{Client, Headers, ModelIden, ServiceTarget};
+use serde_json::{Value, json};
+
+use crate::base::failure::{Failure, Kind};
+use crate::llm::call::{self, End, Outcome, Trouble};
+use crate::llm::endpoint::{self, Endpoint, Provider, RemoteConfig};
+use crate::llm::prompt::{self, Prompt};
+use crate::llm::reply::{self, Reading};
+use crate::llm::retry::{self, RetryPolicy};
+use crate::llm::schema;
+use crate::llm::step::{Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
+use crate::llm::tokens;
+
+/// A server that does not take the connection within this time is not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of an unusable answer that are kept and shown to the model again.
+const KEPT_BYTES: usize = 2000;
+
+/// A model reached over HTTP. Cloning is not needed: one value serves calls at the same time.
+pub struct RemoteModel {
+    name: String,
+    endpoint: Endpoint,
+    client: Client,
+    retry: RetryPolicy,
+    stall: Duration,
+    max_tokens: u32,
+    temperature: Option<f64>,
+    /// Whether the schema is sent; cleared once the server has refused it and answered without.
+    schema: AtomicBool,
+}
+
+/// What is asked, how it is read, and which of its strings are words.
+struct Question<T> {
+    prompt: Prompt,
+    schema_name: &'static str,
+    schema: Value,
+    read: fn(&str) -> Reading<T>,
+    wanted: &'static [&'static str],
+}
+
+impl RemoteModel {
+    /// Takes keys from the configuration and the environment. A missing key, a broken address and a missing TLS
+    /// store are errors here, before any call.
+    pub fn new(config: &RemoteConfig) -> Result<Self, Failure> {
+        let endpoint = endpoint::resolve(config, &|name| std::env::var(name).ok())?;
+        let client = client(&endpoint)?;
+        Ok(Self {
+            name: format!("{}:{}", endpoint.provider.name(), endpoint.model),
+            endpoint,
+            client,
+            retry: RetryPolicy { max_attempts: config.max_attempts, ..RetryPolicy::default() },
+            stall: Duration::from_secs(config.stall_seconds),
+            max_tokens: config.max_tokens,
+            temperature: config.temperature,
+            schema: AtomicBool::new(config.schema),
+        })
+    }
+
+    /// The same model with another patience.
+    pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    async fn ask<T>(&self, question: Question<T>, words: Words<'_>) -> (Result<T, ModelError>, Usage) {
+        let mut usage = Usage::default();
+        let mut progress = Progress::new(self.schema.load(Ordering::Relaxed));
+        loop {
+            let schema = progress.with_schema.then_some((question.schema_name, &question.schema));
+            let request = ChatRequest::new(progress.messages(&question.prompt)).with_system(&question.prompt.system);
+            let options = self.options(schema);
+            let outcome = call::run(&self.client, self.target(), request, &options, question.wanted, words).await;
+            count(&mut usage, &outcome, &question.prompt);
+            let spoke = outcome.spoke;
+            match self.judge(question.read, outcome, &mut progress) {
+                Next::Reply(reply) => {
+                    if !progress.with_schema {
+                        self.schema.store(false, Ordering::Relaxed);
+                    }
+                    return (Ok(reply), usage);
+                }
+                Next::Fail(error) => return (Err(error), usage),
+                Next::Again(wait) => {
+                    tracing::info!(model = %self.name, ?wait, "asking the model again");
+                    if spoke {
+                        words("\n");
+                    }
+                    tokio::time::sleep(wait).await;
+                }
+            }
+        }
+    }
+
+    /// What to do with what a call brought.
+    fn judge<T>(&self, read: fn(&str) -> Reading<T>, outcome: Outcome, progress: &mut Progress) -> Next<T> {
+        let endpoint = self.endpoint.shown.clone();
+        let Outcome { text, end, .. } = outcome;
+        match end {
+            End::Trouble(Trouble::Refused { status, wait, detail }) => self.refused(status, wait, &detail, progress),
+            End::Trouble(Trouble::Unreachable(detail)) => {
+                progress.attempts += 1;
+                match self.retry.wait(progress.attempts, None, retry::jitter()) {
+                    Some(wait) => Next::Again(wait),
+                    None => Next::Fail(ModelError::Unreachable { endpoint, detail: self.hide(&detail) }),
+                }
+            }
+            End::Trouble(Trouble::Setup(detail)) => {
+                Next::Fail(ModelError::Unreachable { endpoint, detail: self.hide(&detail) })
+            }
+            End::Trouble(Trouble::Stalled) => {
+                Next::Fail(ModelError::Stalled { endpoint, seconds: self.stall.as_secs() })
+            }
+            // A stream may break after the last brace; what is whole is whole.
+            End::Trouble(Trouble::Broken(detail)) => match read(&text).value {
+                Some(reply) => Next::Reply(reply),
+                None => self.cut(&detail, progress),
+            },
+            End::Open => match read(&text).value {
+                Some(reply) => Next::Reply(reply),
+                None if text.is_empty() => self.cut("the stream ended before the answer began", progress),
+                None => self.cut("the stream ended in the middle", progress),
+            },
+            End::Trouble(Trouble::Garbage(detail)) => self.unusable(vec![self.hide(&detail)], &text, progress),
+            End::Whole | End::Limit => {
+                let Reading { value, mut problems } = read(&text);
+                if let Some(reply) = value {
+                    if !problems.is_empty() {
+                        tracing::debug!(model = %self.name, ?problems, "the reply was mended");
+                    }
+                    return Next::Reply(reply);
+                }
+                if matches!(end, End::Limit) {
+                    problems.push(format!("it was cut off at {} tokens (`max_tokens`)", self.max_tokens));
+                }
+                self.unusable(problems, &text, progress)
+            }
+        }
+    }
+
+    fn refused<T>(&self, status: u16, wait: Option<Duration>, detail: &str, progress: &mut Progress) -> Next<T> {
+        let endpoint = self.endpoint.shown.clone();
+        if matches!(status, 401 | 403) {
+            return Next::Fail(ModelError::Unauthorized { endpoint, status });
+        }
+        // Some servers know no `response_format`, or not all of JSON Schema; the prompt describes the object too.
+        if matches!(status, 400 | 422) && progress.with_schema {
+            progress.with_schema = false;
+            return Next::Again(Duration::ZERO);
+        }
+        let detail = self.hide(detail);
+        // OpenAI answers 429 to an account without credit as well; waiting does not fill it.
+        if !retry::may_pass(status) || detail.contains("insufficient_quota") {
+            return Next::Fail(ModelError::Rejected { endpoint, status, detail });
+        }
+        progress.attempts += 1;
+        let attempts = progress.attempts;
+        match self.retry.wait(attempts, wait, retry::jitter()) {
+            Some(wait) => Next::Again(wait),
+            None if retry::is_capacity(status) => Next::Fail(ModelError::Busy { endpoint, status, attempts }),
+            None => {
+                let detail = format!("{detail} ({attempts} attempts)");
+                Next::Fail(ModelError::Rejected { endpoint, status, detail })
+            }
+        }
+    }
+
+    fn cut<T>(&self, detail: &str, progress: &mut Progress) -> Next<T> {
+        if std::mem::replace(&mut progress.cut_before, true) {
+            return Next::Fail(ModelError::Cut { endpoint: self.endpoint.shown.clone(), detail: self.hide(detail) });
+        }
+        Next::Again(self.retry.base)
+    }
+
+    fn unusable<T>(&self, problems: Vec<String>, text: &str, progress: &mut Progress) -> Next<T> {
+        let text = self.hide(kept(text));
+        if progress.asked_again {
+            return Next::Fail(ModelError::Unusable { problems, text });
+        }
+        progress.asked_again = true;
+        progress.follow_up.clear();
+        if !text.trim().is_empty() {
+            progress.follow_up.push(ChatMessage::assistant(text));
+        }
+        progress.follow_up.push(ChatMessage::user(prompt::ask_again(&problems)));
+        Next::Again(Duration::ZERO)
+    }
+
+    fn options(&self, schema: Option<(&str, &Value)>) -> ChatOptions {
+        let mut options = ChatOptions::default()
+            .with_max_tokens(self.max_tokens)
+            .with_capture_usage(true)
+            .with_stream_header_timeout(self.stall)
+            .with_stream_read_timeout(self.stall);
+        options.temperature = self.temperature;
+        if let Some((name, schema)) = schema {
+            options = options.with_response_format(JsonSpec::new(name, schema.clone()));
+        }
+        if matches!(self.endpoint.provider, Provider::OpenAiCompatible | Provider::Ollama) {
+            // Left alone, a name that ends in `-high` would lose that ending, and one with `::` its beginning.
+            options = options.with_extra_body(json!({"model": self.endpoint.model}));
+        }
+        options
+    }
+
+    fn target(&self) -> ServiceTarget {
+        let endpoint = &self.endpoint;
+        let adapter = match endpoint.provider {
+            Provider::OpenAi | Provider::OpenAiCompatible | Provider::Ollama => AdapterKind::OpenAI,
+            Provider::Anthropic => AdapterKind::Anthropic,
+            Provider::Gemini => AdapterKind::Gemini,
+        };
+        let auth = match &endpoint.key {
+            Some(key) => AuthData::from_single(key.reveal()),
+            // No key means no header at all, rather than an empty one.
+            None => AuthData::RequestOverride { url: endpoint.chat_url(), headers: Headers::default() },
+        };
+        ServiceTarget {
+            endpoint: Address::from_owned(endpoint.base_url.as_str()),
+            auth,
+            model: ModelIden::new(adapter, endpoint.model.as_str()),
+        }
+    }
+
+    fn hide(&self, text: &str) -> String {
+        match &self.endpoint.key {
+            Some(key) => key.hide_in(text),
+            None => text.to_owned(),
+        }
+    }
+}
+
+/// How far one question has come.
+struct Progress {
+    with_schema: bool,
+    /// Calls that brought nothing.
+    attempts: u32,
+    cut_before: bool,
+    asked_again: bool,
+    follow_up: Vec<ChatMessage>,
+}
+
+impl Progress {
+    fn new(with_schema: bool) -> Self {
+        Self { with_schema, attempts: 0, cut_before: false, asked_again: false, follow_up: Vec::new() }
+    }
+
+    fn messages(&self, prompt: &Prompt) -> Vec<ChatMessage> {
+        let mut messages = vec![ChatMessage::user(prompt.user.as_str())];
+        messages.extend(self.follow_up.iter().cloned());
+        messages
+    }
+}
+
+enum Next<T> {
+    Reply(T),
+    Fail(ModelError),
+    /// Ask again after this wait.
+    Again(Duration),
+}
+
+#[async_trait]
+impl Model for RemoteModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+        let question = Question {
+            prompt: prompt::step(input),
+            schema_name: schema::STEP_NAME,
+            schema: schema::step(),
+            read: reply::step,
+            wanted: &["reasoning", "answer"],
+        };
+        self.ask(question, words).await
+    }
+
+    async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        let question = Question {
+            prompt: prompt::plan(input),
+            schema_name: schema::PLAN_NAME,
+            schema: schema::plan(),
+            read: reply::plan,
+            wanted: &["title", "reason"],
+        };
+        self.ask(question, words).await
+    }
+}
+
+/// Every request counts as a call; tokens count once anything of an answer has come.
+fn count(usage: &mut Usage, outcome: &Outcome, prompt: &Prompt) {
+    let (prompt_tokens, completion_tokens, estimated) = match outcome.counted {
+        Some((prompt, completion)) => (prompt, completion, false),
+        None if outcome.text.is_empty() => (0, 0, false),
+        None => (prompt.tokens() as u64, tokens::estimate(&outcome.text) as u64, true),
+    };
+    usage.add(Usage { calls: 1, prompt_tokens, completion_tokens, estimated });
+}
+
+/// The beginning of an answer, cut at a character.
+fn kept(text: &str) -> &str {
+    let end = text.char_indices().map(|(i, c)| i + c.len_utf8()).take_while(|end| *end <= KEPT_BYTES).last();
+    &text[..end.unwrap_or(0)]
+}
+
+fn client(endpoint: &Endpoint) -> Result<Client, Failure> {
+    // Fails when somebody else has installed one already, and that one serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    // A redirect would carry the key, and what the user's files hold, to another place.
+    let mut builder =
+        reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none());
+    if !endpoint.tls {
+        // No certificates are read for a server that shows none; a machine without any can still use it.
+        builder = builder.tls_certs_only(std::iter::empty());
+    }
+    if endpoint.local {
+        builder = builder.no_proxy();
+    }
+    let web = builder.build().map_err(|e| {
+        Failure::new(
+            Kind::Config,
+            format!("the TLS certificates of this system cannot be used: {e}"),
+            "install the package ca-certificates, or use a server on http://127.0.0.1",
+        )
+    })?;
+    Client::builder()
+        .with_reqwest(web)
+        .build()
+        .map_err(|e| Failure::new(Kind::Internal, format!("the client for models cannot be built: {e}"), "report this"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_can_be_built_with_and_without_certificates() {
+        for url in ["https://api.example.com/v1", "http://127.0.0.1:9/v1"] {
+            let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "m");
+            config.base_url = Some(url.into());
+            let model = RemoteModel::new(&config).expect(url);
+            assert_eq!(model.name(), "openai_compatible:m");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_kept_up_to_a_whole_character() {
+        let text = "é".repeat(3000);
+        assert!(kept(&text).len() <= KEPT_BYTES && kept(&text).ends_with('é'));
+        assert_eq!(kept("short"), "short");
+    }
+}

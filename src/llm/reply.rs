@@ -1,0 +1,271 @@
+//! Reads a model's text into a reply: what could be read, and what was wrong with it.
+//!
+//! Nothing is guessed that an edit hangs on: half an object, an unknown tool, a missing or an unknown parameter
+//! makes the reply unusable. What only colours it (confidence, reasoning) is mended, and the mending is said.
+
+use serde_json::{Map, Value};
+
+use crate::llm::step::{Action, PlanReply, PlanReplyStep, StepReply};
+use crate::llm::tools::{self, ParameterType, TOOLS, Tool};
+
+/// `value` is `None` when the reply cannot be used; `problems` are then for the model, otherwise for the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading<T> {
+    pub value: Option<T>,
+    pub problems: Vec<String>,
+}
+
+impl<T> Reading<T> {
+    fn unusable(problem: impl Into<String>) -> Self {
+        Self { value: None, problems: vec![problem.into()] }
+    }
+}
+
+/// What an unstated confidence is taken for: neither sure nor unsure.
+const UNSTATED_CONFIDENCE: f64 = 0.5;
+
+/// Reads one simple-mode reply.
+pub fn step(text: &str) -> Reading<StepReply> {
+    let object = match find_object(text, &["action", "reasoning", "answer"]) {
+        Ok(object) => object,
+        Err(problem) => return Reading::unusable(problem),
+    };
+    let mut problems = Vec::new();
+    let action = match action(object.get("action"), &mut problems) {
+        Ok(action) => action,
+        Err(problem) => {
+            problems.push(problem);
+            return Reading { value: None, problems };
+        }
+    };
+    let proceed = proceed(object.get("continue"), action.is_some(), &mut problems);
+    let reasoning = words(&object, "reasoning", true, &mut problems);
+    let answer = words(&object, "answer", false, &mut problems);
+    let confidence = confidence(object.get("confidence"), &mut problems);
+    if action.is_none() && reasoning.is_empty() && answer.is_empty() {
+        problems.push("the reply has neither an action nor an answer".to_owned());
+        return Reading { value: None, problems };
+    }
+    Reading { value: Some(StepReply { action, reasoning, proceed, confidence, answer }), problems }
+}
+
+/// Reads one plan. A plan with a step that cannot be read is not a plan: the rest may lean on that step.
+pub fn plan(text: &str) -> Reading<PlanReply> {
+    let object = match find_object(text, &["steps", "title"]) {
+        Ok(object) => object,
+        Err(problem) => return Reading::unusable(problem),
+    };
+    let mut problems = Vec::new();
+    let Some(items) = object.get("steps").and_then(Value::as_array) else {
+        return Reading::unusable("`steps` is missing or not a list");
+    };
+    let mut steps = Vec::with_capacity(items.len());
+    for (i, item) in items.iter().enumerate() {
+        match plan_step(item, i + 1, &mut problems) {
+            Ok(step) => steps.push(step),
+            Err(problem) => {
+                problems.push(problem);
+                return Reading { value: None, problems };
+            }
+        }
+    }
+    let title = words(&object, "title", true, &mut problems);
+    let reason = words(&object, "reason", true, &mut problems);
+    let confidence = confidence(object.get("confidence"), &mut problems);
+    Reading { value: Some(PlanReply { title, reason, steps, confidence }), problems }
+}
+
+fn plan_step(item: &Value, number: usize, problems: &mut Vec<String>) -> Result<PlanReplyStep, String> {
+    let object = item.as_object().ok_or_else(|| format!("step {number} is not an object"))?;
+    let title = object.get("title").and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    if title.is_empty() {
+        return Err(format!("step {number} has no title"));
+    }
+    let symbols = match object.get("symbols") {
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|symbol| symbol.as_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| format!("step {number}: `symbols` holds something that is not text"))?,
+        _ => return Err(format!("step {number} does not name its symbols")),
+    };
+    let mut field = |name: &str| match object.get(name).and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => {
+            problems.push(format!("step {number}: `{name}` is missing"));
+            String::new()
+        }
+    };
+    Ok(PlanReplyStep { title: title.to_owned(), symbols, because: field("because"), expect: field("expect") })
+}
+
+fn action(value: Option<&Value>, problems: &mut Vec<String>) -> Result<Option<Action>, String> {
+    let object = match value {
+        Some(Value::Null) => return Ok(None),
+        Some(Value::Object(object)) => object,
+        Some(_) => return Err("`action` must be null or an object with `tool` and `parameters`".to_owned()),
+        None => return Err("`action` is missing; null means that nothing is left to do".to_owned()),
+    };
+    let name = match object.get("tool") {
+        Some(Value::Null) => return Ok(None),
+        Some(Value::String(name)) => name.trim(),
+        _ => return Err("`action.tool` is missing or not text".to_owned()),
+    };
+    let tool = tools::find(name).ok_or_else(|| {
+        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        format!("there is no tool `{}`; the tools are {}", shorten(name, 60), known.join(", "))
+    })?;
+    let parsed;
+    let given = match object.get("parameters") {
+        Some(Value::Object(given)) => given,
+        Some(Value::String(text)) => {
+            parsed = serde_json::from_str::<Map<String, Value>>(text)
+                .map_err(|e| format!("`parameters` of {name} is text and not a whole JSON object: {e}"))?;
+            problems.push("`parameters` was given as text".to_owned());
+            &parsed
+        }
+        _ => return Err(format!("`parameters` of {name} is missing or not an object")),
+    };
+    Ok(Some(Action { tool: tool.name.to_owned(), parameters: Value::Object(parameters(tool, given)?) }))
+}
+
+/// Drops nulls and checks the rest. An unknown parameter may be a limit that the model meant; it is not dropped.
+fn parameters(tool: &Tool, given: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let mut kept = Map::new();
+    for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
+        let Some(parameter) = tool.parameters.iter().find(|p| p.name == name) else {
+            return Err(format!(
+                "{} takes no parameter `{}`: {}",
+                tool.name,
+                shorten(name, 40),
+                tools::signature(tool)
+            ));
+        };
+        let wanted = match parameter.kind {
+            ParameterType::Text if value.is_string() => None,
+            ParameterType::Whole if value.is_u64() => None,
+            ParameterType::Flag if value.is_boolean() => None,
+            ParameterType::OneOf(words) if value.as_str().is_some_and(|word| words.contains(&word)) => None,
+            ParameterType::Text => Some("text".to_owned()),
+            ParameterType::Whole => Some("a whole number, 0 or more".to_owned()),
+            ParameterType::Flag => Some("true or false".to_owned()),
+            ParameterType::OneOf(words) => Some(format!("one of {}", words.join(", "))),
+        };
+        if let Some(wanted) = wanted {
+            return Err(format!("`{name}` of {} must be {wanted}", tool.name));
+        }
+        kept.insert(name.clone(), value.clone());
+    }
+    match tool.parameters.iter().find(|p| p.required && !kept.contains_key(p.name)) {
+        Some(missing) => Err(format!("{} needs `{}`: {}", tool.name, missing.name, tools::signature(tool))),
+        None => Ok(kept),
+    }
+}
+
+fn proceed(value: Option<&Value>, acts: bool, problems: &mut Vec<String>) -> bool {
+    let said = match value {
+        Some(Value::Bool(said)) => *said,
+        Some(Value::String(text)) if matches!(text.trim(), "true" | "false") => {
+            problems.push("`continue` was given as text".to_owned());
+            text.trim() == "true"
+        }
+        _ => {
+            problems.push("`continue` is missing or not true or false".to_owned());
+            acts
+        }
+    };
+    if said && !acts {
+        problems.push("`continue` is true without an action; taken as done".to_owned());
+    }
+    said && acts
+}
+
+fn confidence(value: Option<&Value>, problems: &mut Vec<String>) -> f64 {
+    let number = match value {
+        Some(Value::Number(number)) => number.as_f64(),
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        _ => None,
+    };
+    match number.filter(|n: &f64| n.is_finite()) {
+        Some(n) if (0.0..=1.0).contains(&n) => n,
+        Some(n) => {
+            problems.push(format!("confidence {n} is not between 0 and 1"));
+            n.clamp(0.0, 1.0)
+        }
+        None => {
+            problems.push("`confidence` is missing or not a number".to_owned());
+            UNSTATED_CONFIDENCE
+        }
+    }
+}
+
+fn words(object: &Map<String, Value>, name: &str, expected: bool, problems: &mut Vec<String>) -> String {
+    match object.get(name) {
+        Some(Value::String(text)) => text.trim().to_owned(),
+        None | Some(Value::Null) if !expected => String::new(),
+        _ => {
+            problems.push(format!("`{name}` is missing or not text"));
+            String::new()
+        }
+    }
+}
+
+/// The first whole JSON object that has one of the keys, wherever it stands in the text.
+fn find_object(text: &str, keys: &[&str]) -> Result<Map<String, Value>, String> {
+    let text = without_thinking(text);
+    let mut rest = text;
+    let mut broken: Option<String> = None;
+    let mut foreign = false;
+    while let Some(start) = rest.find('{') {
+        let from = &rest[start..];
+        let mut stream = serde_json::Deserializer::from_str(from).into_iter::<Map<String, Value>>();
+        match stream.next() {
+            Some(Ok(object)) => {
+                if keys.iter().any(|key| object.contains_key(*key)) {
+                    return Ok(object);
+                }
+                foreign = true;
+                rest = &from[stream.byte_offset()..];
+            }
+            Some(Err(e)) => {
+                // An outer object that is cut off must not be passed over for one that lies inside it.
+                if e.is_eof() {
+                    return Err("the JSON object is cut off".to_owned());
+                }
+                if from[1..].trim_start().starts_with(['"', '}']) {
+                    return Err(format!("the JSON object is broken: {e}"));
+                }
+                broken.get_or_insert_with(|| format!("the JSON object is broken: {e}"));
+                rest = &from[1..];
+            }
+            None => break,
+        }
+    }
+    if foreign {
+        return Err(format!("the JSON object has none of {}", keys.join(", ")));
+    }
+    Err(broken.unwrap_or_else(|| {
+        if text.trim().is_empty() { "the answer is empty" } else { "there is no JSON object in the answer" }.to_owned()
+    }))
+}
+
+/// What follows the model's thinking aloud; nothing when that never ends.
+fn without_thinking(text: &str) -> &str {
+    let trimmed = text.trim_start();
+    if trimmed.starts_with("<think>") {
+        return trimmed.split_once("</think>").map_or("", |(_, after)| after);
+    }
+    // Some templates put the opening tag into the prompt, so that only the closing one is seen.
+    match text.split_once("</think>") {
+        Some((before, after)) if !before.contains('{') => after,
+        _ => text,
+    }
+}
+
+fn shorten(text: &str, max: usize) -> String {
+    if text.chars().count() <= max { text.to_owned() } else { text.chars().take(max).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests;

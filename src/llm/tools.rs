@@ -1,0 +1,114 @@
+//! The tools a model may ask for: their names and parameters, once for prompt, schema and reading.
+
+/// The JSON type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterType {
+    Text,
+    Whole,
+    Flag,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub kind: ParameterType,
+    pub required: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Tool {
+    pub name: &'static str,
+    /// What it is for, in a few words; empty where the name says it.
+    pub purpose: &'static str,
+    pub parameters: &'static [Parameter],
+}
+
+const fn text(name: &'static str) -> Parameter {
+    Parameter { name, kind: ParameterType::Text, required: true }
+}
+
+const fn optional(name: &'static str, kind: ParameterType) -> Parameter {
+    Parameter { name, kind, required: false }
+}
+
+/// Every tool of a step, in the order in which a model reads about them.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "read_file",
+        purpose: "offset and limit count lines",
+        parameters: &[text("path"), optional("offset", ParameterType::Whole), optional("limit", ParameterType::Whole)],
+    },
+    Tool { name: "read_symbol", purpose: "source of one symbol", parameters: &[text("symbol")] },
+    Tool { name: "list_symbols", purpose: "query is a path or a name", parameters: &[text("query")] },
+    Tool {
+        name: "search",
+        purpose: "regular expression over the files",
+        parameters: &[text("pattern"), optional("path", ParameterType::Text)],
+    },
+    Tool {
+        name: "edit_file",
+        purpose: "old_string copied exactly, occurs once",
+        parameters: &[
+            text("path"),
+            text("old_string"),
+            text("new_string"),
+            optional("replace_all", ParameterType::Flag),
+            optional("symbol", ParameterType::Text),
+        ],
+    },
+    Tool {
+        name: "edit_symbol",
+        purpose: "content: the whole new symbol; empty for delete",
+        parameters: &[
+            text("symbol"),
+            Parameter {
+                name: "action",
+                kind: ParameterType::OneOf(&["replace", "insert_before", "insert_after", "delete"]),
+                required: true,
+            },
+            text("content"),
+        ],
+    },
+    Tool { name: "write_file", purpose: "a new or wholly new file", parameters: &[text("path"), text("content")] },
+    Tool { name: "apply_fix", purpose: "id of a fix offered below", parameters: &[text("fix")] },
+];
+
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// `search(pattern, path?): regular expression over the files`.
+pub fn signature(tool: &Tool) -> String {
+    let parameters: Vec<String> = tool
+        .parameters
+        .iter()
+        .map(|parameter| {
+            let mark = if parameter.required { "" } else { "?" };
+            match parameter.kind {
+                ParameterType::OneOf(words) => format!("{}{mark}: {}", parameter.name, words.join("|")),
+                _ => format!("{}{mark}", parameter.name),
+            }
+        })
+        .collect();
+    let head = format!("{}({})", tool.name, parameters.join(", "));
+    if tool.purpose.is_empty() { head } else { format!("{head} - {}", tool.purpose) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_compact() {
+        let search = find("search").expect("search");
+        assert_eq!(signature(search), "search(pattern, path?) - regular expression over the files");
+        let edit = find("edit_symbol").expect("edit_symbol");
+        assert!(
+            signature(edit)
+                .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content)")
+        );
+        assert!(find("rm").is_none());
+    }
+}

@@ -1,0 +1,3 @@
+//! What several end-to-end tests lean on.
+
+pub mod model_server;
