@@ -170,7 +170,7 @@ fn imports_go_down(file: &File) -> Vec<String> {
 }
 
 fn own_name(file: &File) -> Vec<String> {
-    file.each_line(|line| after(line, "sextant::").next().map(|_| "write crate:: inside the crate".to_owned()))
+    file.each_line(|line| after(code(line), "sextant::").next().map(|_| "write crate:: inside the crate".to_owned()))
 }
 
 fn paths_in_full(file: &File) -> Vec<String> {

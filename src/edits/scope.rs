@@ -64,6 +64,8 @@ pub fn check(text: &str, outline: &Outline, scope: &Scope, edits: &[TextEdit]) -
 struct Zone {
     code: Range<usize>,
     blank: Range<usize>,
+    /// Whether no symbol stands in it: then those around it must not be touched at its edges.
+    is_free: bool,
 }
 
 impl Zone {
@@ -77,13 +79,34 @@ impl Zone {
         let blank_start = if above.is_empty() { 0 } else { (above.len() + usize::from(end < text.len())).min(start) };
         let below = text.len() - text[end..].trim_start().len();
         let blank_end = text[..below].rfind('\n').map_or(end, |at| (at + 1).max(end));
-        Self { code: start..end, blank: blank_start..blank_end }
+        Self { code: start..end, blank: blank_start..blank_end, is_free: false }
     }
 
     fn allows(&self, text: &str, edit: &TextEdit) -> bool {
+        // A decorator at the end would decorate what follows.
+        let last = edit.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("");
+        if edit.range.end >= self.code.end && last.trim_start().starts_with('@') {
+            return false;
+        }
         // The same insertion or deletion can be written at several places; one of them may be inside.
         let is_blank = edit.text.trim().is_empty();
-        self.holds(text, &edit.range, is_blank) || slides(text, edit).any(|range| self.holds(text, &range, is_blank))
+        let fits = |range: &Range<usize>| self.holds(text, range, is_blank) && !self.is_glued(text, range, edit);
+        fits(&edit.range) || slides(text, edit).any(|range| fits(&range))
+    }
+
+    /// Whether new text would join the line of a symbol above or below a zone that has none.
+    fn is_glued(&self, text: &str, range: &Range<usize>, edit: &TextEdit) -> bool {
+        let (bytes, n) = (edit.text.as_bytes(), edit.text.len());
+        if !self.is_free || n == 0 {
+            return false;
+        }
+        // At another place the same insertion begins and ends elsewhere in its text, round and round.
+        let turn = (range.start + n - edit.range.start % n) % n;
+        let (first, last) = (bytes[turn], bytes[(turn + n - 1) % n]);
+        let mid_line = self.code.start > 0 && !text[..self.code.start].ends_with('\n');
+        let above = mid_line && range.start == self.code.start && first != b'\n';
+        let below = self.code.end < text.len() && range.end == self.code.end && last != b'\n';
+        above || below
     }
 
     /// Whether a range is code of the zone, with or without blank lines around it, or blank lines alone.
@@ -116,16 +139,17 @@ fn slides<'a>(text: &'a str, edit: &'a TextEdit) -> impl Iterator<Item = Range<u
     left.chain(right).map(move |start| start..start + len)
 }
 
-/// Everything that is in no symbol.
+/// The whole lines that are in no symbol.
 fn between(text: &str, outline: &Outline) -> Vec<Zone> {
     let mut zones = Vec::new();
     let mut start = 0;
     for symbol in outline.symbols.iter().filter(|symbol| symbol.parent.is_none()) {
-        zones.push(start..symbol.extent.start.max(start));
-        start = symbol.extent.end;
+        let lines = Zone::around(text, symbol.extent.clone()).code;
+        zones.push(start..lines.start.max(start));
+        start = (lines.end + 1).min(text.len());
     }
     zones.push(start..text.len());
-    zones.into_iter().map(|code| Zone { blank: code.clone(), code }).collect()
+    zones.into_iter().map(|code| Zone { blank: code.clone(), code, is_free: true }).collect()
 }
 
 fn outside(text: &str, outline: &Outline, zones: &[Zone], edit: &TextEdit) -> ScopeError {

@@ -68,6 +68,7 @@ fn outside_is_refused_and_named() {
     assert!(matches!(error, ScopeError::Outside { line: 8, .. }), "{error}");
     change(&["a"], "return 1  # one\n\n\ndef b():\n    return 2", "return 2").unwrap_err();
     change(&["a"], "class C:", "x = 1\n\n\nclass C:").unwrap_err();
+    change(&["a"], "  # one\n", "  # one\n\n\n@cache\n").unwrap_err();
 }
 
 #[test]
@@ -81,6 +82,22 @@ fn module_level_is_what_no_symbol_holds() {
     change(&["module"], "\n\n\nclass C:", "\n\n\nX = 1\n\n\nclass C:").unwrap();
     let error = change(&["module"], "return 2", "return 3").unwrap_err();
     assert!(matches!(error, ScopeError::Outside { line: 9, .. }), "{error}");
+    change(&["module"], "    def n(self):\n        pass\n", "    def n(self):\n        pass\n\n\nX = 1\n").unwrap();
+    for (old, new) in [("return 2", "return 20"), ("def b", "async def b"), ("def b", "@x\ndef b"), ("  # one", "")] {
+        let error = change(&["module"], old, new).unwrap_err();
+        assert!(matches!(error, ScopeError::Outside { .. }), "{old}");
+    }
+    let tight = "def a(): ...\ndef b(): ...\n";
+    let parsed = Outline::parse(language::of_path("a.py").unwrap(), tight);
+    for at in [12, 13] {
+        let new = if at == 12 { "\nX = 1" } else { "X = 1\n" };
+        check(tight, &parsed, &Scope::Module, &[TextEdit::new(at..at, new)]).unwrap();
+        check(tight, &parsed, &Scope::Module, &[TextEdit::new(at..at, "X")]).unwrap_err();
+    }
+    let open = TEXT.trim_end();
+    let append = |new| check(open, &outline(), &Scope::Module, &[TextEdit::new(open.len()..open.len(), new)]);
+    append("\n\n\nX = 1").unwrap();
+    append("_not").unwrap_err();
     check(TEXT, &outline(), &Scope::File, &[TextEdit::new(0..TEXT.len(), "")]).unwrap();
 }
 
