@@ -156,6 +156,11 @@ impl LanguageServer {
         late
     }
 
+    /// Moves whenever there may be something new to know, a late answer among others.
+    pub fn news(&self) -> watch::Receiver<u64> {
+        self.inner.news.subscribe()
+    }
+
     /// The process id, while it runs.
     pub fn process(&self) -> Option<u32> {
         match &*self.inner.phase.borrow() {

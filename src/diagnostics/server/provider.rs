@@ -141,4 +141,6 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, sender: watch::Sender<Opt
         }
         sender.send_replace(Some(report));
     }
+    drop(settling);
+    inner.bump();
 }

@@ -172,35 +172,39 @@ fn poke(run: &Arc<Run>, uri: &str) {
 async fn probe(inner: Arc<Inner>, run: Arc<Run>, path: String) {
     let compared = async {
         let asked = asked(&inner, &path).ok()?;
-        let pulled = match pull::diagnostics(&run, &asked.uri, PROBE).await {
-            Ok(items) => fingerprint(&items),
-            Err(NoAnswer::NotOffered | NoAnswer::Failed(_)) => {
+        // Heard at the same time, for the text may have moved on when the later of them comes.
+        let (pulled, published) =
+            tokio::join!(pull::diagnostics(&run, &asked.uri, PROBE), heard(&inner, &path, asked.version));
+        match (pulled, published) {
+            (Ok(items), Some(published)) => Some((fingerprint(&items), published)),
+            (Err(NoAnswer::NotOffered | NoAnswer::Failed(_)), _) => {
                 run.set_way(Way::Push);
-                return None;
+                None
             }
-            Err(NoAnswer::Again | NoAnswer::Gone(_)) => return None,
-        };
-        let mut news = inner.news.subscribe();
-        loop {
-            news.borrow_and_update();
-            {
-                let documents = lock(&inner.documents);
-                let document = documents.get(&path).filter(|document| document.version == asked.version)?;
-                if documents.epoch != asked.epoch {
-                    return None;
-                }
-                if let Some(publish) = document.published.iter().rfind(|p| p.version == Some(asked.version)) {
-                    return Some(!pulled.is_empty() && fingerprint(&publish.items) == pulled);
-                }
-            }
-            news.changed().await.ok()?;
+            _ => None,
         }
     };
-    let trusted = tokio::time::timeout(PROBE, compared).await.ok().flatten();
-    run.end_probe();
-    if trusted == Some(true) {
+    let compared = tokio::time::timeout(PROBE, compared).await.ok().flatten();
+    run.end_probe(compared.is_some());
+    if compared.is_some_and(|(pulled, published)| !pulled.is_empty() && pulled == published) {
         tracing::debug!(server = inner.config.name, "answers pulls, though it does not advertise them");
         run.set_way(Way::Pull);
         inner.bump();
+    }
+}
+
+/// The fingerprint of what is published for a version; `None` where the text moves on before that.
+async fn heard(inner: &Inner, path: &str, version: i64) -> Option<Vec<String>> {
+    let mut news = inner.news.subscribe();
+    loop {
+        news.borrow_and_update();
+        {
+            let documents = lock(&inner.documents);
+            let document = documents.get(path).filter(|document| document.version == version)?;
+            if let Some(publish) = document.published.iter().rfind(|publish| publish.version == Some(version)) {
+                return Some(fingerprint(&publish.items));
+            }
+        }
+        news.changed().await.ok()?;
     }
 }
