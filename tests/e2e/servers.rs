@@ -157,7 +157,7 @@ async fn an_edit_cancels_the_slow_pull_of_the_text_before_and_its_answer_is_igno
 }
 
 #[tokio::test]
-async fn a_reply_for_the_text_before_is_asked_for_again() {
+async fn a_reply_for_the_text_before_is_not_used() {
     // The publish tells the test that the question has arrived.
     let held = json!([push("none"), {"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
     let steps = json!([[{"reply": {"pull": "scan"}}], held, [{"reply": {"pull": "scan"}}]]);
@@ -169,7 +169,11 @@ async fn a_reply_for_the_text_before_is_asked_for_again() {
         fake.server.sync(&[a("ok\nok\nbad\n")]);
         fake.go("go");
     });
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+    assert!(report.note.is_some_and(|note| note.contains("changed meanwhile")));
+    let report = fake.ask("ok\nok\nbad\n", PATIENCE_MS).await;
     assert_eq!((report.freshness, report.version, lines(&report)), (Freshness::Exact, Some(3), vec![2]));
+    assert!(fake.server.late().is_empty());
 }
 
 #[tokio::test]
