@@ -141,6 +141,7 @@ local renderers = {
   end,
   plan = function(event)
     require('sextant.plan').update(event.markdown, event.phase)
+    emit('SextantPlan', event)
   end,
   introduced = function(event)
     quickfix(event)
