@@ -11,6 +11,7 @@ use crate::agent::task::Task;
 use crate::agent::tools::answer::{Line, headline};
 use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
 use crate::diagnostics::model::Severity;
 use crate::editor::event::{Entry, Event};
 use crate::llm::step::Usage;
@@ -43,6 +44,26 @@ pub struct OpenEnd {
     created: BTreeSet<String>,
 }
 
+/// How a piece of work ended, and what is still to be shown: after the door is free for the next command,
+/// since the user may answer at once.
+#[derive(Debug)]
+#[must_use = "the events are not shown yet"]
+pub struct Ending<T> {
+    pub result: Result<T, Failure>,
+    pub events: Vec<Event>,
+}
+
+impl<T> Ending<T> {
+    /// The last words come from the result itself.
+    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, summary: impl Fn(&T) -> String) -> Self {
+        events.push(match &result {
+            Ok(done) => Event::Finished { ok: true, summary: summary(done) },
+            Err(failure) => Event::Failed { failure: failure.clone() },
+        });
+        Self { result, events }
+    }
+}
+
 impl Session {
     /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
     pub(crate) async fn finish(&self, task: &mut Task, word: &str) -> Outcome {
@@ -63,7 +84,6 @@ impl Session {
         });
         *self.open_end.lock().await = open_end;
         let summary = summary(word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
-        self.editor.show(Event::Finished { ok: true, summary: summary.clone() });
         Outcome {
             ok: true,
             summary,

@@ -13,6 +13,7 @@ use crate::agent::outcome::OpenEnd;
 use crate::agent::plan::Plan;
 use crate::agent::task::Task;
 use crate::editor::Editor;
+use crate::editor::event::Event;
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
@@ -50,6 +51,11 @@ impl Session {
 
     pub fn root(&self) -> &Root {
         &self.root
+    }
+
+    /// Shows an event in the editor of this session.
+    pub fn show(&self, event: Event) {
+        self.editor.show(event);
     }
 
     pub fn model_name(&self) -> &str {

@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::Wanted;
-use crate::agent::outcome::Outcome;
+use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
@@ -37,30 +37,34 @@ pub(crate) enum Ended {
 
 impl Session {
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
-    pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
+    pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
+        let result = self.answer(request, cancel).await;
+        Ending::new(result, Vec::new(), |outcome| outcome.summary.clone())
+    }
+
+    async fn answer(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
         let scope = self.ask_scope(request).await?;
         let mut task = self.begin(request, "simple", scope, cancel).await?;
         let ended = self.run_steps(&mut task, cancel).await;
+        let limits = &self.config.limits;
         let word = match &ended {
             // The answer has been shown as it came.
             Ok(Ended::Done { .. }) => String::new(),
-            Ok(Ended::OutOfSteps) => format!("stopped after {} steps", self.config.limits.steps),
+            Ok(Ended::OutOfSteps) => format!("stopped after {} steps", limits.steps),
             Ok(Ended::TooManyErrors(last)) => {
-                format!("gave up after {} errors in a row, the last: {last}", self.config.limits.errors)
+                format!("gave up after {} errors in a row, the last: {last}", limits.errors)
             }
-            Err(failure) => failure.message.clone(),
+            Err(_) => "broken off".to_owned(),
         };
         let mut outcome = self.finish(&mut task, &word).await;
-        match ended? {
-            Ended::Done { answer, .. } => {
-                outcome.answer = answer;
-                Ok(outcome)
-            }
-            Ended::OutOfSteps | Ended::TooManyErrors(_) => {
-                outcome.ok = false;
-                Ok(outcome)
-            }
+        if ended.is_err() && !outcome.files.is_empty() {
+            self.editor.show(Event::Progress { text: outcome.summary.clone() });
         }
+        match ended? {
+            Ended::Done { answer, .. } => outcome.answer = answer,
+            Ended::OutOfSteps | Ended::TooManyErrors(_) => outcome.ok = false,
+        }
+        Ok(outcome)
     }
 
     /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.

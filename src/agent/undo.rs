@@ -1,6 +1,7 @@
 //! Taking a whole task back, and bringing it back again.
 
 use crate::agent::journal::{Checkpoint, FileChange, Journal};
+use crate::agent::outcome::Ending;
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
@@ -12,7 +13,11 @@ use crate::edits::hunks::hunks;
 impl Session {
     /// Undoes the last task, all files; once more brings it back. Refused whole when the user's own later
     /// changes touch the same lines.
-    pub async fn undo(&self) -> Result<String, Failure> {
+    pub async fn undo(&self) -> Ending<String> {
+        Ending::new(self.undo_last().await, Vec::new(), Clone::clone)
+    }
+
+    async fn undo_last(&self) -> Result<String, Failure> {
         let mut last = self.last.lock().await;
         let Some(journal) = last.clone() else {
             return Err(Failure::user(

@@ -8,7 +8,7 @@ use crate::cli::headless::{self, Job};
 pub(super) fn run(arguments: &Job) -> ExitCode {
     headless::run(arguments, |session, request, cancel| {
         Box::pin(async move {
-            let outcome = session.ask(request, cancel).await?;
+            let outcome = headless::shown(session, session.ask(request, cancel).await)?;
             serde_json::to_value(outcome)
                 .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
         })

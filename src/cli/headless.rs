@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::outcome::Ending;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::deadline::Deadline;
@@ -96,6 +97,16 @@ pub(super) fn run(arguments: &Job, work: Run) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Shows what is left to show, but a failure: that is the last word of the command itself.
+pub(super) fn shown<T>(session: &Session, ending: Ending<T>) -> Result<T, Failure> {
+    for event in ending.events {
+        if !matches!(event, Event::Failed { .. }) {
+            session.show(event);
+        }
+    }
+    ending.result
 }
 
 async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {

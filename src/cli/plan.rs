@@ -21,17 +21,17 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let only_show: headless::Run = |session, request, cancel| {
         Box::pin(async move {
-            let plan = session.plan(request, cancel).await?;
+            let plan = headless::shown(session, session.plan(request, cancel).await)?;
             Ok(json!({"ok": true, "plan": plan}))
         })
     };
     let approve: headless::Run = |session, request, cancel| {
         Box::pin(async move {
-            let plan = session.plan(request, cancel).await?;
+            let plan = headless::shown(session, session.plan(request, cancel).await)?;
             if plan.steps.is_empty() {
                 return Ok(json!({"ok": true, "plan": plan}));
             }
-            let outcome = session.approve(Steps::All, cancel).await?;
+            let outcome = headless::shown(session, session.approve(Steps::All, cancel).await)?;
             serde_json::to_value(outcome)
                 .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
         })

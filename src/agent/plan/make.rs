@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::outcome::Ending;
 use crate::agent::plan::{Plan, State, Step, document};
 use crate::agent::request::Request;
 use crate::agent::scope::Scope;
@@ -18,8 +19,17 @@ use crate::symbols::path::SymbolPath;
 const ATTEMPTS: usize = 2;
 
 impl Session {
-    /// Makes a plan and shows it. It waits for approval; nothing is changed.
-    pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
+    /// Makes a plan. It waits for approval; nothing is changed.
+    pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
+        let result = self.make_plan(request, cancel).await;
+        let events = match &result {
+            Ok(plan) => vec![plan_event(plan, "waiting for approval")],
+            Err(failure) => vec![Event::Failed { failure: failure.clone() }],
+        };
+        Ending { result, events }
+    }
+
+    async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
         let scope = self.file_scope(request).await?;
         let mut task = self.begin(request, "planner", scope, cancel).await?;
         let mut input = self.plan_facts(&mut task).await;
@@ -47,13 +57,8 @@ impl Session {
             }
             input.problems = problems;
         };
-        self.show_plan(&plan, "waiting for approval");
         *self.plan.lock().await = Some((plan.clone(), task));
         Ok(plan)
-    }
-
-    pub(crate) fn show_plan(&self, plan: &Plan, phase: &str) {
-        self.editor.show(Event::Plan { markdown: document::write(plan), phase: phase.to_owned() });
     }
 
     /// Every symbol that a step names must exist, inside the root and inside the scope of the request.
@@ -97,6 +102,10 @@ impl Session {
         let place = self.place(given).await?;
         Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
     }
+}
+
+pub(super) fn plan_event(plan: &Plan, phase: &str) -> Event {
+    Event::Plan { markdown: document::write(plan), phase: phase.to_owned() }
 }
 
 /// A file in the scope allows its module level as well.

@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::outcome::Outcome;
+use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::{Plan, State, Steps, make};
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
@@ -11,10 +11,22 @@ use crate::agent::task::Task;
 use crate::agent::verdict::{self, Verdict};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::model::Severity;
+use crate::editor::event::Event;
 
 impl Session {
     /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
-    pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Result<Outcome, Failure> {
+    pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+        let mut events = Vec::new();
+        let result = self.carry_out(steps, cancel, &mut events).await;
+        Ending::new(result, events, |outcome| outcome.summary.clone())
+    }
+
+    async fn carry_out(
+        &self,
+        steps: Steps,
+        cancel: &CancellationToken,
+        events: &mut Vec<Event>,
+    ) -> Result<Outcome, Failure> {
         let Some((mut plan, mut task)) = self.plan.lock().await.take() else {
             return Err(Failure::user(
                 "there is no plan to approve",
@@ -34,7 +46,7 @@ impl Session {
             Ok(()) if plan.steps.iter().any(|step| step.state == State::Open) => "waiting for approval",
             Ok(()) => "completed",
         };
-        self.show_plan(&plan, phase);
+        events.push(make::plan_event(&plan, phase));
         let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
         let word = format!("{done} of {} steps done", plan.steps.len());
         let outcome = self.finish(&mut task, &word).await;
@@ -55,7 +67,7 @@ impl Session {
                 continue;
             }
             plan.steps[index].state = State::Running;
-            self.show_plan(plan, "executing");
+            self.editor.show(make::plan_event(plan, "executing"));
             let result = self.run_step(plan, index, task, cancel).await;
             task.scope = whole.clone();
             match result {
@@ -69,7 +81,7 @@ impl Session {
                     return Err(failure);
                 }
             }
-            self.show_plan(plan, "executing");
+            self.editor.show(make::plan_event(plan, "executing"));
             if steps == Steps::One {
                 break;
             }

@@ -120,20 +120,20 @@ impl Door {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
             "ask" => self.start(json, |session, request, cancel| {
-                Box::pin(async move { session.ask(&request, &cancel).await.map(|_| None) })
+                Box::pin(async move { session.ask(&request, &cancel).await.events })
             }),
             "plan" => self.start(json, |session, request, cancel| {
-                Box::pin(async move { session.plan(&request, &cancel).await.map(|_| None) })
+                Box::pin(async move { session.plan(&request, &cancel).await.events })
             }),
             "approve" => {
                 let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
                 let steps = if one { Steps::One } else { Steps::All };
                 self.start_current("no plan was made here yet", move |session, cancel| {
-                    Box::pin(async move { session.approve(steps, &cancel).await.map(|_| None) })
+                    Box::pin(async move { session.approve(steps, &cancel).await.events })
                 });
             }
             "undo" => self.start_current("nothing was done here yet", |session, _cancel| {
-                Box::pin(async move { session.undo().await.map(Some) })
+                Box::pin(async move { session.undo().await.events })
             }),
             "stop" => {
                 if !self.stop() {
@@ -232,19 +232,13 @@ impl Door {
         tokio::spawn(async move {
             let ended = tokio::spawn(run(cancel)).await;
             *door.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            match ended {
-                Ok(Ok(Some(summary))) => door.show(Event::Finished { ok: true, summary }),
-                Ok(Ok(None)) => {}
-                Ok(Err(failure)) => door.show(Event::Failed { failure }),
-                Err(error) => {
-                    tracing::error!(%error, "a task ended in a panic");
-                    let failure = Failure::new(
-                        Kind::Internal,
-                        "the task broke down",
-                        "the log has the details; :AgentUndo takes back what was done",
-                    );
-                    door.show(Event::Failed { failure });
-                }
+            let events = ended.unwrap_or_else(|error| {
+                tracing::error!(%error, "a task ended in a panic");
+                let hint = "the log has the details; :AgentUndo takes back what was done";
+                vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
+            });
+            for event in events {
+                door.show(event);
             }
         });
     }
@@ -306,5 +300,5 @@ impl Door {
     }
 }
 
-/// A task as it runs; a text at its end is a summary that nobody has shown yet.
-type Running = Pin<Box<dyn Future<Output = Result<Option<String>, Failure>> + Send>>;
+/// A task as it runs. Its last events are shown when the door is free again.
+type Running = Pin<Box<dyn Future<Output = Vec<Event>> + Send>>;

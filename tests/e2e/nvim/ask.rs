@@ -41,10 +41,15 @@ fn old_file() -> String {
 async fn exactly_the_two_new_errors_are_listed_below_forty_inserted_lines() {
     let project = Project::new(&[("shop.py", &old_file())]);
     let inserted: String = (0..40).map(|n| format!("    note{n} = {n}\n    print(note{n})\n")).collect();
-    let body = format!("def alpha() -> int:\n{inserted}    wrong: int = \"text\"\n    print(wrong)\n    return missing_name\n");
-    let server =
-        ModelServer::start([step("edit_symbol", json!({"symbol": "shop.py::alpha", "action": "replace", "content": body}), false)])
-            .await;
+    let body = format!(
+        "def alpha() -> int:\n{inserted}    wrong: int = \"text\"\n    print(wrong)\n    return missing_name\n"
+    );
+    let server = ModelServer::start([step(
+        "edit_symbol",
+        json!({"symbol": "shop.py::alpha", "action": "replace", "content": body}),
+        false,
+    )])
+    .await;
     let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
     nvim.edit("shop.py").await;
     nvim.command("call setqflist([], ' ', {'title': 'mine', 'items': [{'text': 'my own entry'}]})").await;
@@ -55,7 +60,10 @@ async fn exactly_the_two_new_errors_are_listed_below_forty_inserted_lines() {
     assert_eq!(list[0], "Sextant: break alpha");
     assert_eq!(list.len(), 3, "{list:#?}");
     assert!(list[1].starts_with("shop.py:82: E: alpha: ") && list[1].ends_with("[reportAssignmentType]"), "{list:#?}");
-    assert!(list[2].starts_with("shop.py:84: E: alpha: ") && list[2].ends_with("[reportUndefinedVariable]"), "{list:#?}");
+    assert!(
+        list[2].starts_with("shop.py:84: E: alpha: ") && list[2].ends_with("[reportUndefinedVariable]"),
+        "{list:#?}"
+    );
     nvim.command("colder").await;
     assert_eq!(nvim.quickfix().await[0], "mine", "the user's own list is one :colder away");
     let entered: bool = nvim.lua("return vim.bo.filetype == 'python'").await;
@@ -86,7 +94,9 @@ async fn exactly_the_new_ones_are_listed_when_a_function_moves_to_the_end() {
 async fn an_edit_outside_the_scope_is_refused_and_changes_nothing() {
     let project = Project::new(&[("shop.py", &old_file())]);
     let outside = json!({"path": "shop.py", "old_string": "return 2", "new_string": "return 22"});
-    let done = Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "I may not."}));
+    let done = Reply::Json(
+        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "I may not."}),
+    );
     let server = ModelServer::start([step("edit_file", outside, true), done]).await;
     let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
     nvim.edit("shop.py").await;
@@ -107,7 +117,11 @@ async fn undo_restores_text_marks_and_the_order_of_the_undo_history() {
     let project = Project::new(&[("shop.py", &old_file())]);
     let replace = |old: &str, new: &str| json!({"path": "shop.py", "old_string": old, "new_string": new});
     let server = ModelServer::start([
-        step("edit_file", replace("def alpha() -> int:\n    return 1\n", "def alpha() -> int:\n    one = 1\n    return one\n"), true),
+        step(
+            "edit_file",
+            replace("def alpha() -> int:\n    return 1\n", "def alpha() -> int:\n    one = 1\n    return one\n"),
+            true,
+        ),
         step("edit_file", replace("    one = 1\n", "    one = 1 + 0\n"), false),
     ])
     .await;
@@ -117,7 +131,10 @@ async fn undo_restores_text_marks_and_the_order_of_the_undo_history() {
     nvim.command("write").await;
     let mine = nvim.text().await;
     // A mark inside of what will be replaced, one below it.
-    nvim.lua::<Value>("vim.api.nvim_buf_set_mark(0, 'a', 2, 4, {}); vim.api.nvim_buf_set_mark(0, 'b', 6, 2, {}) return true").await;
+    nvim.lua::<Value>(
+        "vim.api.nvim_buf_set_mark(0, 'a', 2, 4, {}); vim.api.nvim_buf_set_mark(0, 'b', 6, 2, {}) return true",
+    )
+    .await;
     nvim.command("1").await;
     nvim.command("AgentAsk edit alpha twice").await;
     nvim.finished().await;
@@ -130,7 +147,8 @@ async fn undo_restores_text_marks_and_the_order_of_the_undo_history() {
     assert!(summary.contains("undone") && summary.contains("shop.py"), "{summary}");
     assert_eq!(nvim.text().await, mine);
     assert_eq!(project.read("shop.py"), mine);
-    let marks: Value = nvim.lua("return { a = vim.api.nvim_buf_get_mark(0, 'a'), b = vim.api.nvim_buf_get_mark(0, 'b') }").await;
+    let marks: Value =
+        nvim.lua("return { a = vim.api.nvim_buf_get_mark(0, 'a'), b = vim.api.nvim_buf_get_mark(0, 'b') }").await;
     assert_eq!(marks, json!({"a": [2, 4], "b": [6, 2]}));
 
     // `u` walks back: the undo, the second edit, the first edit, then the user's own change.

@@ -36,7 +36,8 @@ async fn a_model_that_fails_is_named_with_the_way_out() {
     assert!(busy.contains("429") && busy.contains("try again later"), "{busy}");
     let broken = fails(vec![status(500, vec![]), status(500, vec![])]).await;
     assert!(broken.contains("500"), "{broken}");
-    let whole = json!({"action": null, "reasoning": "long enough to be cut", "continue": false, "confidence": 1, "answer": ""});
+    let whole =
+        json!({"action": null, "reasoning": "long enough to be cut", "continue": false, "confidence": 1, "answer": ""});
     let cut = fails(vec![Reply::CutAfter(whole.clone(), 120), Reply::CutAfter(whole, 120)]).await;
     assert!(cut.contains("cut off"), "{cut}");
 }
@@ -90,6 +91,19 @@ async fn stop_ends_a_stalled_call_and_keeps_what_was_done() {
     assert!(nvim.text().await.contains("return 11"), "what was finished is kept");
     nvim.command("AgentUndo").await;
     nvim.finished().await;
+    assert_eq!(project.read("a.py"), TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_process_ends_with_its_neovim() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk change it").await;
+    server.requests_seen(1).await;
+    nvim.child().kill().await.unwrap();
+    server.hang_ups_seen(1).await;
     assert_eq!(project.read("a.py"), TEXT);
 }
 

@@ -26,7 +26,8 @@ async fn a_plan_is_shown_approved_run_and_rolled_back() {
     assert!(plan.starts_with("# ") && plan.contains("\n- [ ] "), "{plan}");
     assert!(plan.contains("  - symbols: `src/shop/inventory.py::Inventory::take`"), "{plan}");
     assert!(plan.contains("  - because: ") && plan.contains("  - expect: "), "{plan}");
-    let window: Value = nvim.lua("local c = vim.api.nvim_win_get_config(0); return { c.relative, vim.bo.modifiable }").await;
+    let window: Value =
+        nvim.lua("local c = vim.api.nvim_win_get_config(0); return { c.relative, vim.bo.modifiable }").await;
     assert_eq!(window, json!(["editor", false]), "the cursor is in the floating window");
     assert_eq!(project.bytes(), before, "a plan changes nothing");
 

@@ -45,10 +45,6 @@ impl Project {
         folder
     }
 
-    pub fn path(&self, path: &str) -> String {
-        self.root.join(path).display().to_string()
-    }
-
     pub fn write(&self, path: &str, text: &str) {
         let file = self.root.join(path);
         fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
@@ -85,6 +81,10 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("the fixture").flatten() {
         let target = to.join(entry.file_name());
-        if entry.path().is_dir() { copy(&entry.path(), &target) } else { drop(fs::copy(entry.path(), target).expect("a copy")) }
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
     }
 }
