@@ -53,6 +53,10 @@ function M.stop()
   needs_process('stop')
 end
 
+function M.trace()
+  needs_process('trace')
+end
+
 function M.undo()
   needs_process('undo')
 end

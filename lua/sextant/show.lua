@@ -143,6 +143,9 @@ local renderers = {
     require('sextant.plan').update(event.markdown, event.phase)
     emit('SextantPlan', event)
   end,
+  trace = function(event)
+    require('sextant.trace').open(event.markdown)
+  end,
   introduced = function(event)
     quickfix(event)
   end,

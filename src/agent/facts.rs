@@ -7,6 +7,7 @@ use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::verdict::{self, Found};
+use crate::agent::weigh::Weighed;
 use crate::base::deadline::Deadline;
 use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
 use crate::symbols::language;
@@ -27,10 +28,11 @@ const OFFERS_MS: u64 = 5000;
 
 impl Session {
     pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
-        let mut found = self.in_scope(&task.scope).await;
-        found.truncate(PLAN_DIAGNOSTICS);
+        let found = self.first_ones(task).await;
         let fixes = self.offers(task, &found, FIXES, Deadline::after_ms(OFFERS_MS)).await;
-        let (found, fixes) = shorten(found, fixes, DIAGNOSTICS);
+        let (seen, fixes) = self.weigh(task, &found, fixes).await;
+        let (seen, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+        task.note_seen(&seen);
         StepInput {
             query: task.request.clone(),
             memory: Vec::new(),
@@ -38,7 +40,7 @@ impl Session {
             scope: task.scope.names(),
             sources: self.sources(task).await,
             workspace: self.workspace_files(),
-            diagnostics: found.iter().map(line).collect(),
+            diagnostics: seen.iter().map(line).collect(),
             fixes,
             results: task.results.clone(),
             step: task.step,
@@ -47,9 +49,10 @@ impl Session {
     }
 
     pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
-        let mut found = self.in_scope(&task.scope).await;
-        found.truncate(PLAN_DIAGNOSTICS);
+        let found = self.first_ones(task).await;
         let fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, Deadline::after_ms(4 * OFFERS_MS)).await;
+        let (seen, fixes) = self.weigh(task, &found, fixes).await;
+        task.note_seen(&seen);
         PlanInput {
             query: task.request.clone(),
             memory: Vec::new(),
@@ -57,10 +60,20 @@ impl Session {
             scope: task.scope.names(),
             sources: self.sources(task).await,
             workspace: self.workspace_files(),
-            diagnostics: found.iter().map(line).collect(),
+            diagnostics: seen.iter().map(line).collect(),
             fixes,
             problems: Vec::new(),
         }
+    }
+
+    /// As many as can be weighed, worst first. What is left out is summed up in the trace.
+    async fn first_ones(&self, task: &Task) -> Vec<Found> {
+        let mut found = self.in_scope(&task.scope).await;
+        if found.len() > PLAN_DIAGNOSTICS {
+            task.note_left_out(&found[PLAN_DIAGNOSTICS..]);
+            found.truncate(PLAN_DIAGNOSTICS);
+        }
+        found
     }
 
     /// The known diagnostics in scope, from the floor up, worst first.
@@ -142,18 +155,20 @@ fn fit(text: &str, room: usize) -> String {
     if end == 0 { String::new() } else { format!("{}\n(cut here; read_symbol shows the rest)", &text[..end]) }
 }
 
-fn line(found: &Found) -> DiagnosticLine {
+fn line(seen: &Weighed) -> DiagnosticLine {
+    let Found { diagnostic, symbol, .. } = &seen.found;
+    let doubt = if seen.doubtful { " (still there after its fixes: possibly a false positive)" } else { "" };
     DiagnosticLine {
-        severity: found.diagnostic.severity.to_string(),
-        symbol: found.symbol.to_string(),
-        code: found.diagnostic.code.clone().unwrap_or_default(),
-        message: headline(&found.diagnostic.message),
-        source: found.diagnostic.source.clone(),
+        severity: diagnostic.severity.to_string(),
+        symbol: symbol.to_string(),
+        code: diagnostic.code.clone().unwrap_or_default(),
+        message: format!("{}{doubt}", headline(&diagnostic.message)),
+        source: seen.source(),
     }
 }
 
 /// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes.
-fn shorten(found: Vec<Found>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Found>, Vec<FixOffer>) {
+fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weighed>, Vec<FixOffer>) {
     let fixable: BTreeSet<usize> = fixes.iter().filter_map(|fix| fix.diagnostic).collect();
     let mut kept: Vec<usize> = fixable.iter().copied().take(most).collect();
     kept.extend((0..found.len()).filter(|index| !fixable.contains(index)).take(most.saturating_sub(kept.len())));

@@ -15,5 +15,7 @@ pub mod session;
 mod simple;
 pub mod task;
 pub mod tools;
+pub mod trace;
 mod undo;
 pub mod verdict;
+mod weigh;

@@ -39,6 +39,8 @@ pub struct Offered {
     pub id: String,
     /// Title, symbol and diagnostic.
     pub key: String,
+    /// What it is meant for: symbol and diagnostic.
+    pub about: String,
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
@@ -82,11 +84,12 @@ impl Session {
                 }
             };
             for fix in fixes.iter().filter(|fix| repairs(fix, item)) {
-                let key = format!("{}|{}|{}", fix.title, item.symbol, item.diagnostic.message);
+                let about = crate::agent::weigh::key(item);
+                let key = format!("{}|{about}", fix.title);
                 if task.tried.contains(&key) {
                     continue;
                 }
-                task.offered.push(Offered { id: fix.id.clone(), key });
+                task.offered.push(Offered { id: fix.id.clone(), key, about });
                 offers.push(FixOffer {
                     id: fix.id.clone(),
                     title: fix.title.clone(),

@@ -9,6 +9,7 @@ use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::{Line, headline};
+use crate::agent::trace::Entry as TraceEntry;
 use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
@@ -34,6 +35,8 @@ pub struct Outcome {
     pub diagnostics_status: Status,
     pub pending: Vec<String>,
     pub usage: Usage,
+    /// Which diagnostics led to what, and what was set aside and why.
+    pub trace: Vec<TraceEntry>,
 }
 
 /// What a late answer is held against after the task is over.
@@ -95,6 +98,7 @@ impl Session {
             diagnostics_status: verdict.status,
             pending: verdict.pending,
             usage: task.usage,
+            trace: task.trace.entries(),
         }
     }
 

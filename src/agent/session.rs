@@ -12,6 +12,7 @@ use crate::agent::ledger::Ledger;
 use crate::agent::outcome::OpenEnd;
 use crate::agent::plan::Plan;
 use crate::agent::task::Task;
+use crate::agent::trace::{Entry, SharedTrace};
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::llm::step::Model;
@@ -28,6 +29,8 @@ pub struct Session {
     pub(crate) plan: Mutex<Option<(Plan, Task)>>,
     /// A finished task whose answer is not complete: a late one amends its list.
     pub(crate) open_end: Mutex<Option<OpenEnd>>,
+    /// Of the last task, or of the one that runs.
+    trace: RwLock<SharedTrace>,
     checkpoints: AtomicU64,
     /// Of the task that runs; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
@@ -44,6 +47,7 @@ impl Session {
             last: Mutex::default(),
             plan: Mutex::default(),
             open_end: Mutex::default(),
+            trace: RwLock::default(),
             checkpoints: AtomicU64::new(1),
             cancel: RwLock::default(),
         }
@@ -60,6 +64,20 @@ impl Session {
 
     pub fn model_name(&self) -> &str {
         self.model.name()
+    }
+
+    /// What led to what in the last task, in order.
+    pub fn trace(&self) -> Vec<Entry> {
+        self.trace.read().unwrap_or_else(PoisonError::into_inner).entries()
+    }
+
+    /// The same for a reader.
+    pub fn trace_markdown(&self) -> String {
+        self.trace.read().unwrap_or_else(PoisonError::into_inner).markdown()
+    }
+
+    pub(crate) fn use_trace(&self, trace: &SharedTrace) {
+        *self.trace.write().unwrap_or_else(PoisonError::into_inner) = trace.clone();
     }
 
     pub(crate) fn next_checkpoint(&self) -> String {

@@ -13,6 +13,7 @@ use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::text::LineIndex;
+use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::edits::hunks::hunks;
@@ -128,11 +129,15 @@ impl Session {
             .find_map(|key| action.parameters.get(*key).and_then(|value| value.as_str()))
             .unwrap_or_default();
         let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
+        let about = format!("{tool} {target}");
         self.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
         let (ok, text) = match self.run_tool(task, &tool, &action.parameters).await {
             Ok(answer) => (true, answer.text),
             Err(failure) => (false, failure.one_line()),
         };
+        let came_of_it = crate::agent::tools::answer::headline(&text);
+        let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
+        task.trace.push(step, Trace::new(Effect::Acted, about, self.model.name(), reason));
         self.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
         (LastResult { tool, ok, text }, ok)
     }
@@ -195,6 +200,7 @@ impl Session {
         self.use_cancel(cancel);
         let current = request.path.as_deref().and_then(|path| self.root.resolve(path).ok());
         let mut task = Task::new(&request.text, mode, current, scope);
+        self.use_trace(&task.trace);
         self.editor.show(Event::Started {
             request: request.text.clone(),
             mode: mode.to_owned(),

@@ -6,6 +6,7 @@ use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::offers::Offered;
 use crate::agent::scope::Scope;
+use crate::agent::trace::SharedTrace;
 use crate::agent::verdict::Found;
 use crate::llm::step::{LastResult, Usage};
 
@@ -36,6 +37,9 @@ pub struct Task {
     pub step: u32,
     /// Errors in a row.
     pub errors: u32,
+    /// Fixes after which a diagnostic was still there, by symbol and message.
+    pub survived: BTreeMap<String, u32>,
+    pub trace: SharedTrace,
     /// Whether its list of introduced diagnostics has been shown already.
     pub shown: bool,
 }
@@ -59,6 +63,8 @@ impl Task {
             usage: Usage::default(),
             step: 0,
             errors: 0,
+            survived: BTreeMap::new(),
+            trace: SharedTrace::new(request),
             shown: false,
         }
     }

@@ -8,6 +8,7 @@ use crate::agent::ledger::{Key, Snap, Snaps};
 use crate::base::text::{Encoding, LineIndex};
 use crate::diagnostics::delta::{Change, FileChange, delta};
 use crate::diagnostics::model::{Diagnostic, Freshness, Report, Severity};
+use crate::diagnostics::syntax;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
@@ -94,7 +95,7 @@ impl Verdict {
 
 /// The reports' own story, before any comparison.
 pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
-    let pending: Vec<String> = reports
+    let mut pending: Vec<String> = reports
         .iter()
         .filter(|report| !report.freshness.is_fresh())
         .map(|report| {
@@ -117,7 +118,21 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
     } else {
         Status::Timeout
     };
-    (status, pending)
+    let only_syntax = only_syntax(reports);
+    if only_syntax.is_empty() {
+        return (status, pending);
+    }
+    pending.extend(only_syntax.into_iter().map(|file| format!("all but the syntax ({file})")));
+    (if status == Status::Complete { Status::Partial } else { status }, pending)
+}
+
+/// The files of which nobody but the parser speaks: that a text parses says little.
+fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
+    let by = |syntax: bool| {
+        let chosen = reports.iter().filter(move |report| (report.provider == syntax::NAME) == syntax);
+        chosen.map(|report| report.file.as_str()).collect::<BTreeSet<_>>()
+    };
+    by(true).difference(&by(false)).copied().collect()
 }
 
 /// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
@@ -127,7 +142,10 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
     for (provider, keys) in by_provider(after) {
-        let (known, unknown): (Vec<&Key>, Vec<&Key>) = keys.into_iter().partition(|key| before.contains_key(*key));
+        // What the parser says, every other provider says too: it counts where nobody else is known.
+        let told = |key: &&Key| provider != syntax::NAME || !known_of_others(before, after, key);
+        let (known, unknown): (Vec<&Key>, Vec<&Key>) =
+            keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
         without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
         compare_provider(before, after, &known, renames, &mut verdict);
     }
@@ -139,6 +157,10 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
     }
     verdict.new.sort_by(|a, b| order(a).cmp(&order(b)));
     verdict
+}
+
+fn known_of_others(before: &Snaps, after: &Snaps, key: &Key) -> bool {
+    after.keys().any(|other| other.0 == key.0 && other.1 != key.1 && before.contains_key(other))
 }
 
 fn order(found: &Found) -> (Severity, &str, u32, u32) {

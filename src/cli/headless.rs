@@ -121,7 +121,8 @@ async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
     let model = models::make(&settings.model)?;
     let (events, queue) = unbounded_channel();
     let printer = tokio::spawn(print(queue, arguments.json));
-    let editor = Arc::new(HeadlessEditor::new(root.path(), settings.servers, events)?);
+    let editor =
+        Arc::new(HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers));
     let mut request = arguments.request()?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
@@ -203,6 +204,7 @@ fn words(event: &Event) -> Option<String> {
             }
             lines.join("\n")
         }
+        Event::Trace { markdown } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
         Event::Failed { failure } => format!("✗ {}", failure.one_line()),
         Event::Edited { .. } | Event::Words { .. } => return None,

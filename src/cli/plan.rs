@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let only_show: headless::Run = |session, request, cancel| {
         Box::pin(async move {
             let plan = headless::shown(session, session.plan(request, cancel).await)?;
-            Ok(json!({"ok": true, "plan": plan}))
+            Ok(json!({"ok": true, "plan": plan, "trace": session.trace()}))
         })
     };
     let approve: headless::Run = |session, request, cancel| {

@@ -10,7 +10,12 @@ use serde_json::{Value, json};
 
 use crate::agent::config::Config;
 use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::command::CommandProvider;
+use crate::diagnostics::command::config::Wish;
+use crate::diagnostics::model::DiagnosticsProvider;
+use crate::diagnostics::program;
 use crate::diagnostics::server::config::{self, ServerConfig};
+use crate::diagnostics::syntax::Syntax;
 
 /// Options that `ask` and `plan` share.
 #[derive(Debug, Args)]
@@ -41,6 +46,9 @@ struct File {
     model: Value,
     /// Language servers; those found on PATH where none are named.
     servers: Option<Vec<ServerConfig>>,
+    /// Commands that report diagnostics: names of the built-in table, or whole ones.
+    #[serde(default)]
+    commands: Vec<Wish>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -49,6 +57,8 @@ pub(super) struct Settings {
     pub(super) config: Config,
     pub(super) model: Value,
     pub(super) servers: Vec<ServerConfig>,
+    /// What is asked beside the servers: the syntax, and the user's commands.
+    pub(super) providers: Vec<Box<dyn DiagnosticsProvider>>,
 }
 
 impl Options {
@@ -61,7 +71,13 @@ impl Options {
         }
         let path = std::env::var_os("PATH");
         let servers = file.servers.unwrap_or_else(|| config::detect(root, &self.folders, path.as_deref()));
-        Ok(Settings { config, model: self.model(file.model)?, servers })
+        let mut providers: Vec<Box<dyn DiagnosticsProvider>> = vec![Box::new(Syntax::default())];
+        let places = program::places(root, &self.folders, path.as_deref());
+        for wish in file.commands {
+            let command = wish.config().and_then(|command| CommandProvider::new(command, root, &places));
+            providers.push(Box::new(command.map_err(config_error)?));
+        }
+        Ok(Settings { config, model: self.model(file.model)?, servers, providers })
     }
 
     fn file(&self) -> Result<File, Failure> {

@@ -72,6 +72,8 @@ pub enum Effect {
     SetAside,
     Asked,
     Stopped,
+    /// What is to be done, in a plan.
+    Planned,
     /// What was done in the end; written by whoever acts, never by a rule.
     Acted,
 }
@@ -86,6 +88,7 @@ impl Effect {
             Self::SetAside => "set aside",
             Self::Asked => "asked",
             Self::Stopped => "stopped",
+            Self::Planned => "planned",
             Self::Acted => "acted",
         }
     }

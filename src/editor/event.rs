@@ -59,6 +59,10 @@ pub enum Event {
         markdown: String,
         phase: String,
     },
+    /// What led to what in a task, for a reader.
+    Trace {
+        markdown: String,
+    },
     /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
     Introduced {
         title: String,

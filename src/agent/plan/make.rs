@@ -9,6 +9,7 @@ use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::llm::step::{ModelError, PlanReply};
 use crate::symbols::language;
@@ -57,6 +58,9 @@ impl Session {
             }
             input.problems = problems;
         };
+        for (number, step) in (1..).zip(&plan.steps) {
+            task.trace.push(number, Trace::new(Effect::Planned, &step.title, self.model.name(), &step.because));
+        }
         *self.plan.lock().await = Some((plan.clone(), task));
         Ok(plan)
     }

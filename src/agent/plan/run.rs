@@ -39,6 +39,7 @@ impl Session {
             return Err(failure);
         }
         self.use_cancel(cancel);
+        self.use_trace(&task.trace);
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if failure.kind == Kind::Cancelled => "stopped",

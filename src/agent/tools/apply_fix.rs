@@ -27,6 +27,7 @@ pub(super) struct Parameters {
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
     let name = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.key.clone());
+    let about = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.about.clone());
     let wanted = wanted(session, &given.fix, deadline).await;
     let wanted = match wanted {
         Ok(wanted) => wanted,
@@ -37,6 +38,12 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     };
     task.tried.extend(name);
     let changed = session.change(task, wanted, session.config.diagnostics.on_edit, deadline).await?;
+    if changed.verdict.status == Status::Complete
+        && changed.verdict.fixed.is_empty()
+        && let Some(about) = about
+    {
+        *task.survived.entry(about).or_default() += 1;
+    }
     if let Some(reason) = worse(&changed.verdict) {
         session.take_back(task, &changed).await?;
         return Err(tool_failure(format!("the fix was taken back: {reason}"), "take another way"));

@@ -52,7 +52,7 @@ pub struct CommandConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    Json(Mapping),
+    Json(Box<Mapping>),
     Sarif,
     /// Patterns with the groups `file`, `line`, `column`, `end_line`, `end_column`, `severity`, `code` and `message`.
     /// The first that matches a line reads it; lines that none matches say nothing.
@@ -253,7 +253,7 @@ mod tests {
             (CommandConfig { ran: vec![], ..good.clone() }, "exit status"),
             (CommandConfig { needs_saved: false, ..good.clone() }, "{file}"),
             (CommandConfig { format: Format::Regex(vec![]), ..good.clone() }, "pattern"),
-            (CommandConfig { format: Format::Json(Mapping::default()), ..good.clone() }, "message"),
+            (CommandConfig { format: Format::Json(Box::default()), ..good.clone() }, "message"),
         ] {
             assert!(bad.problem().is_some_and(|problem| problem.contains(word)), "{bad:?}");
         }

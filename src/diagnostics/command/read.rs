@@ -21,7 +21,7 @@ pub struct Output {
 /// A format, ready to read.
 #[derive(Debug)]
 pub enum Reader {
-    Json(Mapping),
+    Json(Box<Mapping>),
     Sarif,
     Regex(Vec<Regex>),
 }

@@ -6,6 +6,7 @@ mod format;
 mod transaction;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +16,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::base::deadline::Deadline;
 use crate::base::text::Range;
-use crate::diagnostics::model::{DiagnosticsProvider, FileText, Report};
+use crate::diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
 use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
@@ -30,11 +31,12 @@ const CHANGED: u8 = 2;
 const DELETED: u8 = 3;
 
 /// The headless editor. Dropping it kills its servers; [`HeadlessEditor::shutdown`] lets them end in order.
-#[derive(Debug)]
 pub struct HeadlessEditor {
     root: PathBuf,
     files: Arc<Mutex<Files>>,
     servers: Vec<LanguageServer>,
+    /// Providers that need no editor: syntax, commands.
+    providers: Vec<Box<dyn DiagnosticsProvider>>,
     fixes: Mutex<Fixes>,
     events: UnboundedSender<Event>,
 }
@@ -50,11 +52,19 @@ impl HeadlessEditor {
             .ok_or_else(|| EditorError::NotFound(root.display().to_string()))?;
         Ok(Self {
             files: Arc::new(Mutex::new(Files::new(root.clone()))),
+            providers: Vec::new(),
             servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
             fixes: Mutex::default(),
             events,
             root,
         })
+    }
+
+    /// Asks these beside the language servers.
+    #[must_use]
+    pub fn with_providers(mut self, providers: Vec<Box<dyn DiagnosticsProvider>>) -> Self {
+        self.providers.extend(providers);
+        self
     }
 
     /// Ends all servers, by force where the deadline passes.
@@ -82,7 +92,7 @@ impl HeadlessEditor {
     }
 
     /// Reads the asked files and all that the servers know, and tells these what changed on disk meanwhile.
-    async fn refresh(&self, asked: &[String]) -> Vec<FileText> {
+    async fn refresh(&self, asked: &[String]) -> Vec<Document> {
         let mut paths = self.loaded_files();
         paths.extend(asked.iter().cloned());
         let read = self
@@ -103,9 +113,9 @@ impl HeadlessEditor {
             gone.iter().for_each(|(path, _)| server.close(path));
             server.changed_on_disk(&gone);
         }
-        for (read, path) in &read {
-            if asked.contains(path) {
-                wanted.extend(text(read));
+        for (read, path) in read {
+            if asked.contains(&path) {
+                wanted.extend(read);
             }
         }
         wanted
@@ -142,7 +152,36 @@ impl HeadlessEditor {
 }
 
 fn text(read: &Result<Document, EditorError>) -> Option<FileText> {
-    read.as_ref().ok().map(|document| FileText { path: document.path.clone(), text: document.text.clone() })
+    read.as_ref().ok().map(file_text)
+}
+
+fn file_text(document: &Document) -> FileText {
+    FileText { path: document.path.clone(), text: document.text.clone() }
+}
+
+/// Asks a provider that knows texts and no versions. One that looks at single files is asked about the edited alone.
+async fn ask(
+    provider: &dyn DiagnosticsProvider,
+    documents: &[Document],
+    edited: &[String],
+    deadline: Deadline,
+) -> Vec<Report> {
+    let single = provider.reach() == Reach::File;
+    let wanted = documents.iter().filter(|document| !single || edited.contains(&document.path));
+    let texts: Vec<FileText> = wanted.map(file_text).collect();
+    let mut reports = provider.fetch(&texts, deadline).await;
+    for report in &mut reports {
+        let document = documents.iter().find(|document| document.path == report.file);
+        report.wanted_version = document.map(|document| document.version);
+        report.version = report.wanted_version.filter(|_| report.freshness.is_fresh());
+    }
+    reports
+}
+
+impl fmt::Debug for HeadlessEditor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeadlessEditor").field("root", &self.root).finish_non_exhaustive()
+    }
 }
 
 #[async_trait]
@@ -161,8 +200,13 @@ impl Editor for HeadlessEditor {
     }
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
-        let texts = self.refresh(&[edited, bystanders].concat()).await;
-        join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline))).await.concat()
+        let documents = self.refresh(&[edited, bystanders].concat()).await;
+        let texts: Vec<FileText> = documents.iter().map(file_text).collect();
+        let servers = join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline)));
+        let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
+        let (mut reports, others) = futures::join!(servers, join_all(others));
+        reports.extend(others);
+        reports.concat()
     }
 
     async fn late(&self) -> Vec<Report> {

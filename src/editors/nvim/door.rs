@@ -135,6 +135,7 @@ impl Door {
             "undo" => self.start_current("nothing was done here yet", |session, _cancel| {
                 Box::pin(async move { session.undo().await.events })
             }),
+            "trace" => self.trace(),
             "stop" => {
                 if !self.stop() {
                     self.show(Event::Failed { failure: Failure::user("nothing is running", "") });
@@ -285,6 +286,18 @@ impl Door {
         let new = Arc::new(Open { root: path, editor, session });
         open.push(Arc::clone(&new));
         Ok(new)
+    }
+
+    /// Shows what led to what in the last task, or in the one that runs.
+    fn trace(&self) {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.show(match current {
+            Some(open) => Event::Trace { markdown: open.session.trace_markdown() },
+            None => {
+                let failure = Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something");
+                Event::Failed { failure }
+            }
+        });
     }
 
     /// Stops the running task; false when none runs.

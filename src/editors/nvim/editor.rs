@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use crate::base::deadline::Deadline;
 use crate::base::path;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{Freshness, Report};
+use crate::diagnostics::syntax;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange, workspace_edit};
@@ -105,6 +106,20 @@ impl NvimEditor {
         }
     }
 
+    /// Of files that no client of the editor covers, the syntax at least is known.
+    async fn without_client(&self, reports: &[Report], edited: &[String], bystanders: &[String]) -> Vec<Report> {
+        let covered = |path: &&String| reports.iter().any(|report| report.file == **path);
+        let mut alone = Vec::new();
+        for path in edited.iter().chain(bystanders).filter(|path| !covered(path) && syntax::covers(path)) {
+            let start = Instant::now();
+            if let Ok((facts, text)) = self.fetch(path).await {
+                let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+                alone.extend(syntax::report(path, &text, Some(facts.version), elapsed));
+            }
+        }
+        alone
+    }
+
     fn buffer_edit(&self, edit: &FileEdit) -> Result<BufferEdit, EditorError> {
         Ok(match edit {
             FileEdit::Change { path, version, hunks } => {
@@ -196,6 +211,8 @@ impl Editor for NvimEditor {
                 for entry in entries.0 {
                     reports.push(self.report(entry).await);
                 }
+                let alone = self.without_client(&reports, edited, bystanders).await;
+                reports.extend(alone);
             }
             Err(error) => tracing::warn!(%error, "diagnostics could not be asked for"),
         }

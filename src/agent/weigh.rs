@@ -1,0 +1,158 @@
+//! Which diagnostics a model sees and in which order: duplicates merged, every rule of policy heard, all of it traced.
+
+use std::collections::BTreeMap;
+
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::verdict::Found;
+use crate::diagnostics::grouping;
+use crate::diagnostics::merge::{self, Merged, Placed};
+use crate::diagnostics::model::Confidence;
+use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
+use crate::diagnostics::policy::{Effect, Evidence, Limits, Trace, judge, words};
+use crate::editor::event::Event;
+use crate::llm::step::FixOffer;
+
+/// Groups in the summary of what is left out.
+const GROUPS: usize = 5;
+
+/// A diagnostic as it is shown, with everybody who says so.
+#[derive(Clone, Debug)]
+pub(crate) struct Weighed {
+    pub(crate) found: Found,
+    pub(crate) sources: Vec<String>,
+    pub(crate) confidence: Confidence,
+    /// It survived the fixes that were meant for it.
+    pub(crate) doubtful: bool,
+}
+
+impl Weighed {
+    /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
+    pub(crate) fn source(&self) -> String {
+        let kind = self.found.diagnostic.source.split_once(':').map_or("", |(kind, _)| kind);
+        format!("{kind}:{}", words::names(&self.sources))
+    }
+
+    fn placed(&self) -> Placed<'_> {
+        placed(&self.found)
+    }
+}
+
+fn placed(found: &Found) -> Placed<'_> {
+    Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
+}
+
+/// What a fix is meant for, good over the steps of a task: symbol and message.
+pub(crate) fn key(found: &Found) -> String {
+    format!("{}|{}", found.symbol, found.diagnostic.message)
+}
+
+impl Session {
+    /// Merges, judges and orders what was found; the fixes follow their diagnostics to their new places.
+    pub(crate) async fn weigh(
+        &self,
+        task: &mut Task,
+        found: &[Found],
+        fixes: Vec<FixOffer>,
+    ) -> (Vec<Weighed>, Vec<FixOffer>) {
+        let texts = self.present_texts(found).await;
+        let known = self.known().await;
+        let items: Vec<Placed> = found.iter().map(placed).collect();
+        let merged = merge::merge(&items);
+        let evidence = |group: &Merged| {
+            let shown = &found[group.shown];
+            let file = &shown.symbol.file;
+            let text = texts.get(file);
+            let reported = known.get(&(file.clone(), shown.diagnostic.source.clone()));
+            Evidence {
+                sources: group.sources.clone(),
+                file_exists: file.is_empty() || text.is_some(),
+                text_current: reported.and_then(|snap| snap.text.as_deref()) == text.map(String::as_str),
+                survived: group
+                    .members
+                    .iter()
+                    .filter_map(|i| task.survived.get(&key(&found[*i])))
+                    .copied()
+                    .max()
+                    .unwrap_or(0),
+                ..Evidence::fresh(&shown.diagnostic.source)
+            }
+        };
+        let evidence: Vec<Evidence> = merged.iter().map(evidence).collect();
+        let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
+        for group in merged.iter().filter(|group| group.members.len() > 1) {
+            let about = words::about(&items[group.shown], &group.sources);
+            let reason = format!("said {} times of the same place, shown once", group.members.len());
+            task.trace.push(task.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+        }
+        let judgement = judge(&shown, &evidence, &Limits::default());
+        for entry in judgement.trace {
+            task.trace.push(task.step.max(1), entry);
+        }
+        let mut seen = Vec::with_capacity(judgement.kept.len());
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        for judged in &judgement.kept {
+            let group = &merged[judged.index];
+            places.extend(group.members.iter().map(|member| (*member, seen.len())));
+            if judged.doubtful {
+                self.doubt(task, &shown[judged.index], &evidence[judged.index], judged);
+            }
+            seen.push(Weighed {
+                found: found[group.shown].clone(),
+                sources: group.sources.clone(),
+                confidence: judged.confidence,
+                doubtful: judged.doubtful,
+            });
+        }
+        let follow = |fix: FixOffer| match fix.diagnostic {
+            Some(index) => places.get(&index).map(|place| FixOffer { diagnostic: Some(*place), ..fix }),
+            None => Some(fix),
+        };
+        (seen, fixes.into_iter().filter_map(follow).collect())
+    }
+
+    /// Asks the user about a diagnostic that no fix helped against; the task goes on without it.
+    fn doubt(&self, task: &Task, item: &Placed, evidence: &Evidence, judged: &crate::diagnostics::policy::Judged) {
+        let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &Limits::default());
+        let new = !task.trace.entries().iter().any(|known| known.trace == entry);
+        task.trace.push(task.step.max(1), entry);
+        if let (true, Decision::Ask(question)) = (new, decision) {
+            self.editor.show(Event::Progress { text: question });
+        }
+    }
+
+    /// The texts of the files as they are now; those that are gone are left out.
+    async fn present_texts(&self, found: &[Found]) -> BTreeMap<String, String> {
+        let mut texts = BTreeMap::new();
+        for found in found {
+            let file = &found.symbol.file;
+            if !file.is_empty()
+                && !texts.contains_key(file)
+                && let Ok(document) = self.editor.read(file).await
+            {
+                texts.insert(file.clone(), document.text);
+            }
+        }
+        texts
+    }
+}
+
+impl Task {
+    /// Records what the model is about to see.
+    pub(crate) fn note_seen(&self, seen: &[Weighed]) {
+        for seen in seen {
+            let about = words::about(&seen.placed(), &seen.sources);
+            let claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            self.trace.push(self.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
+        }
+    }
+
+    /// Records what there is too much of to be looked at, in groups.
+    pub(crate) fn note_left_out(&self, found: &[Found]) {
+        let items: Vec<Placed> = found.iter().map(placed).collect();
+        for line in grouping::lines(&grouping::by_theme(&items), GROUPS) {
+            let reason = "there are more than can be weighed at once, and worse ones";
+            self.trace.push(self.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
+        }
+    }
+}
