@@ -123,6 +123,16 @@ fn a_cut_decorator_and_a_cut_long_header_are_seen() {
 }
 
 #[test]
+fn comments_do_not_pass_for_headers_nor_hide_them() {
+    let flat = "def empty(self):  # yes: or no\n    return 1";
+    let after = run(CART, "Cart::empty", Action::Replace, flat);
+    assert!(after.contains("    def empty(self):  # yes: or no\n        return 1\n"), "{after}");
+    let cut = "# One of these:\n    def empty(self):\n        return 1";
+    let after = run(CART, "Cart::empty", Action::Replace, cut);
+    assert!(after.contains("    # One of these:\n    def empty(self):\n        return 1\n"), "{after}");
+}
+
+#[test]
 fn strings_that_say_what_they_say_are_not_moved() {
     let content = "def empty(self):\n    \"\"\"No item.\n\n    None at all.\n    \"\"\"\n    return \"\"\"\\\nleft\n  two\n\"\"\"";
     let after = run(CART, "Cart::empty", Action::Replace, content);
