@@ -18,6 +18,11 @@ M.info = nil
 --- The folder of this plugin.
 M.folder = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2))))
 
+-- JSON's null is nil here: `vim.NIL` would count as true.
+local function decode(json)
+  return vim.json.decode(json, { luanil = { object = true, array = true } })
+end
+
 function M.say(text, level)
   vim.notify('Sextant: ' .. text, level or vim.log.levels.INFO)
 end
@@ -116,10 +121,12 @@ local function start(options)
       fail(('%s did not answer within %d s; the next command tries again. Log: %s'):format(path, HANDSHAKE_MS / 1000, M.log_path()))
     end
   end, HANDSHAKE_MS)
+  -- What only concerns windows and the process itself stays here.
+  local theirs = { model = options.model, diagnostics = options.diagnostics, save = options.save, quickfix = options.quickfix, limits = options.limits }
   vim.rpcnotify(job, 'hello', vim.json.encode({
     version = require('sextant').version,
     cwd = vim.fn.getcwd(),
-    options = options,
+    options = theirs,
   }))
   return true
 end
@@ -127,7 +134,7 @@ end
 --- Called by the binary once it has read the greeting.
 ---@param json string
 function M.welcome(json)
-  local info = vim.json.decode(json)
+  local info = decode(json)
   if not channel then
     return
   end
@@ -232,7 +239,7 @@ function M.call(id, method, json)
       return reply({ kind = 'other', message = 'unknown method ' .. method })
     end
     local ok, err = pcall(function()
-      require(handler[1])[handler[2]](vim.json.decode(json, { luanil = { object = true, array = true } }), reply)
+      require(handler[1])[handler[2]](decode(json), reply)
     end)
     if not ok then
       reply({ kind = 'other', message = tostring(err) })
@@ -243,7 +250,7 @@ end
 --- Called by the binary: shows an event.
 function M.event(json)
   vim.schedule(function()
-    require('sextant.show').event(vim.json.decode(json, { luanil = { object = true, array = true } }))
+    require('sextant.show').event(decode(json))
   end)
 end
 

@@ -106,9 +106,22 @@ local function entry(job, how, version, items)
   }
 end
 
+-- Neovim asks only for visible buffers; what we asked for is shown by its own handler, so that the signs are
+-- right everywhere. Not for servers that publish as well: Neovim would show everything twice.
+local function show_pulled(job, items)
+  if job.client:supports_method(PULL, job.buf) then
+    local ctx = { client_id = job.client.id, bufnr = job.buf, method = PULL, params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) } } }
+    local handler = job.client.handlers[PULL] or vim.lsp.handlers[PULL]
+    pcall(handler, nil, { kind = 'full', items = items }, ctx)
+  end
+end
+
 local function finish(job, how, version, items)
   if job.dead then
     return
+  end
+  if how == 'exact' then
+    show_pulled(job, items)
   end
   raw[job.client.id] = raw[job.client.id] or {}
   raw[job.client.id][job.buf] = { items = items, version = version }

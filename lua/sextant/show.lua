@@ -132,9 +132,6 @@ local renderers = {
   end,
   acting = function(event)
     line(('%d. %s %s'):format(event.step, event.tool, event.target))
-    if event.reasoning ~= '' then
-      line('   ' .. event.reasoning)
-    end
   end,
   acted = function(event)
     line((event.ok and '   ' or '   ✗ ') .. event.text:gsub('\n', '\n   '))
@@ -144,6 +141,7 @@ local renderers = {
   end,
   plan = function(event)
     require('sextant.plan').update(event.markdown, event.phase)
+    emit('SextantPlan', event)
   end,
   introduced = function(event)
     quickfix(event)

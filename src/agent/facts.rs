@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::clean;
+use crate::agent::tools::answer::headline;
 use crate::agent::verdict::{self, Found};
 use crate::base::deadline::Deadline;
 use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
@@ -116,8 +116,11 @@ fn excerpt(path: &str, text: &str, names: &str, room: usize) -> String {
         if text.len() <= room {
             return text.to_owned();
         }
-        let list = outline.map(|outline| (0..outline.symbols.len()).map(|index| outline.path_of(index)).collect::<Vec<_>>());
-        return list.map(|list| fit(&format!("(too long to show; its symbols: {})", list.join(", ")), room)).unwrap_or_default();
+        let list =
+            outline.map(|outline| (0..outline.symbols.len()).map(|index| outline.path_of(index)).collect::<Vec<_>>());
+        return list
+            .map(|list| fit(&format!("(too long to show; its symbols: {})", list.join(", ")), room))
+            .unwrap_or_default();
     }
     let Some(outline) = outline else { return String::new() };
     match outline.find(names) {
@@ -144,7 +147,7 @@ fn line(found: &Found) -> DiagnosticLine {
         severity: found.diagnostic.severity.to_string(),
         symbol: found.symbol.to_string(),
         code: found.diagnostic.code.clone().unwrap_or_default(),
-        message: clean(&found.diagnostic.message),
+        message: headline(&found.diagnostic.message),
         source: found.diagnostic.source.clone(),
     }
 }

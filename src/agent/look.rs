@@ -17,12 +17,7 @@ impl Session {
     /// Asks for the diagnostics of the files as they are now and keeps what is fresh.
     ///
     /// A report that is of another version than the text at hand counts as not answered.
-    pub(crate) async fn look(
-        &self,
-        edited: &[Document],
-        bystanders: &[Document],
-        deadline: Deadline,
-    ) -> Vec<Report> {
+    pub(crate) async fn look(&self, edited: &[Document], bystanders: &[Document], deadline: Deadline) -> Vec<Report> {
         let paths = |documents: &[Document]| documents.iter().map(|document| document.path.clone()).collect::<Vec<_>>();
         let (edited_paths, bystander_paths) = (paths(edited), paths(bystanders));
         let cancel = self.cancelled();

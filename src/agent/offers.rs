@@ -101,7 +101,10 @@ impl Session {
 }
 
 fn repairs(fix: &Fix, item: &Found) -> bool {
-    let same = fix.repairs.iter().any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
+    let same = fix
+        .repairs
+        .iter()
+        .any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
     let silent = fix.repairs.is_empty() && fix.provider == item.diagnostic.source;
     (same || silent) && !matches(&HIDING_TITLE, &fix.title)
 }

@@ -8,7 +8,7 @@ use crate::agent::ledger::{Ledger, Snaps};
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::{Line, clean};
+use crate::agent::tools::answer::{Line, headline};
 use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::base::deadline::Deadline;
 use crate::diagnostics::model::Severity;
@@ -62,7 +62,7 @@ impl Session {
             created: task.created.clone(),
         });
         *self.open_end.lock().await = open_end;
-        let summary = summary(word, &files, &verdict, shown.len(), task.usage);
+        let summary = summary(word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
         self.editor.show(Event::Finished { ok: true, summary: summary.clone() });
         Outcome {
             ok: true,
@@ -70,7 +70,7 @@ impl Session {
             answer: String::new(),
             files,
             new_diagnostics: shown.into_iter().map(Line::of).collect(),
-            fixed: verdict.fixed.iter().filter(|gone| gone.severity <= floor).count(),
+            fixed: verdict.fixed_from(floor),
             unchanged: verdict.unchanged,
             diagnostics_status: verdict.status,
             pending: verdict.pending,
@@ -97,7 +97,8 @@ impl Session {
         let verdict = verdict::compare(&start, &known, &[], &[]);
         let shown: Vec<&Found> = verdict.new_from(self.config.diagnostics.severity_floor).collect();
         self.introduced(&end.request, &shown, true);
-        self.editor.show(Event::Progress { text: format!("a late answer came: {} new diagnostics in all", shown.len()) });
+        self.editor
+            .show(Event::Progress { text: format!("a late answer came: {} new diagnostics in all", shown.len()) });
     }
 
     async fn task_verdict(&self, task: &mut Task, files: &[String]) -> Verdict {
@@ -117,7 +118,11 @@ impl Session {
         let budget = self.config.diagnostics.timeout_ms.max(LAST_LOOK_MS);
         let open = task.pending.is_some();
         let deadline = Deadline::after_ms(budget);
-        let reports = if open { self.look(&documents, &bystanders, deadline).await } else { self.ensure_baseline(&documents, &bystanders, deadline).await };
+        let reports = if open {
+            self.look(&documents, &bystanders, deadline).await
+        } else {
+            self.ensure_baseline(&documents, &bystanders, deadline).await
+        };
         let unfresh: BTreeSet<(String, String)> = reports
             .iter()
             .filter(|report| !report.freshness.is_fresh())
@@ -157,11 +162,11 @@ fn entry(found: &Found) -> Entry {
         line: found.line,
         column: found.column,
         kind: kind.to_owned(),
-        text: format!("{symbol}{}{code}", clean(&found.diagnostic.message)),
+        text: format!("{symbol}{}{code}", headline(&found.diagnostic.message)),
     }
 }
 
-fn summary(word: &str, files: &[String], verdict: &Verdict, new: usize, usage: Usage) -> String {
+fn summary(word: &str, files: &[String], verdict: &Verdict, (new, fixed): (usize, usize), usage: Usage) -> String {
     let mut parts = Vec::new();
     if !word.is_empty() {
         parts.push(word.trim_end_matches('.').to_owned());
@@ -171,7 +176,7 @@ fn summary(word: &str, files: &[String], verdict: &Verdict, new: usize, usage: U
     } else {
         parts.push(format!("changed {}", files.join(", ")));
         parts.push(match verdict.status {
-            Status::Complete => format!("{new} new diagnostics, {} fixed, {} unchanged", verdict.fixed.len(), verdict.unchanged),
+            Status::Complete => format!("{new} new diagnostics, {fixed} fixed, {} unchanged", verdict.unchanged),
             Status::Partial => format!("{new} new diagnostics so far, not known yet: {}", verdict.pending.join(", ")),
             status => format!("diagnostics {}: what the change did is not known", status.name()),
         });

@@ -91,7 +91,11 @@ impl Scope {
             (Self::Symbols(symbols), Wanted::Change { document, hunks }) => {
                 let own: Vec<&str> =
                     symbols.iter().filter(|own| own.file == document.path).map(|own| own.names.as_str()).collect();
-                if own.is_empty() { Err(self.outside(want.path())) } else { check_hunks(&document.path, &document.text, &own, hunks) }
+                if own.is_empty() {
+                    Err(self.outside(want.path()))
+                } else {
+                    check_hunks(&document.path, &document.text, &own, hunks)
+                }
             }
             _ => Err(self.outside(want.path())),
         }

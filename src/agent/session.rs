@@ -1,7 +1,7 @@
 //! A session: one editor, one workspace, one model, and what is known from one task to the next.
 
-use std::sync::{Arc, PoisonError, RwLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;

@@ -26,7 +26,10 @@ const CURRENT_LINES: usize = 60;
 /// How the steps came to their end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    Done { changed: bool, answer: String },
+    Done {
+        changed: bool,
+        answer: String,
+    },
     OutOfSteps,
     /// The last of the errors.
     TooManyErrors(String),
@@ -42,7 +45,9 @@ impl Session {
             // The answer has been shown as it came.
             Ok(Ended::Done { .. }) => String::new(),
             Ok(Ended::OutOfSteps) => format!("stopped after {} steps", self.config.limits.steps),
-            Ok(Ended::TooManyErrors(last)) => format!("gave up after {} errors in a row, the last: {last}", self.config.limits.errors),
+            Ok(Ended::TooManyErrors(last)) => {
+                format!("gave up after {} errors in a row, the last: {last}", self.config.limits.errors)
+            }
             Err(failure) => failure.message.clone(),
         };
         let mut outcome = self.finish(&mut task, &word).await;
@@ -85,7 +90,10 @@ impl Session {
                     Some(action) => {
                         let (result, ok) = self.act(task, &action, &reply.reasoning).await;
                         if ok && !reply.proceed {
-                            return Ok(Ended::Done { changed: task.journal.checkpoints.len() > changes, answer: reply.answer });
+                            return Ok(Ended::Done {
+                                changed: task.journal.checkpoints.len() > changes,
+                                answer: reply.answer,
+                            });
                         }
                         result
                     }
@@ -126,7 +134,12 @@ impl Session {
     }
 
     /// Carries out an edit of a tool and words the answer.
-    pub(crate) async fn edit(&self, task: &mut Task, wanted: Vec<Wanted>, notes: Vec<String>) -> Result<ToolAnswer, Failure> {
+    pub(crate) async fn edit(
+        &self,
+        task: &mut Task,
+        wanted: Vec<Wanted>,
+        notes: Vec<String>,
+    ) -> Result<ToolAnswer, Failure> {
         let checks = &self.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
         let changed = self.change(task, wanted, checks.on_edit, deadline).await?;
@@ -152,13 +165,17 @@ impl Session {
 
     /// The bytes of a symbol in a document.
     pub(crate) fn place_in(&self, document: &Document, symbol: &str) -> Result<std::ops::Range<usize>, Failure> {
-        let language = crate::symbols::language::of_path(&document.path)
-            .ok_or_else(|| tool_failure(format!("{} is in a language without symbols here", document.path), "leave out symbol"))?;
+        let language = crate::symbols::language::of_path(&document.path).ok_or_else(|| {
+            tool_failure(format!("{} is in a language without symbols here", document.path), "leave out symbol")
+        })?;
         let outline = crate::symbols::outline::Outline::parse(language, &document.text);
         let names = crate::symbols::path::SymbolPath::parse(symbol).names;
         let names = if names.is_empty() { symbol.to_owned() } else { names };
         let index = outline.find(&names).map_err(|missing| {
-            tool_failure(format!("no single symbol {names} in {}", document.path), format!("there is {}", missing.candidates.join(", ")))
+            tool_failure(
+                format!("no single symbol {names} in {}", document.path),
+                format!("there is {}", missing.candidates.join(", ")),
+            )
         })?;
         Ok(outline.symbols[index].extent.clone())
     }
@@ -212,7 +229,9 @@ impl Session {
         };
         for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
             let why = report.note.as_deref().unwrap_or("no answer in time");
-            self.editor.show(Event::Progress { text: format!("{} says nothing about {} yet: {why}", report.provider, report.file) });
+            self.editor.show(Event::Progress {
+                text: format!("{} says nothing about {} yet: {why}", report.provider, report.file),
+            });
         }
         Ok(())
     }
@@ -226,7 +245,9 @@ fn shown(tool: &str, ok: bool, text: &str) -> String {
 
 pub(crate) fn model_failure(error: &ModelError) -> Failure {
     let hint = match error {
-        ModelError::Unreachable { .. } => "check base_url and whether the server runs; `provider = \"offline\"` needs none",
+        ModelError::Unreachable { .. } => {
+            "check base_url and whether the server runs; `provider = \"offline\"` needs none"
+        }
         ModelError::Unauthorized { .. } => "check the key and that it belongs to this provider",
         ModelError::Busy { .. } => "try again later, or use another model",
         ModelError::Rejected { .. } => "check the model's name and the provider in the configuration",

@@ -15,7 +15,10 @@ impl Session {
     pub async fn undo(&self) -> Result<String, Failure> {
         let mut last = self.last.lock().await;
         let Some(journal) = last.clone() else {
-            return Err(Failure::user("there is nothing to undo", "only what Sextant itself changed is undone here; `u` undoes the rest"));
+            return Err(Failure::user(
+                "there is nothing to undo",
+                "only what Sextant itself changed is undone here; `u` undoes the rest",
+            ));
         };
         let net = journal.net();
         if net.is_empty() {
@@ -121,14 +124,8 @@ mod tests {
             marks_before: Marks::Null,
             marks_after: Marks::Null,
         };
-        let document = Document {
-            path: "a.py".into(),
-            text: now.into(),
-            version: 1,
-            exists: true,
-            unsaved: false,
-            locked: None,
-        };
+        let document =
+            Document { path: "a.py".into(), text: now.into(), version: 1, exists: true, unsaved: false, locked: None };
         plan(&change, Some(&document)).map(|(_, text)| text)
     }
 

@@ -82,6 +82,11 @@ impl Verdict {
         self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
     }
 
+    /// How many of the fixed ones are at least as severe as the floor.
+    pub fn fixed_from(&self, floor: Severity) -> usize {
+        self.fixed.iter().filter(|gone| gone.severity <= floor).count()
+    }
+
     pub fn count(&self, severity: Severity) -> usize {
         self.new.iter().filter(|found| found.diagnostic.severity == severity).count()
     }
@@ -156,8 +161,7 @@ fn compare_provider(before: &Snaps, after: &Snaps, keys: &[&Key], renames: &[(St
     let side = |snaps: &'_ Snaps| -> Vec<Diagnostic> {
         keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()
     };
-    let unchanged_files =
-        |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
+    let unchanged_files = |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
     if keys.iter().all(|key| unchanged_files(&key)) {
         out.unchanged += side(after).len();
         return;

@@ -1,8 +1,12 @@
 //! The command line: one file a subcommand, and the wiring of rooms to each other.
 
+mod ask;
+mod headless;
 mod log;
 mod models;
 mod nvim;
+mod plan;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -18,6 +22,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Do what a request says, in a folder, with the language servers found there
+    Ask(headless::Job),
+    /// Make a plan for a request and print it; with --approve run it
+    Plan(plan::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::Arguments),
 }
@@ -25,6 +33,8 @@ enum Command {
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     match Cli::parse().command {
+        Command::Ask(arguments) => ask::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

@@ -12,7 +12,8 @@ use crate::llm::step::Model;
 
 /// Makes the model of a `model` table: `{"provider": "offline"}`, nothing at all, or a remote one.
 pub(super) fn make(given: &Value) -> Result<Arc<dyn Model>, Failure> {
-    let offline = given.is_null() || given["provider"] == "offline" || given.as_object().is_some_and(|map| map.is_empty());
+    let offline =
+        given.is_null() || given["provider"] == "offline" || given.as_object().is_some_and(|map| map.is_empty());
     if offline {
         return Ok(Arc::new(OfflineModel));
     }

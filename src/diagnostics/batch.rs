@@ -101,3 +101,44 @@ impl Said {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: &str = r#"{"start":{"line":LINE,"character":4},"end":{"line":LINE,"character":7}}"#;
+
+    fn diagnostic(line: usize, message: &str) -> String {
+        let range = AT.replace("LINE", &line.to_string());
+        format!(r#"{{"file":"a.py","range":{range},"severity":1,"code":"E","source":"x","message":"{message}"}}"#)
+    }
+
+    #[test]
+    fn a_case_is_answered_with_every_key() {
+        let line = format!(
+            r#"{{"id":7,"kind":"any","files":{{"a.py":{{"before":"x = bad\ny = bad\n","after":"import a\nx = bad\ny = good\n"}},"b.py":{{"before":null,"after":""}}}},"before":[{},{}],"after":[{},{}]}}"#,
+            diagnostic(0, "one"),
+            diagnostic(1, "m"),
+            diagnostic(1, "two words"),
+            diagnostic(0, "m")
+        );
+        assert_eq!(
+            answer(&line).as_deref(),
+            Ok(r#"{"id":7,"new":[1],"pairs":[[0,0]],"fixed":[1],"masked":[],"revealed":[],"updated":[[0,0]]}"#)
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_no_case_is_an_error_that_says_why() {
+        for (line, why) in [
+            ("", "EOF"),
+            ("[1]", "invalid"),
+            (r#"{"id":1}"#, "missing field `files`"),
+            (r#"{"id":1,"files":{},"before":[{"message":3}],"after":[]}"#, "expected a string"),
+            (r#"{"id":1,"files":{"a":5},"before":[],"after":[]}"#, "column 22"),
+        ] {
+            let error = answer(line).expect_err(line);
+            assert!(error.starts_with("not a case: ") && error.contains(why), "{line}: {error}");
+        }
+    }
+}

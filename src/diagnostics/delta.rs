@@ -19,6 +19,8 @@ mod units;
 mod verdict;
 
 #[cfg(test)]
+mod benchmark;
+#[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};
@@ -103,8 +105,9 @@ pub fn delta(change: &Change<'_>, before: &[Diagnostic], after: &[Diagnostic]) -
     let mut votes = spelling::Votes::new();
     let mut tokens = spelling::pair(&old, &new, &units, &mut votes);
     for (b, a) in partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
-        if old.files[b].errors + new.files[*a as usize].errors > 0 {
-            text::pair_lines((&old, b), (&new, *a as usize), &mut tokens);
+        let (x, y) = (&old.files[b], &new.files[*a as usize]);
+        if x.errors + y.errors > 0 || !(x.parsed && y.parsed) {
+            text::pair_lines((&old, b), (&new, *a as usize), &mut tokens, &mut votes);
         }
     }
     let names = spellings.names();

@@ -3,6 +3,8 @@
 //! The prefix is the same for every question of a kind, so that providers can cache it. What comes from the
 //! workspace stands between fences that its own text cannot close.
 
+use serde::Serialize;
+
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
 use crate::llm::tokens;
 use crate::llm::tools::{self, TOOLS};
@@ -40,14 +42,7 @@ impl Prompt {
 
 /// The prompt of one simple-mode step.
 pub fn step(input: &StepInput) -> Prompt {
-    let mut facts = Facts::new(&[
-        strings(&input.memory),
-        strings(&input.workspace),
-        input.sources.iter().map(|(_, text)| text.as_str()).collect(),
-        input.results.iter().map(|result| result.text.as_str()).collect(),
-        input.diagnostics.iter().map(|line| line.message.as_str()).collect(),
-        input.fixes.iter().map(|fix| fix.title.as_str()).collect(),
-    ]);
+    let mut facts = Facts::new(input);
     facts.line(&format!("Request: {}", input.query.trim()));
     facts.place(input.current_file.as_deref(), &input.scope);
     facts.workspace(&input.workspace);
@@ -66,14 +61,7 @@ pub fn step(input: &StepInput) -> Prompt {
 
 /// The prompt that asks for a whole plan.
 pub fn plan(input: &PlanInput) -> Prompt {
-    let mut facts = Facts::new(&[
-        strings(&input.memory),
-        strings(&input.workspace),
-        input.sources.iter().map(|(_, text)| text.as_str()).collect(),
-        input.diagnostics.iter().map(|line| line.message.as_str()).collect(),
-        input.fixes.iter().map(|fix| fix.title.as_str()).collect(),
-        strings(&input.problems),
-    ]);
+    let mut facts = Facts::new(input);
     facts.line(&format!("Request: {}", input.query.trim()));
     facts.place(input.current_file.as_deref(), &input.scope);
     facts.workspace(&input.workspace);
@@ -104,10 +92,6 @@ fn tool_names() -> String {
     TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }
 
-fn strings(list: &[String]) -> Vec<&str> {
-    list.iter().map(String::as_str).collect()
-}
-
 /// The part of a prompt that differs from question to question.
 struct Facts {
     fence: String,
@@ -117,12 +101,10 @@ struct Facts {
 }
 
 impl Facts {
-    /// Chooses a fence that none of the texts can close; the source itself is never altered, because edits quote it.
-    fn new(texts: &[Vec<&str>]) -> Self {
-        let closes = |name: &str| {
-            let end = format!("</{name}");
-            texts.iter().flatten().any(|text| text.contains(&end))
-        };
+    /// Chooses a fence that no text of the question can close; the texts are never altered, because edits quote them.
+    fn new(question: &impl Serialize) -> Self {
+        let all = serde_json::to_string(question).unwrap_or_default();
+        let closes = |name: &str| all.contains(&format!("</{name}"));
         let mut fence = "data".to_owned();
         let mut number = 1;
         while closes(&fence) {
@@ -144,10 +126,10 @@ impl Facts {
 
     fn place(&mut self, file: Option<&str>, scope: &[String]) {
         if let Some(file) = file {
-            self.line(&format!("Active file: {file}"));
+            self.line(&format!("Active file: {}", one_line(file)));
             self.file = Some(file.to_owned());
         }
-        let scope = if scope.is_empty() { "the whole workspace".to_owned() } else { scope.join(", ") };
+        let scope = if scope.is_empty() { "the whole workspace".to_owned() } else { one_line(&scope.join(", ")) };
         self.line(&format!("May edit: {scope}"));
     }
 
@@ -192,7 +174,7 @@ impl Facts {
         for (symbol, text) in sources {
             let (shown, hidden) = head(text, left);
             left = left.saturating_sub(tokens::estimate(shown));
-            let title = format!("Source of {symbol}");
+            let title = format!("Source of {}", one_line(symbol));
             if hidden == 0 {
                 self.block(&title, shown);
             } else {

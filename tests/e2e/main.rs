@@ -1,7 +1,10 @@
-//! End-to-end tests: the real parts, against scripted neighbours.
+//! End-to-end tests: the real programs, and fakes where a program cannot be made to misbehave.
 
 // A test reports by panicking, in its support code too.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod headless;
 mod model;
+mod nvim;
+mod servers;
 mod support;

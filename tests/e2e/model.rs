@@ -433,6 +433,17 @@ async fn ollama_gets_the_schema_through_its_openai_api() {
 }
 
 #[tokio::test]
+async fn a_server_without_tls_is_told_from_one_that_is_absent() {
+    let server = ModelServer::start([]).await;
+    let got = ask(&model_with(&config(&server.url().replace("http://", "https://")))).await;
+    match got.reply {
+        Err(ModelError::Unreachable { detail, .. }) => assert!(!detail.contains("refused"), "{detail}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(server.requests().len(), 0, "nothing was sent in the clear");
+}
+
+#[tokio::test]
 async fn a_redirect_is_not_followed() {
     let elsewhere = ModelServer::start([Reply::Json(answer())]).await;
     let moved = Reply::Status(307, vec![("Location", format!("{}/chat/completions", elsewhere.url()))], String::new());

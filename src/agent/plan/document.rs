@@ -121,7 +121,12 @@ fn field(step: &mut Step, item: &str) -> Result<(), String> {
     };
     match name.trim() {
         "symbols" | "symbol" => {
-            step.symbols = text.split(',').map(|name| name.trim().trim_matches('`')).filter(|name| !name.is_empty()).map(SymbolPath::parse).collect();
+            step.symbols = text
+                .split(',')
+                .map(|name| name.trim().trim_matches('`'))
+                .filter(|name| !name.is_empty())
+                .map(SymbolPath::parse)
+                .collect();
         }
         "because" => step.because = line(text),
         "expect" => step.expect = line(text),

@@ -65,7 +65,11 @@ impl Session {
             for given in &step.symbols {
                 match self.full_path(given).await {
                     Ok(symbol) if within(&task.scope, &symbol) => symbols.push(symbol),
-                    Ok(symbol) => problems.push(format!("step {}: {symbol} is outside {}", index + 1, task.scope.names().join(", "))),
+                    Ok(symbol) => problems.push(format!(
+                        "step {}: {symbol} is outside {}",
+                        index + 1,
+                        task.scope.names().join(", ")
+                    )),
                     Err(failure) => problems.push(format!("step {}: {}", index + 1, failure.one_line())),
                 }
             }

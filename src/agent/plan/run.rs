@@ -16,7 +16,10 @@ impl Session {
     /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
     pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Result<Outcome, Failure> {
         let Some((mut plan, mut task)) = self.plan.lock().await.take() else {
-            return Err(Failure::user("there is no plan to approve", "make one first: `:AgentPlan make this file type-clean`"));
+            return Err(Failure::user(
+                "there is no plan to approve",
+                "make one first: `:AgentPlan make this file type-clean`",
+            ));
         };
         if !plan.steps.iter().any(|step| step.state == State::Open) {
             let failure = Failure::user("the plan has no open step", "make a new plan with :AgentPlan");
@@ -95,20 +98,21 @@ impl Session {
         task.scope = Scope::Symbols(step.symbols.clone());
         task.results.clear();
         (task.step, task.errors) = (0, 0);
-        let request = std::mem::replace(&mut task.request, format!("{}. Expected after it: {}", step.title, step.expect));
+        let request =
+            std::mem::replace(&mut task.request, format!("{}. Expected after it: {}", step.title, step.expect));
         let before = self.known().await;
         let ended = self.run_steps(task, cancel).await;
         task.request = request;
         let ended = ended?;
         let verdict = verdict::compare(&before, &self.known().await, &[], &[]);
-        Ok(judge(&verdict, ended))
+        Ok(judge(&verdict, ended, self.config.diagnostics.severity_floor))
     }
 }
 
 /// What a step came to: new errors mean that it failed, whatever it says of itself.
-fn judge(verdict: &Verdict, ended: Ended) -> (State, String) {
+fn judge(verdict: &Verdict, ended: Ended, floor: Severity) -> (State, String) {
     let errors = verdict.count(Severity::Error);
-    let fixed = verdict.fixed.len();
+    let fixed = verdict.fixed_from(floor);
     if errors > 0 {
         let first = verdict.new.first().map(|found| found.diagnostic.message.as_str()).unwrap_or_default();
         return (State::Failed, format!("{errors} new errors, the first: {first}"));
@@ -118,7 +122,7 @@ fn judge(verdict: &Verdict, ended: Ended) -> (State, String) {
             let answer = if answer.is_empty() { "nothing was changed".to_owned() } else { answer };
             (State::Failed, answer)
         }
-        Ended::Done { .. } => (State::Done, format!("{fixed} fixed, {} new", verdict.new.len())),
+        Ended::Done { .. } => (State::Done, format!("{fixed} fixed, {} new", verdict.new_from(floor).count())),
         Ended::OutOfSteps => (State::Failed, "ran out of steps".to_owned()),
         Ended::TooManyErrors(last) => (State::Failed, last),
     }

@@ -19,6 +19,9 @@ pub struct Line {
     pub code: Option<String>,
     pub message: String,
     pub source: String,
+    /// The first line of the message, for the text form.
+    #[serde(skip)]
+    pub headline: String,
 }
 
 impl Line {
@@ -31,6 +34,7 @@ impl Line {
             code: found.diagnostic.code.clone(),
             message: clean(&found.diagnostic.message),
             source: found.diagnostic.source.clone(),
+            headline: headline(&found.diagnostic.message),
         }
     }
 
@@ -43,8 +47,8 @@ impl Line {
             (false, false) => format!("{}::{}:{}", self.path, self.symbol, self.line),
         };
         let code = self.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
-        let short: String = self.message.chars().take(90).collect();
-        let rest = if short.len() < self.message.len() { "…" } else { "" };
+        let short: String = self.headline.chars().take(90).collect();
+        let rest = if short.len() < self.headline.len() { "…" } else { "" };
         format!("{} {place}{code} {short}{rest}", self.severity)
     }
 }
@@ -58,6 +62,11 @@ pub fn clean(message: &str) -> String {
         out.push('…');
     }
     out
+}
+
+/// The first line of a message, cleaned: what follows are details.
+pub fn headline(message: &str) -> String {
+    clean(message.trim_start().lines().next().unwrap_or_default())
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,7 +107,7 @@ impl EditAnswer {
             saved: applied.iter().all(|done| done.saved),
             more: wanted.len() - shown.len(),
             new_diagnostics: shown,
-            fixed: verdict.fixed.len(),
+            fixed: verdict.fixed_from(checks.severity_floor),
             unchanged: verdict.unchanged,
             masked: verdict.masked,
             revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
@@ -143,7 +152,8 @@ impl EditAnswer {
             Status::Off => return "diagnostics: turned off".to_owned(),
         };
         let total = self.new_diagnostics.len() + self.more;
-        let masked = if self.masked > 0 { format!(", {} hidden by a syntax error", self.masked) } else { String::new() };
+        let masked =
+            if self.masked > 0 { format!(", {} hidden by a syntax error", self.masked) } else { String::new() };
         format!("diagnostics{known}: {total} new, {} fixed, {} unchanged{masked}", self.fixed, self.unchanged)
     }
 }
@@ -177,6 +187,7 @@ mod tests {
             code: Some("reportReturnType".into()),
             message: "Type \"str\" is not assignable to return type \"int\"".into(),
             source: "lsp:basedpyright".into(),
+            headline: "Type \"str\" is not assignable to return type \"int\"".into(),
         };
         let text = line.text("src/cart.py");
         assert_eq!(text, "error Cart::total:42 reportReturnType Type \"str\" is not assignable to return type \"int\"");

@@ -30,7 +30,8 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         None => None,
     };
     let replace = Replace { old: &given.old_string, new: &given.new_string, all: given.replace_all, within };
-    let found = find(&document.text, &replace).map_err(|error| tool_failure(error, "read the place again and quote it exactly"))?;
+    let found = find(&document.text, &replace)
+        .map_err(|error| tool_failure(error, "read the place again and quote it exactly"))?;
     let hunks = found.edits.iter().map(|edit| hunks::trim(&document.text, edit)).collect();
     let notes = match found.rung {
         Rung::Exact => Vec::new(),

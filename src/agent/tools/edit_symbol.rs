@@ -26,7 +26,8 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     let whole = edit(text, place.language, &place.outline, place.symbol, given.action, &given.content)
         .map_err(|error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"))?;
     // What the new text has in common with the old is not touched, so that marks in it stay.
-    let after = crate::edits::apply::apply(text, &[whole]).map_err(|error| tool_failure(error, "read the symbol again"))?;
+    let after =
+        crate::edits::apply::apply(text, &[whole]).map_err(|error| tool_failure(error, "read the symbol again"))?;
     let hunks = hunks::hunks(text, &after);
     if hunks.is_empty() {
         return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));

@@ -34,16 +34,8 @@ impl ToolAnswer {
 }
 
 /// The names a model may use.
-pub const NAMES: &[&str] = &[
-    "read_file",
-    "read_symbol",
-    "list_symbols",
-    "search",
-    "edit_file",
-    "edit_symbol",
-    "write_file",
-    "apply_fix",
-];
+pub const NAMES: &[&str] =
+    &["read_file", "read_symbol", "list_symbols", "search", "edit_file", "edit_symbol", "write_file", "apply_fix"];
 
 impl Session {
     /// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.
@@ -67,8 +59,9 @@ impl Session {
 }
 
 fn parameters<T: DeserializeOwned>(name: &str, given: &Value) -> Result<T, Failure> {
-    serde_json::from_value(given.clone())
-        .map_err(|error| Failure::new(Kind::Tool, format!("{name}: {error}"), "give the parameters that the tool names"))
+    serde_json::from_value(given.clone()).map_err(|error| {
+        Failure::new(Kind::Tool, format!("{name}: {error}"), "give the parameters that the tool names")
+    })
 }
 
 /// A failure of a tool, for a model that should get it right the next time.

@@ -70,14 +70,20 @@ impl Session {
             [] => Err(unknown("the workspace", names, &[])),
             many => Err(tool_failure(
                 format!("{names} is in several files"),
-                format!("name one: {}", many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")),
+                format!(
+                    "name one: {}",
+                    many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")
+                ),
             )),
         }
     }
 }
 
 pub(crate) fn no_grammar(path: &str) -> Failure {
-    tool_failure(format!("{path} is in a language without symbols here"), "use edit_file with old_string and new_string")
+    tool_failure(
+        format!("{path} is in a language without symbols here"),
+        "use edit_file with old_string and new_string",
+    )
 }
 
 fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {

@@ -21,6 +21,8 @@ pub(super) struct File<'a> {
     pub scopes: Range<usize>,
     /// ERROR and MISSING nodes; 0 without a grammar.
     pub errors: usize,
+    /// Whether there was a grammar.
+    pub parsed: bool,
 }
 
 pub(super) struct Unit {
@@ -95,6 +97,7 @@ impl<'a> Side<'a> {
             units: first_unit..self.units.len(),
             scopes: first_scope..self.scopes.len(),
             errors: cuts.errors,
+            parsed: tree.is_some(),
         });
     }
 

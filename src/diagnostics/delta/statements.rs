@@ -15,6 +15,20 @@ const UNIQUE: u32 = 3;
 const SEEDS: usize = 250_000;
 /// Cells of one gap's table; a larger gap is a rewrite, and is not paired by likeness.
 const GAP: usize = 40_000;
+/// Lines with this share of common tokens were only wrapped anew.
+const REWRAPPED: f32 = 0.9;
+
+/// Units of a before-scope and of its after-scope that were paired in order.
+struct Chain {
+    scopes: (u32, u32),
+    units: Vec<(u32, u32)>,
+}
+
+/// Units in succession: the first of either side, and how many.
+type Run = (u32, u32, u32);
+
+/// The heaviest run first; then inside one symbol, near, early.
+type Rank = (u32, bool, Reverse<u32>, Reverse<Run>);
 
 struct Pairing<'s, 'a> {
     before: &'s Side<'a>,
@@ -24,7 +38,7 @@ struct Pairing<'s, 'a> {
     /// A unit's text as a number, alike on both sides.
     keys: (Vec<u32>, Vec<u32>),
     /// Units that stayed in order inside their pair of scopes.
-    chains: Vec<(u32, u32, Vec<(u32, u32)>)>,
+    chains: Vec<Chain>,
 }
 
 /// Pairs the units.
@@ -80,7 +94,7 @@ impl Pairing<'_, '_> {
         for (b, a) in &chain {
             self.units.pair(*b, *a);
         }
-        self.chains.push((b, a, chain));
+        self.chains.push(Chain { scopes: (b, a), units: chain });
     }
 
     fn stretch(&self, before: &[u32], after: &[u32], chain: &mut Vec<(u32, u32)>) {
@@ -152,8 +166,8 @@ impl Pairing<'_, '_> {
         }
     }
 
-    /// The whole run of equal free statements around a pair: first of either side, length.
-    fn extend(&self, b: u32, a: u32) -> (u32, u32, u32) {
+    /// The whole run of equal free statements around a pair.
+    fn extend(&self, b: u32, a: u32) -> Run {
         let (files_b, files_a) = (
             &self.before.files[self.before.units[b as usize].file as usize].units,
             &self.after.files[self.after.units[a as usize].file as usize].units,
@@ -175,12 +189,7 @@ impl Pairing<'_, '_> {
         (b - up, a - up, up + down)
     }
 
-    #[allow(clippy::type_complexity, reason = "the heap's order is the tuple's")]
-    fn push_run(
-        &self,
-        heap: &mut BinaryHeap<(u32, bool, Reverse<u32>, Reverse<(u32, u32, u32)>)>,
-        run: (u32, u32, u32),
-    ) {
+    fn push_run(&self, heap: &mut BinaryHeap<Rank>, run: Run) {
         let (b, a, len) = run;
         let weight = (b..b + len).map(|i| self.weight(i)).sum();
         if weight >= RUN {
@@ -209,10 +218,10 @@ impl Pairing<'_, '_> {
 
     /// Changed statements between unchanged neighbours.
     fn gaps(&mut self) {
-        for (b, a, chain) in std::mem::take(&mut self.chains) {
+        for Chain { scopes: (b, a), units } in std::mem::take(&mut self.chains) {
             let (x, y) = (&self.before.scopes[b as usize].units, &self.after.scopes[a as usize].units);
             let (mut i, mut j) = (0, 0);
-            for (b, a) in chain.into_iter().chain([(NONE, NONE)]) {
+            for (b, a) in units.into_iter().chain([(NONE, NONE)]) {
                 let end_b = x.partition_point(|u| *u < b);
                 let end_a = y.partition_point(|u| *u < a);
                 if i < end_b && j < end_a {
@@ -233,6 +242,18 @@ impl Pairing<'_, '_> {
         }
         let bags_b: Vec<Vec<u32>> = before.iter().map(|u| self.before.unit_bag(*u)).collect();
         let bags_a: Vec<Vec<u32>> = after.iter().map(|u| self.after.unit_bag(*u)).collect();
+        let lines = |side: &Side<'_>, unit: u32| !side.files[side.units[unit as usize].file as usize].parsed;
+        if lines(self.before, before[0]) && lines(self.after, after[0]) {
+            // Lines that were wrapped anew belong together; they are compared token by token later.
+            let whole = |bags: &[Vec<u32>]| {
+                let mut whole = bags.concat();
+                whole.sort_unstable();
+                whole
+            };
+            if dice(&whole(&bags_b), &whole(&bags_a)) >= REWRAPPED {
+                return;
+            }
+        }
         let comment = |b: usize, a: usize| {
             self.before.units[before[b] as usize].comment != self.after.units[after[a] as usize].comment
         };

@@ -1,15 +1,18 @@
-//! Alignment by lines for what the syntax tree could not give: files that do not parse on either side.
+//! Alignment by lines for what no syntax tree could give: languages without a grammar, files that do not parse.
 //!
 //! A lost bracket collapses the tree, yet most analysers keep reporting. Equal lines between lines that are aligned
-//! already are taken for the same.
+//! already are taken for the same; what is left between two such lines is compared token by token.
 
 use std::collections::HashMap;
 
 use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::sequence::align;
+use crate::diagnostics::delta::sequence::{align, dice};
 use crate::diagnostics::delta::side::{NONE, Side, hash_of};
 use crate::diagnostics::delta::spelling::{Votes, pair_lists};
 use crate::diagnostics::delta::tokens::Class;
+
+/// Below this share of common tokens two stretches of lines have nothing to do with each other.
+const LIKENESS: f32 = 0.5;
 
 /// A line with tokens: which they are, and what the line is compared by.
 struct Line {
@@ -23,6 +26,7 @@ pub(super) fn pair_lines(
     (before, file_b): (&Side<'_>, usize),
     (after, file_a): (&Side<'_>, usize),
     tokens: &mut Matching,
+    votes: &mut Votes,
 ) {
     let line_of = |token: u32| after.files[file_a].lines.line_of(after.tokens[token as usize].start as usize);
     let range_a = &after.files[file_a].tokens;
@@ -43,12 +47,33 @@ pub(super) fn pair_lines(
     let (keys_b, keys_a) = (number(&lines_b), number(&lines_a));
     let mut found = Vec::new();
     align(&keys_b, &keys_a, |i| lines_b[i].tokens.len() as u32, |i, j| found.push((i, j)));
-    for (i, j) in found {
-        if lines_b[i].free && lines_a[j].free {
-            let lists = ((before, lines_b[i].tokens.as_slice()), (after, lines_a[j].tokens.as_slice()));
-            pair_lists(lists.0, lists.1, true, tokens, &mut Votes::new());
+    found.sort_unstable();
+    found.push((lines_b.len(), lines_a.len()));
+    let (mut i, mut j) = (0, 0);
+    for (end_b, end_a) in found {
+        let (gap_b, gap_a) = (free_tokens(&lines_b[i..end_b]), free_tokens(&lines_a[j..end_a]));
+        if !gap_b.is_empty() && !gap_a.is_empty() && dice(&bag(before, &gap_b), &bag(after, &gap_a)) >= LIKENESS {
+            pair_lists((before, &gap_b), (after, &gap_a), false, tokens, votes);
         }
+        if let (Some(b), Some(a)) = (lines_b.get(end_b), lines_a.get(end_a))
+            && b.free
+            && a.free
+        {
+            pair_lists((before, &b.tokens), (after, &a.tokens), true, tokens, votes);
+        }
+        (i, j) = (end_b + 1, end_a + 1);
     }
+}
+
+fn free_tokens(lines: &[Line]) -> Vec<u32> {
+    lines.iter().filter(|line| line.free).flat_map(|line| line.tokens.iter().copied()).collect()
+}
+
+fn bag(side: &Side<'_>, tokens: &[u32]) -> Vec<u32> {
+    let solid = tokens.iter().map(|t| &side.tokens[*t as usize]).filter(|t| t.class != Class::Layout);
+    let mut bag: Vec<u32> = solid.map(|t| t.key).collect();
+    bag.sort_unstable();
+    bag
 }
 
 /// `aligned` gives the after-line of a token that is paired.

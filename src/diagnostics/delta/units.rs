@@ -182,11 +182,11 @@ mod tests {
     #[test]
     fn statements_headers_decorators_and_comments_are_units() {
         for (text, expected) in [
-            ("a = 1; b = 2\n", vec!["a = 1;", "b = 2"]),
+            ("a = 1; b = 2\n", vec!["a = 1", ";", "b = 2"]),
             ("if a:  # why\n    b\nelse:\n    c\n", vec!["if a:", "# why", "b", "else:", "c"]),
             (
                 "@d(1)\nclass A(B):\n    '''doc'''\n    x = [\n        1,  # one\n        2]\n",
-                vec!["@d(1)", "class A(B):", "'''doc'''", "x = [1,2]", "# one"],
+                vec!["@d(1)", "class A(B):", "'''doc'''", "x = [\n        1,2]", "# one"],
             ),
             (
                 "try:\n    a\nexcept E as e:\n    b\nfinally:\n    c\n",

@@ -88,15 +88,15 @@ impl Run {
     pub fn take_probe(&self) -> bool {
         let mut learned = lock(&self.learned);
         let wanted = learned.way == Way::Push && learned.probes_left > 0 && !learned.probing;
-        if wanted {
-            learned.probes_left -= 1;
-            learned.probing = true;
-        }
+        learned.probing |= wanted;
         wanted
     }
 
-    pub fn end_probe(&self) {
-        lock(&self.learned).probing = false;
+    /// A probe that could be compared is spent; any other is sent again another time.
+    pub fn end_probe(&self, compared: bool) {
+        let mut learned = lock(&self.learned);
+        learned.probing = false;
+        learned.probes_left = learned.probes_left.saturating_sub(u8::from(compared));
     }
 }
 

@@ -143,7 +143,7 @@ fn bytes(message: &Value) -> Vec<u8> {
 
 /// Waits for the process to end, or ends it.
 async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
-    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
     let reason = tokio::select! {
         status = child.wait() => match status {
             Ok(status) => format!("it ended with {status}"),
@@ -151,12 +151,21 @@ async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
         },
         reason = stopped.recv() => reason.unwrap_or_else(|| "it is no longer needed".to_owned()),
     };
-    if let Some(group) = group {
-        // Nothing left of the group is the usual case.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+    drop(group);
     let _ = child.wait().await;
     reason
+}
+
+/// A server with all that it started; they end with this, also where the runtime is torn down.
+struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // Nothing left of the group is the usual case.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
 }
 
 async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Vec<u8>>) {

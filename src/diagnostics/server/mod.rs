@@ -156,6 +156,11 @@ impl LanguageServer {
         late
     }
 
+    /// Moves whenever there may be something new to know, a late answer among others.
+    pub fn news(&self) -> watch::Receiver<u64> {
+        self.inner.news.subscribe()
+    }
+
     /// The process id, while it runs.
     pub fn process(&self) -> Option<u32> {
         match &*self.inner.phase.borrow() {
@@ -206,13 +211,14 @@ impl Inner {
         }
         let epoch = documents.epoch;
         let document = documents.get_mut(path)?;
-        let settled = document.settled.as_ref().filter(|settled| settled.published)?;
+        let settled = document.settled.as_ref();
+        let settled = settled.filter(|settled| settled.published && settled.version == document.version)?;
         let publish = document.published.last()?;
         let ours = publish.version.is_none_or(|version| version == document.version);
         if !ours || convert::fingerprint(&publish.items) == convert::fingerprint(&settled.items) {
             return None;
         }
-        if publish.version.is_some() && settled.epoch == epoch && settled.version == document.version {
+        if publish.version.is_some() && settled.epoch == epoch {
             self.two_phase.store(true, Ordering::Relaxed);
         }
         // As if the silence had passed already: whoever hears of it later than this hears the correction too.

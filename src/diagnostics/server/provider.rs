@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 
 use crate::base::deadline::Deadline;
 use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
-use crate::diagnostics::server::settle::{self, CHASE};
+use crate::diagnostics::server::settle::{self, CHASE, NoAnswer};
 use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, LanguageServer, Phase, supervise};
 
@@ -112,7 +112,7 @@ fn join(inner: &Arc<Inner>, path: &str) -> Option<(u64, watch::Receiver<Option<R
     let id = settling.get(path).map_or(0, |known| known.id + 1);
     let (sender, result) = watch::channel(None);
     // The lock is held until the entry stands, so that a task that ends at once finds it.
-    let task = tokio::spawn(run(Arc::clone(inner), path.to_owned(), id, sender)).abort_handle();
+    let task = tokio::spawn(run(Arc::clone(inner), path.to_owned(), id, version, sender)).abort_handle();
     let entry = Settling { id, epoch, version, task, result: result.clone(), waiting: 1 };
     if let Some(superseded) = settling.insert(path.to_owned(), entry) {
         superseded.abort();
@@ -120,19 +120,18 @@ fn join(inner: &Arc<Inner>, path: &str) -> Option<(u64, watch::Receiver<Option<R
     Some((id, result))
 }
 
-async fn run(inner: Arc<Inner>, path: String, id: u64, sender: watch::Sender<Option<Report>>) {
+async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: watch::Sender<Option<Report>>) {
     let start = Instant::now();
     let elapsed = || u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let report = match tokio::time::timeout(CHASE, settle::settle(&inner, &path)).await {
-        Ok(Ok(answer)) => {
-            let text = lock(&inner.documents).get(&path).map(|known| (known.version, Arc::clone(&known.text)));
-            match text.filter(|(version, _)| *version == answer.version) {
-                Some((_, text)) => inner.report(&path, &answer, &text, elapsed()),
-                None => inner.nothing(&path, Freshness::Timeout, "the text changed meanwhile".into(), elapsed()),
-            }
+    let outcome = tokio::time::timeout(CHASE, settle::settle(&inner, &path, version)).await;
+    let text = lock(&inner.documents).get(&path).filter(|known| known.version == version).map(|k| Arc::clone(&k.text));
+    let report = match (outcome, text) {
+        (Ok(Ok(answer)), Some(text)) => inner.report(&path, &answer, &text, elapsed()),
+        (Ok(Err(NoAnswer::Unavailable(reason))), _) => inner.nothing(&path, Freshness::Unavailable, reason, elapsed()),
+        (Ok(Ok(_) | Err(NoAnswer::Superseded)), _) => {
+            inner.nothing(&path, Freshness::Timeout, "the text changed meanwhile".into(), elapsed())
         }
-        Ok(Err(reason)) => inner.nothing(&path, Freshness::Unavailable, reason, elapsed()),
-        Err(_) => inner.nothing(&path, Freshness::Timeout, "no answer at all".into(), elapsed()),
+        (Err(_), _) => inner.nothing(&path, Freshness::Timeout, "no answer at all".into(), elapsed()),
     };
     let mut settling = lock(&inner.settling);
     if let Some(known) = settling.get_mut(&path).filter(|known| known.id == id) {
@@ -141,4 +140,6 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, sender: watch::Sender<Opt
         }
         sender.send_replace(Some(report));
     }
+    drop(settling);
+    inner.bump();
 }

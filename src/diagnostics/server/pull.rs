@@ -11,7 +11,7 @@ use crate::diagnostics::server::wire::{
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoAnswer {
+pub enum NotPulled {
     /// The server was interrupted; the same question may be asked again.
     Again,
     /// It does not know the request.
@@ -22,42 +22,42 @@ pub enum NoAnswer {
 }
 
 /// `textDocument/diagnostic`, always for the full list.
-pub async fn diagnostics(run: &Run, uri: &str, limit: Duration) -> Result<Vec<Value>, NoAnswer> {
+pub async fn diagnostics(run: &Run, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
     let mut params = json!({"textDocument": {"uri": uri}});
     if let Some(identifier) = run.capabilities.pointer("/diagnosticProvider/identifier").filter(|id| id.is_string()) {
         params["identifier"] = identifier.clone();
     }
-    let mut answer = run.connection.request("textDocument/diagnostic", &params, limit).await.map_err(no_answer)?;
+    let mut answer = run.connection.request("textDocument/diagnostic", &params, limit).await.map_err(not_pulled)?;
     let items = answer.get_mut("items").map(Value::take);
     match (answer.get("kind").and_then(Value::as_str), items) {
         (Some("full"), Some(Value::Array(items))) => Ok(items),
-        (kind, _) => Err(NoAnswer::Failed(format!("a pull answered with kind {}", kind.unwrap_or("none")))),
+        (kind, _) => Err(NotPulled::Failed(format!("a pull answered with kind {}", kind.unwrap_or("none")))),
     }
 }
 
 /// tsserver's three lists, each asked for in its own request.
-pub async fn command(run: &Run, uri: &str, limit: Duration) -> Result<Vec<Value>, NoAnswer> {
-    let file = path::from_uri(uri).ok_or_else(|| NoAnswer::Failed(format!("{uri} is no file")))?;
+pub async fn command(run: &Run, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
+    let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is no file")))?;
     let mut items = Vec::new();
     for kind in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"] {
         let params = json!({"command": TSSERVER, "arguments": [kind, {"file": file.to_str()}]});
-        let answer = run.connection.request("workspace/executeCommand", &params, limit).await.map_err(no_answer)?;
+        let answer = run.connection.request("workspace/executeCommand", &params, limit).await.map_err(not_pulled)?;
         let list = answer.get("body").unwrap_or(&answer).as_array();
-        let list = list.ok_or_else(|| NoAnswer::Failed(format!("tsserver has no list of {kind}")))?;
+        let list = list.ok_or_else(|| NotPulled::Failed(format!("tsserver has no list of {kind}")))?;
         items.extend(list.iter().map(from_tsserver));
     }
     Ok(items)
 }
 
-fn no_answer(error: RequestError) -> NoAnswer {
+fn not_pulled(error: RequestError) -> NotPulled {
     match error {
         RequestError::Rpc(error) => match error.code {
-            SERVER_CANCELLED | CONTENT_MODIFIED | REQUEST_CANCELLED => NoAnswer::Again,
-            METHOD_NOT_FOUND => NoAnswer::NotOffered,
-            _ => NoAnswer::Failed(error.to_string()),
+            SERVER_CANCELLED | CONTENT_MODIFIED | REQUEST_CANCELLED => NotPulled::Again,
+            METHOD_NOT_FOUND => NotPulled::NotOffered,
+            _ => NotPulled::Failed(error.to_string()),
         },
-        RequestError::TimedOut => NoAnswer::Failed(error.to_string()),
-        RequestError::Closed(reason) => NoAnswer::Gone(reason),
+        RequestError::TimedOut => NotPulled::Failed(error.to_string()),
+        RequestError::Closed(reason) => NotPulled::Gone(reason),
     }
 }
 
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn an_interrupted_pull_is_asked_again_and_another_error_is_not() {
-        let of = |code| no_answer(RequestError::Rpc(RpcError { code, message: "m".into() }));
-        assert_eq!([-32800, -32801, -32802].map(of), [NoAnswer::Again, NoAnswer::Again, NoAnswer::Again]);
-        assert_eq!(of(-32601), NoAnswer::NotOffered);
-        assert_eq!(of(-32603), NoAnswer::Failed("m (-32603)".into()));
+        let of = |code| not_pulled(RequestError::Rpc(RpcError { code, message: "m".into() }));
+        assert_eq!([-32800, -32801, -32802].map(of), [NotPulled::Again, NotPulled::Again, NotPulled::Again]);
+        assert_eq!(of(-32601), NotPulled::NotOffered);
+        assert_eq!(of(-32603), NotPulled::Failed("m (-32603)".into()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::diagnostics::server::client::{Run, Way};
 use crate::diagnostics::server::convert::fingerprint;
 use crate::diagnostics::server::documents::{Settled, directives};
 use crate::diagnostics::server::judge::{Habits, Verdict, judge};
-use crate::diagnostics::server::pull::{self, NoAnswer};
+use crate::diagnostics::server::pull::{self, NotPulled};
 use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, Phase};
 
@@ -24,6 +24,15 @@ const AGAIN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_m
 
 /// How long a probe may take, from the question to the publish that it is compared with.
 const PROBE: Duration = Duration::from_secs(5);
+
+/// Why there will be no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// The text is not the one that was asked about any more.
+    Superseded,
+    /// The server is gone or refuses; why.
+    Unavailable(String),
+}
 
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -41,20 +50,20 @@ struct Asked {
     epoch: u64,
 }
 
-/// Ends with an answer for the text that the file has at that moment, or with why there will be none.
-pub async fn settle(inner: &Arc<Inner>, path: &str) -> Result<Answer, String> {
-    let run = running(inner).await?;
+/// Ends with an answer for this version of the file, or with why there will be none.
+pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answer, NoAnswer> {
+    let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
     if let Some(settled) = lock(&inner.documents).get_mut(path).and_then(|document| document.settled.as_mut()) {
         // From here on publishes belong to this settling and amend nothing.
         settled.published = false;
     }
     let mut pause = AGAIN.0;
     loop {
-        let asked = asked(inner, path)?;
+        let asked = asked(inner, path).filter(|asked| asked.version == version).ok_or(NoAnswer::Superseded)?;
         let outcome = match run.way() {
             Way::Pull => pull::diagnostics(&run, &asked.uri, CHASE).await,
             Way::Command => pull::command(&run, &asked.uri, CHASE).await,
-            Way::Push => match listen(inner, &run, path, &asked.uri).await? {
+            Way::Push => match listen(inner, &run, path, &asked).await? {
                 Some(answer) => return Ok(answer),
                 None => continue,
             },
@@ -65,13 +74,13 @@ pub async fn settle(inner: &Arc<Inner>, path: &str) -> Result<Answer, String> {
                     return Ok(answer);
                 }
             }
-            Err(NoAnswer::Again) => {
+            Err(NotPulled::Again) => {
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(AGAIN.1);
             }
-            Err(NoAnswer::Gone(reason)) => return Err(reason),
-            Err(NoAnswer::Failed(reason)) if run.advertises_pull() => return Err(reason),
-            Err(NoAnswer::NotOffered | NoAnswer::Failed(_)) => run.set_way(Way::Push),
+            Err(NotPulled::Gone(reason)) => return Err(NoAnswer::Unavailable(reason)),
+            Err(NotPulled::Failed(reason)) if run.advertises_pull() => return Err(NoAnswer::Unavailable(reason)),
+            Err(NotPulled::NotOffered | NotPulled::Failed(_)) => run.set_way(Way::Push),
         }
     }
 }
@@ -88,10 +97,10 @@ async fn running(inner: &Inner) -> Result<Arc<Run>, String> {
     }
 }
 
-fn asked(inner: &Inner, path: &str) -> Result<Asked, String> {
+fn asked(inner: &Inner, path: &str) -> Option<Asked> {
     let documents = lock(&inner.documents);
-    let document = documents.get(path).ok_or_else(|| format!("{path} was closed"))?;
-    Ok(Asked { uri: document.uri.clone(), version: document.version, epoch: documents.epoch })
+    let document = documents.get(path)?;
+    Some(Asked { uri: document.uri.clone(), version: document.version, epoch: documents.epoch })
 }
 
 /// Takes a pulled list where it is of the text that stands now; a reply for an older text is not used.
@@ -113,10 +122,10 @@ pub(super) fn habits(inner: &Inner, run: &Run) -> Habits {
 }
 
 /// Waits for a publish that will do. `None` where the server has meanwhile proved to answer pulls.
-async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, uri: &str) -> Result<Option<Answer>, String> {
+async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, asked: &Asked) -> Result<Option<Answer>, NoAnswer> {
     let mut news = inner.news.subscribe();
     if run.is("clangd") {
-        poke(run, uri);
+        poke(run, &asked.uri);
     }
     if run.take_probe() {
         tokio::spawn(probe(Arc::clone(inner), Arc::clone(run), path.to_owned()));
@@ -126,7 +135,7 @@ async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, uri: &str) -> Re
         if run.way() != Way::Push {
             return Ok(None);
         }
-        let wait = match hear(inner, run, path)? {
+        let wait = match hear(inner, run, path, asked.version)? {
             Ok(answer) => return Ok(Some(answer)),
             Err(wait) => wait,
         };
@@ -137,23 +146,23 @@ async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, uri: &str) -> Re
             }
         };
         tokio::select! {
-            reason = run.connection.reason() => return Err(reason),
-            changed = news.changed() => changed.map_err(|_| "it is no longer needed".to_owned())?,
+            reason = run.connection.reason() => return Err(NoAnswer::Unavailable(reason)),
+            changed = news.changed() => changed.map_err(|_| NoAnswer::Superseded)?,
             () = pause => {}
         }
     }
 }
 
 /// Looks at the publishes as they stand; the inner error is how long to wait before looking again.
-fn hear(inner: &Inner, run: &Arc<Run>, path: &str) -> Result<Result<Answer, Option<Duration>>, String> {
+fn hear(inner: &Inner, run: &Arc<Run>, path: &str, version: i64) -> Result<Result<Answer, Option<Duration>>, NoAnswer> {
     let mut documents = lock(&inner.documents);
     let epoch = documents.epoch;
-    let document = documents.get_mut(path).ok_or_else(|| format!("{path} was closed"))?;
+    let document =
+        documents.get_mut(path).filter(|document| document.version == version).ok_or(NoAnswer::Superseded)?;
     Ok(match judge(document, epoch, habits(inner, run), Instant::now()) {
         Verdict::Wait(wait) => Err(wait),
         Verdict::Settled(index, freshness) => {
             let items = Arc::clone(&document.published[index].items);
-            let version = document.version;
             document.directives = Some(directives(&document.text));
             document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
             Ok(Answer { freshness, version, items, run: Arc::clone(run) })
@@ -171,36 +180,40 @@ fn poke(run: &Arc<Run>, uri: &str) {
 /// for the same version. Two empty lists prove nothing, and are tried again another time.
 async fn probe(inner: Arc<Inner>, run: Arc<Run>, path: String) {
     let compared = async {
-        let asked = asked(&inner, &path).ok()?;
-        let pulled = match pull::diagnostics(&run, &asked.uri, PROBE).await {
-            Ok(items) => fingerprint(&items),
-            Err(NoAnswer::NotOffered | NoAnswer::Failed(_)) => {
+        let asked = asked(&inner, &path)?;
+        // Heard at the same time, for the text may have moved on when the later of them comes.
+        let (pulled, published) =
+            tokio::join!(pull::diagnostics(&run, &asked.uri, PROBE), heard(&inner, &path, asked.version));
+        match (pulled, published) {
+            (Ok(items), Some(published)) => Some((fingerprint(&items), published)),
+            (Err(NotPulled::NotOffered | NotPulled::Failed(_)), _) => {
                 run.set_way(Way::Push);
-                return None;
+                None
             }
-            Err(NoAnswer::Again | NoAnswer::Gone(_)) => return None,
-        };
-        let mut news = inner.news.subscribe();
-        loop {
-            news.borrow_and_update();
-            {
-                let documents = lock(&inner.documents);
-                let document = documents.get(&path).filter(|document| document.version == asked.version)?;
-                if documents.epoch != asked.epoch {
-                    return None;
-                }
-                if let Some(publish) = document.published.iter().rfind(|p| p.version == Some(asked.version)) {
-                    return Some(!pulled.is_empty() && fingerprint(&publish.items) == pulled);
-                }
-            }
-            news.changed().await.ok()?;
+            _ => None,
         }
     };
-    let trusted = tokio::time::timeout(PROBE, compared).await.ok().flatten();
-    run.end_probe();
-    if trusted == Some(true) {
+    let compared = tokio::time::timeout(PROBE, compared).await.ok().flatten();
+    run.end_probe(compared.is_some());
+    if compared.is_some_and(|(pulled, published)| !pulled.is_empty() && pulled == published) {
         tracing::debug!(server = inner.config.name, "answers pulls, though it does not advertise them");
         run.set_way(Way::Pull);
         inner.bump();
+    }
+}
+
+/// The fingerprint of what is published for a version; `None` where the text moves on before that.
+async fn heard(inner: &Inner, path: &str, version: i64) -> Option<Vec<String>> {
+    let mut news = inner.news.subscribe();
+    loop {
+        news.borrow_and_update();
+        {
+            let documents = lock(&inner.documents);
+            let document = documents.get(path).filter(|document| document.version == version)?;
+            if let Some(publish) = document.published.iter().rfind(|publish| publish.version == Some(version)) {
+                return Some(fingerprint(&publish.items));
+            }
+        }
+        news.changed().await.ok()?;
     }
 }

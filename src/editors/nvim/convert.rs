@@ -2,8 +2,8 @@
 
 use crate::base::text::{Encoding, LineIndex};
 use crate::diagnostics::model::{Confidence, Diagnostic, Location};
-use crate::edits::hunks::hunks;
 use crate::editors::nvim::wire::{Facts, Hunk, Item, severity};
+use crate::edits::hunks::hunks;
 
 /// A buffer has no line for the end after the last `\n`; this is the text that its lines spell.
 fn body(text: &str) -> &str {

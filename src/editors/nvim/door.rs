@@ -87,7 +87,11 @@ pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
     });
     let started = nvim_rs::create::tokio::new_parent(Incoming { door: Arc::clone(&door) }).await;
     let (nvim, io) = started.map_err(|error| {
-        Failure::new(Kind::Editor, format!("no Neovim on standard input: {error}"), "Neovim starts this by itself; see :help sextant")
+        Failure::new(
+            Kind::Editor,
+            format!("no Neovim on standard input: {error}"),
+            "Neovim starts this by itself; see :help sextant",
+        )
     })?;
     // A client of type "remote" or "plugin" must answer nested requests in order; this one does not.
     let version = vec![("major".into(), 0.into())];
@@ -151,8 +155,7 @@ impl Door {
             }
             Err(failure) => (String::new(), String::new(), Some(failure.one_line())),
         };
-        let welcome =
-            json!({"version": env!("CARGO_PKG_VERSION"), "root": root, "model": model, "problem": problem});
+        let welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": root, "model": model, "problem": problem});
         if let Err(error) = channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await {
             tracing::error!(%error, "the greeting was not answered");
         }
@@ -208,7 +211,8 @@ impl Door {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match current {
             Some(open) => self.spawn(move |cancel| run(Arc::clone(&open.session), cancel)),
-            None => self.show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
+            None => self
+                .show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
         }
     }
 
@@ -234,7 +238,11 @@ impl Door {
                 Ok(Err(failure)) => door.show(Event::Failed { failure }),
                 Err(error) => {
                     tracing::error!(%error, "a task ended in a panic");
-                    let failure = Failure::new(Kind::Internal, "the task broke down", "the log has the details; :AgentUndo takes back what was done");
+                    let failure = Failure::new(
+                        Kind::Internal,
+                        "the task broke down",
+                        "the log has the details; :AgentUndo takes back what was done",
+                    );
                     door.show(Event::Failed { failure });
                 }
             }
@@ -242,8 +250,9 @@ impl Door {
     }
 
     fn request(&self, json: &str) -> Result<(Arc<Open>, Request), Failure> {
-        let ask: Ask = serde_json::from_str(json)
-            .map_err(|error| Failure::new(Kind::Internal, format!("the command cannot be read: {error}"), "see the log"))?;
+        let ask: Ask = serde_json::from_str(json).map_err(|error| {
+            Failure::new(Kind::Internal, format!("the command cannot be read: {error}"), "see the log")
+        })?;
         let Ask { text, place } = ask;
         if place.path.is_empty() {
             return Err(Failure::user("this buffer has no file name", "write it to a file first (:write name.py)"));
@@ -262,8 +271,10 @@ impl Door {
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
     fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
-        let ready = self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
-        let channel = self.channel.get().ok_or_else(|| Failure::new(Kind::Internal, "no channel", "start Neovim again"))?;
+        let ready =
+            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        let channel =
+            self.channel.get().ok_or_else(|| Failure::new(Kind::Internal, "no channel", "start Neovim again"))?;
         let start = file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(&ready.cwd);
         let root = match Root::find(&ready.cwd) {
             Ok(root) if file.starts_with(root.path()) => root,

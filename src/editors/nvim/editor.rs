@@ -213,19 +213,20 @@ impl Editor for NvimEditor {
 
     async fn loaded(&self) -> Vec<String> {
         let params = json!({"root": self.root.to_string_lossy()});
-        let paths: Result<List<String>, _> =
-            self.channel.call("loaded", &params, "buffers", QUICK).await;
+        let paths: Result<List<String>, _> = self.channel.call("loaded", &params, "buffers", QUICK).await;
         paths.map(|list| list.0.iter().map(|path| self.relative(path)).collect()).unwrap_or_default()
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
         let params = json!({"path": self.absolute(path), "range": range, "ms": deadline.left_ms()});
-        let offers: List<Offer> =
-            self.channel.call("fixes", &params, path, deadline.left()).await?;
+        let offers: List<Offer> = self.channel.call("fixes", &params, path, deadline.left()).await?;
         let mut fixes = Vec::new();
         for offer in offers.0 {
-            let text =
-                if convert::needs_text(offer.encoding, &offer.repairs) { Some(self.fetch(path).await?.1) } else { None };
+            let text = if convert::needs_text(offer.encoding, &offer.repairs) {
+                Some(self.fetch(path).await?.1)
+            } else {
+                None
+            };
             fixes.push(Fix {
                 provider: format!("lsp:{}", offer.client),
                 repairs: convert::diagnostics(&offer.client, path, &offer.repairs, offer.encoding, text.as_deref()),

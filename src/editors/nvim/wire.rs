@@ -47,7 +47,6 @@ pub(super) struct Envelope {
 /// A buffer, with its text only where it was asked for and has moved.
 #[derive(Debug, Deserialize)]
 pub(super) struct Facts {
-    pub(super) path: String,
     #[serde(default)]
     pub(super) version: i64,
     #[serde(default)]
@@ -161,8 +160,6 @@ pub(super) struct Place {
     pub(super) buftype: String,
     #[serde(default)]
     pub(super) line: usize,
-    #[serde(default)]
-    pub(super) column: usize,
     #[serde(default)]
     pub(super) first: Option<usize>,
     #[serde(default)]

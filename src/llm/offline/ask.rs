@@ -8,164 +8,42 @@ pub enum Ask {
     Work,
 }
 
-/// Openings of a question or of a wish for an explanation (English, Spanish, German).
-const QUESTION_OPENINGS: &[&str] = &[
-    "is",
-    "are",
-    "does",
-    "did",
-    "has",
-    "show",
-    "list",
-    "check",
-    "review",
-    "analyze",
-    "analyse",
-    "muestra",
-    "lista",
-    "revisa",
-    "zeig",
-    "zeige",
-    "prüfe",
-    "gibt",
-    "what",
-    "why",
-    "how",
-    "where",
-    "when",
-    "who",
-    "which",
-    "explain",
-    "describe",
-    "summarize",
-    "summarise",
-    "tell",
-    "qué",
-    "que",
-    "cómo",
-    "como",
-    "dónde",
-    "donde",
-    "cuándo",
-    "quién",
-    "cuál",
-    "explica",
-    "explícame",
-    "explicame",
-    "describe",
-    "resume",
-    "was",
-    "warum",
-    "wieso",
-    "wie",
-    "wo",
-    "wann",
-    "wer",
-    "welche",
-    "erkläre",
-    "erklär",
-    "beschreibe",
-];
+/// Openings of a question, or of a wish to be shown or told something (English, Spanish, German).
+const QUESTION_OPENINGS: &str = "is are does did has show list check review analyze analyse what why how where when \
+    who which explain describe summarize summarise tell \
+    muestra lista revisa qué que cómo como dónde donde cuándo quién cuál explica explícame explicame resume \
+    zeig zeige prüfe gibt was warum wieso wie wo wann wer welche erkläre erklär beschreibe";
 
 /// Stems of words that speak of mending what is reported.
-const REPAIR_STEMS: &[&str] = &[
-    "fix",
-    "repair",
-    "correct",
-    "resolve",
-    "clean",
-    "tidy",
-    "organi",
-    "diagnos",
-    "error",
-    "warning",
-    "lint",
-    "import",
-    "unused",
-    "missing",
-    "problem",
-    "issue",
-    "quick",
-    "corrig",
-    "corrij",
-    "arregl",
-    "repar",
-    "solucion",
-    "limpi",
-    "aviso",
-    "advertencia",
-    "beheb",
-    "korrig",
-    "fehler",
-    "warnung",
-    "aufräum",
-    "importe",
-];
+const REPAIR_STEMS: &str = "fix repair correct resolve clean tidy organi diagnos error warning lint import unused \
+    missing problem issue quick corrig corrij arregl repar solucion limpi aviso advertencia \
+    beheb korrig fehler warnung aufräum";
 
 /// Stems of verbs that ask for something that no language server offers.
-const WORK_STEMS: &[&str] = &[
-    "add",
-    "rename",
-    "write",
-    "implement",
-    "create",
-    "refactor",
-    "move",
-    "extract",
-    "delete",
-    "remove",
-    "translate",
-    "document",
-    "test",
-    "change",
-    "replace",
-    "convert",
-    "optimi",
-    "rewrite",
-    "generate",
-    "make",
-    "insert",
-    "inline",
-    "split",
-    "añad",
-    "agreg",
-    "renombr",
-    "escrib",
-    "implementa",
-    "crea",
-    "elimin",
-    "borr",
-    "cambi",
-    "traduc",
-    "mueve",
-    "genera",
-    "füge",
-    "umbenenn",
-    "benenn",
-    "schreib",
-    "implementier",
-    "erstell",
-    "lösch",
-    "änder",
-    "ersetz",
-];
+const WORK_STEMS: &str = "add rename write implement create refactor move extract delete remove translate document \
+    test change replace convert optimi rewrite generate make insert inline split \
+    añad agreg renombr escrib crea elimin borr cambi traduc mueve genera \
+    füge umbenenn benenn schreib erstell lösch änder ersetz";
 
 /// Nothing but the words is looked at; an empty request asks for what can be done.
 pub fn classify(query: &str) -> Ask {
     let lower = query.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let starts = |stems: &[&str]| words.iter().any(|word| stems.iter().any(|stem| word.starts_with(stem)));
-    if words.first().is_some_and(|first| QUESTION_OPENINGS.contains(first)) || lower.trim_start().starts_with("por qu")
+    let speaks_of = |stems: &str, words: &[&str]| {
+        words.iter().any(|word| stems.split_whitespace().any(|stem| word.starts_with(stem)))
+    };
+    let first = words.first().copied().unwrap_or_default();
+    if QUESTION_OPENINGS.split_whitespace().any(|opening| opening == first) || lower.trim_start().starts_with("por qu")
     {
         return Ask::Question;
     }
-    if starts(REPAIR_STEMS) {
+    if speaks_of(REPAIR_STEMS, &words) {
         return Ask::Repair;
     }
-    if lower.trim_end().ends_with('?') || words.iter().any(|word| word.starts_with("expl") || *word == "erkläre") {
+    if lower.trim_end().ends_with('?') || speaks_of("expl erklär", &words) {
         return Ask::Question;
     }
-    if words.first().is_some_and(|first| WORK_STEMS.iter().any(|stem| first.starts_with(stem))) {
+    if speaks_of(WORK_STEMS, &words[..words.len().min(1)]) {
         return Ask::Work;
     }
     Ask::Repair

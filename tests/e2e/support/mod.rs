@@ -1,3 +1,6 @@
-//! What several end-to-end tests lean on.
+//! What the end-to-end tests share.
 
 pub mod model_server;
+pub mod nvim;
+pub mod project;
+pub mod servers;

@@ -191,7 +191,8 @@ async fn read_request(socket: &mut TcpStream) -> Option<Request> {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             break end;
         }
-        if socket.read_buf(&mut bytes).await.ok()? == 0 {
+        // What does not begin with a method is not HTTP; a TLS client, say, must not wait for its answer.
+        if socket.read_buf(&mut bytes).await.ok()? == 0 || !bytes[0].is_ascii_uppercase() {
             return None;
         }
     };

@@ -1,0 +1,213 @@
+//! What `ask` and `plan` have in common: a folder as an editor, events as lines, the end as an exit status.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::request::Request;
+use crate::agent::session::Session;
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, Kind};
+use crate::cli::settings::Options;
+use crate::cli::{log, models};
+use crate::editor::event::Event;
+use crate::editors::headless::HeadlessEditor;
+use crate::workspace::root::Root;
+
+/// How long the language servers may take to leave.
+const LEAVE: Duration = Duration::from_secs(3);
+
+/// A request on a folder, as the command line gives it.
+#[derive(Debug, Args)]
+pub(super) struct Job {
+    /// What to do
+    pub(super) text: String,
+    /// File that the request is about, `FILE:LINE` or `FILE:FIRST-LAST` for a place in it
+    #[arg(long)]
+    pub(super) file: Option<String>,
+    /// Symbol that may be changed, as `src/cart.py::Cart::total`; may be given more than once
+    #[arg(long = "symbol")]
+    pub(super) symbols: Vec<String>,
+    /// Workspace folder [default: the project around the current folder]
+    #[arg(long)]
+    pub(super) root: Option<PathBuf>,
+    /// Print events as JSON lines, the outcome last
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) options: Options,
+}
+
+impl Job {
+    fn request(&self) -> Result<Request, Failure> {
+        let (path, lines) = match &self.file {
+            Some(given) => place(given)?,
+            None => (None, None),
+        };
+        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone() })
+    }
+}
+
+/// Reads `FILE`, `FILE:LINE` or `FILE:FIRST-LAST`.
+fn place(given: &str) -> Result<(Option<String>, Option<(usize, usize)>), Failure> {
+    let Some((file, lines)) =
+        given.rsplit_once(':').filter(|(_, lines)| lines.starts_with(|c: char| c.is_ascii_digit()))
+    else {
+        return Ok((Some(given.to_owned()), None));
+    };
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first > 0 && last >= first => Ok((Some(file.to_owned()), Some((first, last)))),
+        _ => Err(Failure::user(format!("{lines:?} is no range of lines"), "write --file src/cart.py:10-20")),
+    }
+}
+
+/// What a subcommand does with its session; the outcome is printed last.
+pub(super) type Run = for<'a> fn(
+    &'a Session,
+    &'a Request,
+    &'a CancellationToken,
+) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
+
+pub(super) fn run(arguments: &Job, work: Run) -> ExitCode {
+    if let Some(path) = &arguments.options.log {
+        log::start(path);
+    }
+    let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => {
+            let ended = runtime.block_on(serve(arguments, work));
+            runtime.shutdown_timeout(Duration::from_millis(200));
+            ended
+        }
+        Err(error) => Err(Failure::new(Kind::Internal, format!("no runtime: {error}"), "free some memory")),
+    };
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            fail(&failure, arguments.json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
+    let here = std::env::current_dir().map_err(|error| {
+        Failure::new(Kind::User, format!("the current folder cannot be read: {error}"), "go to a folder that exists")
+    })?;
+    let root = match &arguments.root {
+        Some(root) => Root::new(root)?,
+        None => Root::find(&here)?,
+    };
+    let settings = arguments.options.settings(root.path())?;
+    let model = models::make(&settings.model)?;
+    let (events, queue) = unbounded_channel();
+    let printer = tokio::spawn(print(queue, arguments.json));
+    let editor = Arc::new(HeadlessEditor::new(root.path(), settings.servers, events)?);
+    let mut request = arguments.request()?;
+    // A path on the command line is relative to where the user stands.
+    request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
+    let session = Session::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config);
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            stop.cancel();
+        }
+    });
+    let ended = work(&session, &request, &cancel).await;
+    editor.shutdown(Deadline::after(LEAVE)).await;
+    drop(session);
+    drop(editor);
+    let _ = printer.await;
+    let outcome = ended?;
+    if arguments.json {
+        line(&json!({"type": "outcome", "outcome": outcome}).to_string());
+    }
+    Ok(outcome["ok"] == true)
+}
+
+/// One line on standard output. A reader that went away (`| head`) is no error of ours.
+fn line(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+fn fail(failure: &Failure, as_json: bool) {
+    if as_json {
+        line(&json!({"type": "failed", "failure": failure}).to_string());
+    } else {
+        let _ = writeln!(std::io::stderr().lock(), "sextant: {}\n  → {}", failure.message, failure.hint);
+    }
+}
+
+async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool) {
+    let mut open_line = false;
+    while let Some(event) = queue.recv().await {
+        if as_json {
+            if let Ok(text) = serde_json::to_string(&event) {
+                line(&text);
+            }
+            continue;
+        }
+        if let Event::Words { text } = &event {
+            let mut out = std::io::stdout().lock();
+            let _ = write!(out, "{text}");
+            let _ = out.flush();
+            open_line = !text.ends_with('\n');
+            continue;
+        }
+        if std::mem::take(&mut open_line) {
+            line("");
+        }
+        if let Some(text) = words(&event) {
+            line(&text);
+        }
+    }
+}
+
+/// An event for a reader; `None` where there is nothing to say.
+fn words(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
+        Event::Progress { text } => format!("… {text}"),
+        Event::Acting { step, tool, target, .. } => format!("{step}. {tool} {target}"),
+        Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),
+        // While it runs, the steps speak for themselves.
+        Event::Plan { phase, .. } if phase == "executing" => return None,
+        Event::Plan { markdown, phase } => format!("[{phase}]\n{markdown}"),
+        Event::Introduced { entries, .. } => {
+            let lines: Vec<String> = entries
+                .iter()
+                .map(|entry| format!("{}:{}:{}: {}: {}", entry.path, entry.line, entry.column, entry.kind, entry.text))
+                .collect();
+            if lines.is_empty() {
+                return None;
+            }
+            lines.join("\n")
+        }
+        Event::Finished { summary, .. } => summary.clone(),
+        Event::Failed { failure } => format!("✗ {}", failure.one_line()),
+        Event::Edited { .. } | Event::Words { .. } => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_file_a_line_or_a_range() {
+        assert_eq!(place("a.py"), Ok((Some("a.py".into()), None)));
+        assert_eq!(place("a.py:3"), Ok((Some("a.py".into()), Some((3, 3)))));
+        assert_eq!(place("a.py:3-9"), Ok((Some("a.py".into()), Some((3, 9)))));
+        assert_eq!(place("a:b.py"), Ok((Some("a:b.py".into()), None)));
+        assert!(place("a.py:9-3").is_err() && place("a.py:0").is_err());
+    }
+}

@@ -1,0 +1,40 @@
+//! `sextant plan`: makes a plan for a folder and prints it; with `--approve` runs it.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::agent::plan::Steps;
+use crate::base::failure::{Failure, Kind};
+use crate::cli::headless;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    shared: headless::Job,
+    /// Run the plan; without this it is only printed
+    #[arg(long)]
+    approve: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    let only_show: headless::Run = |session, request, cancel| {
+        Box::pin(async move {
+            let plan = session.plan(request, cancel).await?;
+            Ok(json!({"ok": true, "plan": plan}))
+        })
+    };
+    let approve: headless::Run = |session, request, cancel| {
+        Box::pin(async move {
+            let plan = session.plan(request, cancel).await?;
+            if plan.steps.is_empty() {
+                return Ok(json!({"ok": true, "plan": plan}));
+            }
+            let outcome = session.approve(Steps::All, cancel).await?;
+            serde_json::to_value(outcome)
+                .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
+        })
+    };
+    headless::run(&arguments.shared, if arguments.approve { approve } else { only_show })
+}

@@ -1,0 +1,111 @@
+//! The configuration of the headless doors: the user's own file, then the command line.
+//!
+//! Never a file of the repository: it could name a server to run or a place to send the code to.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::agent::config::Config;
+use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::server::config::{self, ServerConfig};
+
+/// Options that `ask` and `plan` share.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Configuration file [default: sextant/config.toml in the user's configuration folder]
+    #[arg(long)]
+    config: Option<PathBuf>,
+    /// `offline`, or `PROVIDER:MODEL` with openai, openai_compatible, anthropic, gemini or ollama
+    #[arg(long)]
+    model: Option<String>,
+    /// Address of an OpenAI-compatible server
+    #[arg(long)]
+    base_url: Option<String>,
+    /// Milliseconds that the diagnostics of one edit may take
+    #[arg(long)]
+    timeout_ms: Option<u64>,
+    /// Folder to look for language servers in, before PATH; may be given more than once
+    #[arg(long = "servers", value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// File that the log is appended to
+    #[arg(long)]
+    pub(super) log: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct File {
+    model: Value,
+    /// Language servers; those found on PATH where none are named.
+    servers: Option<Vec<ServerConfig>>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+pub(super) struct Settings {
+    pub(super) config: Config,
+    pub(super) model: Value,
+    pub(super) servers: Vec<ServerConfig>,
+}
+
+impl Options {
+    pub(super) fn settings(&self, root: &Path) -> Result<Settings, Failure> {
+        let file = self.file()?;
+        let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
+        let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
+        if let Some(timeout_ms) = self.timeout_ms {
+            config.diagnostics.timeout_ms = timeout_ms;
+        }
+        let path = std::env::var_os("PATH");
+        let servers = file.servers.unwrap_or_else(|| config::detect(root, &self.folders, path.as_deref()));
+        Ok(Settings { config, model: self.model(file.model)?, servers })
+    }
+
+    fn file(&self) -> Result<File, Failure> {
+        let default = user_folder().map(|folder| folder.join("sextant").join("config.toml"));
+        let (path, named) = match (&self.config, default) {
+            (Some(path), _) => (path.clone(), true),
+            (None, Some(path)) => (path, false),
+            (None, None) => return Ok(File::default()),
+        };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).map_err(|error| config_error(format!("{}: {error}", path.display()))),
+            Err(error) if named || error.kind() != std::io::ErrorKind::NotFound => {
+                Err(config_error(format!("{} cannot be read: {error}", path.display())))
+            }
+            Err(_) => Ok(File::default()),
+        }
+    }
+
+    fn model(&self, from_file: Value) -> Result<Value, Failure> {
+        let mut model = match self.model.as_deref() {
+            None => from_file,
+            Some("offline") => json!({"provider": "offline"}),
+            Some(given) => {
+                let (provider, name) = given.split_once(':').ok_or_else(|| {
+                    Failure::user(format!("--model {given} names no provider"), "write it as openai:NAME, or offline")
+                })?;
+                json!({"provider": provider, "model": name})
+            }
+        };
+        if let Some(url) = &self.base_url {
+            if model.is_null() {
+                model = json!({});
+            }
+            model["base_url"] = json!(url);
+        }
+        Ok(model)
+    }
+}
+
+fn config_error(message: String) -> Failure {
+    Failure::new(Kind::Config, message, "see the section on configuration in the README")
+}
+
+fn user_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
+}

@@ -1,0 +1,5 @@
+//! The product in a real Neovim with real basedpyright and ruff.
+
+mod ask;
+mod failures;
+mod plan;

@@ -1,0 +1,64 @@
+//! `:AgentPlan`: the floating window, its states, approve, stop, close.
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::BOTH;
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const OPTIONS: &str = "{ diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
+
+async fn document(nvim: &Nvim) -> String {
+    let lines: Vec<String> =
+        nvim.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false)").await;
+    lines.join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_shown_approved_run_and_rolled_back() {
+    let project = Project::shop();
+    let before = project.bytes();
+    let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
+    nvim.edit("src/shop/inventory.py").await;
+    nvim.command("AgentPlan make this file type-clean").await;
+    nvim.wait("SextantPlan").await;
+    let plan = document(&nvim).await;
+    assert!(plan.starts_with("# ") && plan.contains("\n- [ ] "), "{plan}");
+    assert!(plan.contains("  - symbols: `src/shop/inventory.py::Inventory::take`"), "{plan}");
+    assert!(plan.contains("  - because: ") && plan.contains("  - expect: "), "{plan}");
+    let window: Value = nvim.lua("local c = vim.api.nvim_win_get_config(0); return { c.relative, vim.bo.modifiable }").await;
+    assert_eq!(window, json!(["editor", false]), "the cursor is in the floating window");
+    assert_eq!(project.bytes(), before, "a plan changes nothing");
+
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("4 of 4 steps done"), "{summary}\n{}", document(&nvim).await);
+    let done = document(&nvim).await;
+    assert_eq!(done.matches("- [x] ").count(), 4, "{done}");
+    assert!(done.contains("  - outcome: 1 fixed, 0 new"), "{done}");
+    assert!(!project.read("src/shop/inventory.py").contains("import os"));
+
+    nvim.keys("q").await;
+    let closed: bool = nvim.lua("return vim.api.nvim_win_get_config(0).relative == ''").await;
+    assert!(closed, "q closes the window");
+    nvim.command("AgentPlan").await;
+    let again: bool = nvim.lua("return vim.api.nvim_win_get_config(0).relative == 'editor'").await;
+    assert!(again, "without text the last plan is shown again");
+
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(project.bytes(), before, "the whole plan is rolled back byte for byte");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_step_at_a_time_leaves_the_rest_open() {
+    let project = Project::shop();
+    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
+    nvim.edit("src/shop/inventory.py").await;
+    nvim.command("AgentPlan clean this file").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("s").await;
+    nvim.finished().await;
+    let plan = document(&nvim).await;
+    assert_eq!((plan.matches("- [x] ").count(), plan.matches("- [ ] ").count()), (1, 3), "{plan}");
+}

@@ -1,0 +1,342 @@
+//! A server that misbehaves: each behaviour gets the right freshness, no old list, and no late answer twice.
+
+use serde_json::{Value, json};
+use sextant::base::deadline::Deadline;
+use sextant::base::text::{Position, Range};
+use sextant::diagnostics::model::{Confidence, DiagnosticsProvider, FileText, Freshness, Reach};
+use sextant::diagnostics::server::LanguageServer;
+use sextant::diagnostics::server::config::ServerConfig;
+
+use crate::support::servers::{Fake, PATIENCE_MS, a, lines};
+
+const OPEN: &str = "textDocument/didOpen";
+const CHANGE: &str = "textDocument/didChange";
+const PULL: &str = "textDocument/diagnostic";
+
+fn push(version: &str) -> Value {
+    json!({"publish": {"version": version, "items": "scan"}})
+}
+
+fn pulling() -> Value {
+    json!({"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}})
+}
+
+#[tokio::test]
+async fn a_publish_of_our_version_is_versioned() {
+    let fake = Fake::new(&json!({"on": {OPEN: [push("same")], CHANGE: [push("same")]}}));
+    let report = fake.ask("ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, lines(&report)), (Freshness::Versioned, vec![1]));
+    assert_eq!((report.version, report.wanted_version, report.provider.as_str()), (Some(1), Some(1), "lsp:fake"));
+    assert_eq!(report.diagnostics[0].confidence, Confidence::Medium);
+    let report = fake.ask("bad\n", PATIENCE_MS).await;
+    assert_eq!((report.version, lines(&report)), (Some(2), vec![0]));
+    let again = fake.ask("bad\n", PATIENCE_MS).await;
+    assert_eq!((again.version, again.freshness), (Some(2), Freshness::Versioned), "nothing changed: still good");
+    assert!(fake.server.late().is_empty());
+}
+
+#[tokio::test]
+async fn a_stale_publish_is_a_timeout_without_a_list_and_the_late_one_comes_once() {
+    let stale = json!({"publish": {"version": "-1", "items": "old"}});
+    let fake = Fake::new(&json!({"on": {OPEN: [push("same")], CHANGE: [stale, {"wait_for": "go"}, push("same")]}}));
+    fake.ask("bad\n", PATIENCE_MS).await;
+    let report = fake.ask("ok\nbad\n", 300).await;
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+    assert_eq!((report.version, report.wanted_version), (None, Some(2)));
+    assert!(report.note.is_some_and(|note| note.contains("no answer")));
+    assert!(fake.server.late().is_empty());
+    fake.go("go");
+    let late = fake.late().await;
+    assert_eq!((late.len(), late[0].freshness, lines(&late[0])), (1, Freshness::Versioned, vec![1]));
+    assert!(fake.server.late().is_empty(), "delivered once");
+}
+
+#[tokio::test]
+async fn a_version_that_was_never_sent_counts_for_nothing() {
+    let fake = Fake::new(&json!({"on": {OPEN: [push("+7")]}}));
+    let report = fake.ask("bad\n", 1500).await;
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+}
+
+#[tokio::test]
+async fn a_publish_without_a_version_is_a_guess() {
+    let empty = json!({"publish": {"version": "none", "items": []}});
+    let fake = Fake::new(&json!({"on": {OPEN: [empty, push("none")]}}));
+    let report = fake.ask("bad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, lines(&report)), (Freshness::Quiet, vec![0]));
+    assert!(!report.freshness.is_fresh() && report.note.is_some());
+    assert_eq!(report.diagnostics[0].confidence, Confidence::Low);
+    assert!(report.elapsed_ms >= 250);
+}
+
+#[tokio::test]
+async fn a_second_phase_amends_the_first_and_is_waited_for_from_then_on() {
+    let empty = json!({"publish": {"items": []}});
+    let first = json!([empty, {"wait_for": "go"}, push("same")]);
+    let fake = Fake::new(&json!({"on": {OPEN: [first, [empty, push("same")]], CHANGE: [empty, push("same")]}}));
+    let report = fake.ask("bad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Versioned, 0));
+    fake.go("go");
+    let late = fake.late().await;
+    assert_eq!((late.len(), late[0].freshness, lines(&late[0])), (1, Freshness::Versioned, vec![0]));
+    let report = fake.ask("ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, lines(&report)), (Freshness::Versioned, vec![1]));
+    assert!(fake.server.late().is_empty());
+}
+
+#[tokio::test]
+async fn silence_after_a_repair_is_no_answer_and_shows_no_old_list() {
+    let fake = Fake::new(&json!({"on": {OPEN: [push("same")], CHANGE: []}}));
+    assert_eq!(fake.ask("bad\n", PATIENCE_MS).await.diagnostics.len(), 1);
+    let report = fake.ask("ok\n", 400).await;
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+}
+
+#[tokio::test]
+async fn an_interrupted_pull_is_asked_again() {
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let steps = json!([[{"error": -32802}], [{"error": -32801}], [{"error": -32800}], full]);
+    let fake = Fake::new(&json!({"log": "log", "capabilities": pulling(), "on": {PULL: steps}}));
+    let report = fake.ask("bad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, lines(&report)), (Freshness::Exact, vec![0]));
+    let log = fake.log().await;
+    assert_eq!(log.iter().filter(|message| message["method"] == PULL).count(), 4);
+}
+
+#[tokio::test]
+async fn a_pull_that_fails_is_unavailable_with_the_reason() {
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: [[{"error": -32603}], [{"reply": null}]]}}));
+    for reason in ["-32603", "kind none"] {
+        let report = fake.ask("bad\n", PATIENCE_MS).await;
+        assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Unavailable, 0));
+        assert!(report.note.is_some_and(|note| note.contains(reason)));
+    }
+}
+
+#[tokio::test]
+async fn where_pull_and_push_come_at_once_the_pull_is_the_answer() {
+    let noise = json!({"publish": {"items": "old"}});
+    let on = json!({OPEN: [push("same")], CHANGE: [noise], PULL: [{"reply": {"pull": "scan"}}, push("none")]});
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": on}));
+    for (text, wanted) in [("bad\n", vec![0]), ("bad\nbad\n", vec![0, 1]), ("ok\n", vec![])] {
+        let report = fake.ask(text, PATIENCE_MS).await;
+        assert_eq!((report.freshness, lines(&report)), (Freshness::Exact, wanted));
+    }
+    assert!(fake.server.late().is_empty());
+}
+
+#[tokio::test]
+async fn a_slow_pull_is_delivered_late_and_once() {
+    let steps = json!([{"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: steps}, "log": "log"}));
+    let report = fake.ask("bad\n", 1500).await;
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+    // Asking again about the same text waits for the question that was asked already.
+    assert_eq!(fake.ask("bad\n", 50).await.freshness, Freshness::Timeout);
+    fake.go("go");
+    let late = fake.late().await;
+    assert_eq!((late.len(), late[0].freshness, lines(&late[0])), (1, Freshness::Exact, vec![0]));
+    assert!(fake.server.late().is_empty());
+    let log = fake.log().await;
+    assert_eq!(log.iter().filter(|message| message["method"] == PULL).count(), 1);
+}
+
+#[tokio::test]
+async fn an_edit_cancels_the_slow_pull_of_the_text_before_and_its_answer_is_ignored() {
+    let held = json!([{"wait_for": "go"}, {"reply": {"pull": [{"message": "stale"}]}}]);
+    let steps = json!([held, [{"reply": {"pull": "scan"}}]]);
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: steps}, "log": "log"}));
+    assert_eq!(fake.ask("bad\n", 1500).await.freshness, Freshness::Timeout);
+    let report = fake.ask("ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, report.version, lines(&report)), (Freshness::Exact, Some(2), vec![1]));
+    fake.go("go");
+    let again = fake.ask("ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!(lines(&again), [1]);
+    assert!(fake.server.late().is_empty());
+    assert!(fake.log().await.iter().any(|message| message["method"] == "$/cancelRequest"));
+}
+
+#[tokio::test]
+async fn a_reply_for_the_text_before_is_not_used() {
+    // The publish tells the test that the question has arrived.
+    let held = json!([push("none"), {"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
+    let steps = json!([[{"reply": {"pull": "scan"}}], held, [{"reply": {"pull": "scan"}}]]);
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: steps}}));
+    fake.ask("ok\n", PATIENCE_MS).await;
+    let mut news = fake.server.news();
+    let (report, ()) = tokio::join!(fake.ask("bad\n", PATIENCE_MS), async {
+        news.changed().await.expect("the question arrived");
+        fake.server.sync(&[a("ok\nok\nbad\n")]);
+        fake.go("go");
+    });
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+    assert!(report.note.is_some_and(|note| note.contains("changed meanwhile")));
+    let report = fake.ask("ok\nok\nbad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, report.version, lines(&report)), (Freshness::Exact, Some(3), vec![2]));
+    assert!(fake.server.late().is_empty());
+}
+
+#[tokio::test]
+async fn a_reply_from_before_a_change_of_another_file_is_not_used() {
+    let held = json!([push("none"), {"wait_for": "go"}, {"reply": {"pull": [{"message": "stale"}]}}]);
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let on = json!({PULL: [full, full, held, full]});
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": on}));
+    let b = |text: &str| FileText { path: "b.py".into(), text: text.into() };
+    fake.server.fetch(&[a("1\n"), b("1\n")], Deadline::after_ms(PATIENCE_MS)).await;
+    let mut news = fake.server.news();
+    let (report, ()) = tokio::join!(fake.ask("1\n", PATIENCE_MS), async {
+        news.changed().await.expect("the question arrived");
+        fake.server.sync(&[b("2\n")]);
+        fake.go("go");
+    });
+    assert_eq!((report.freshness, report.version, report.note), (Freshness::Exact, Some(1), None));
+    assert_eq!(report.diagnostics, []);
+    assert_eq!(fake.server.reach(), Reach::Project);
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_started_again_with_its_files() {
+    let log = json!({"log": "log", "on": {OPEN: [push("same")], CHANGE: [{"die": 3}]}});
+    let fake = Fake::new(&log);
+    assert_eq!(lines(&fake.ask("bad\n", PATIENCE_MS).await), [0]);
+    let report = fake.ask("ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Unavailable, 0));
+    assert!(report.note.as_deref().is_some_and(|note| note.contains("exit status: 3")), "{:?}", report.note);
+    let report = fake.ask("ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, report.version, lines(&report)), (Freshness::Versioned, Some(2), vec![1]));
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_dying_is_given_up() {
+    let fake = Fake::new(&json!({"on": {"initialize": [{"die": 1}]}}));
+    let report = fake.ask("bad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Unavailable, 0));
+    assert!(report.note.as_deref().is_some_and(|note| note.contains("4 times")), "{:?}", report.note);
+    let again = fake.ask("bad\n", PATIENCE_MS).await;
+    assert!(again.elapsed_ms < 1000, "known at once");
+}
+
+#[tokio::test]
+async fn a_server_that_never_initializes_or_is_not_there_holds_nobody_up() {
+    let fake = Fake::new(&json!({"on": {"initialize": []}}));
+    let report = fake.ask("bad\n", 200).await;
+    assert_eq!(report.freshness, Freshness::Timeout);
+    assert!(report.note.is_some_and(|note| note.contains("still starting")) && report.elapsed_ms < 2000);
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = ServerConfig { name: "x".into(), command: vec!["no-such-server".into()], ..ServerConfig::default() };
+    let report = &LanguageServer::new(config, folder.path()).fetch(&[a("")], Deadline::after_ms(PATIENCE_MS)).await[0];
+    assert_eq!(report.freshness, Freshness::Unavailable);
+    assert!(report.note.as_deref().is_some_and(|note| note.contains("no-such-server cannot be started")));
+}
+
+#[tokio::test]
+async fn noise_and_oversize_do_not_hide_the_answer() {
+    let noise = json!([{"raw": "Traceback:\n  oops\n\nhalf a line "}, {"frame": "{not json"}, {"frame": "[]"},
+        {"frame": "{\"id\": \"nobody\", \"result\": 1}"}, {"huge": 70_000_000}, push("same")]);
+    let fake = Fake::new(&json!({"on": {OPEN: noise}}));
+    let report = fake.ask("bad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, lines(&report)), (Freshness::Versioned, vec![0]));
+}
+
+#[tokio::test]
+async fn an_unadvertised_pull_is_trusted_once_it_was_the_same_as_a_publish() {
+    let on = json!({OPEN: [push("same")], CHANGE: [push("same")], PULL: [{"reply": {"pull": "scan"}}]});
+    let fake = Fake::new(&json!({"on": on}));
+    let mut news = fake.server.news();
+    assert_eq!(fake.ask("bad\n", PATIENCE_MS).await.freshness, Freshness::Versioned);
+    let mut text = "bad\n".to_owned();
+    while fake.ask(&text, PATIENCE_MS).await.freshness != Freshness::Exact {
+        assert!(text.len() < 400, "the probes come to an end");
+        tokio::time::timeout(std::time::Duration::from_secs(10), news.changed()).await.expect("news").expect("news");
+        text.push_str("bad\n");
+    }
+}
+
+#[tokio::test]
+async fn a_pull_that_hides_what_is_published_is_not_trusted_and_a_known_name_may_still_refuse() {
+    let on = json!({OPEN: [push("same")], CHANGE: [push("same")], PULL: [{"reply": {"pull": []}}]});
+    let fake = Fake::new(&json!({"on": on}));
+    for count in 1..12 {
+        let report = fake.ask(&"bad\n".repeat(count), PATIENCE_MS).await;
+        assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Versioned, count));
+    }
+    let fake = Fake::new(&json!({"name": "pyrefly", "on": {OPEN: [push("same")]}}));
+    assert_eq!(fake.ask("bad\n", PATIENCE_MS).await.freshness, Freshness::Versioned);
+    let on = json!({OPEN: [], PULL: [{"reply": {"pull": "scan"}}]});
+    let fake = Fake::new(&json!({"name": "basedpyright", "on": on}));
+    assert_eq!(fake.ask("bad\n", PATIENCE_MS).await.freshness, Freshness::Exact);
+}
+
+#[tokio::test]
+async fn tsserver_is_asked_by_command_and_clangd_for_two_publishes_when_the_preamble_changed() {
+    let body = json!({"body": [{"start": {"line": 2, "offset": 1}, "end": {"line": 2, "offset": 2}, "text": "m"}]});
+    let command = json!({"executeCommandProvider": {"commands": ["typescript.tsserverRequest"]}});
+    let answers = json!([[{"reply": body}], [{"reply": {"body": []}}]]);
+    let fake = Fake::new(&json!({"capabilities": command, "on": {"workspace/executeCommand": answers}}));
+    let report = fake.ask("x\ny\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, lines(&report)), (Freshness::Exact, vec![1]));
+
+    let stale = json!({"publish": {"items": "old"}});
+    let changes = json!([[stale, push("same")], [push("same")]]);
+    let fake = Fake::new(&json!({"name": "clangd", "on": {OPEN: [push("same")], CHANGE: changes}, "log": "log"}));
+    assert_eq!(lines(&fake.ask("#include <set>\nbad\n", PATIENCE_MS).await), [1]);
+    let report = fake.ask("#include <map>\n\nbad\n", PATIENCE_MS).await;
+    assert_eq!((report.freshness, lines(&report)), (Freshness::Versioned, vec![2]));
+    assert_eq!(lines(&fake.ask("#include <map>\nbad\n", PATIENCE_MS).await), [1], "one is enough");
+    assert!(fake.log().await.iter().any(|message| message["method"] == "textDocument/documentSymbol"));
+}
+
+#[tokio::test]
+async fn columns_are_counted_again_where_the_server_counts_bytes() {
+    let mut capabilities = pulling();
+    capabilities["positionEncoding"] = json!("utf-8");
+    let fake = Fake::new(&json!({"capabilities": capabilities, "on": {PULL: [{"reply": {"pull": "scan"}}]}}));
+    let report = fake.ask("😀 ä bad\n", PATIENCE_MS).await;
+    let at = |character| Position { line: 0, character };
+    assert_eq!(report.diagnostics[0].location.range(), Some(Range { start: at(5), end: at(8) }));
+}
+
+#[tokio::test]
+async fn a_servers_questions_are_answered_and_an_unasked_edit_refused() {
+    let asks = json!([
+        {"ask": ["workspace/configuration", {"items": [{"section": "fake"}, {"section": "none"}]}]},
+        {"ask": ["workspace/applyEdit", {"edit": {"changes": {}}}]},
+        {"ask": ["workspace/diagnostic/refresh", null]},
+        {"ask": ["window/showDocument", {"uri": "file:///x"}]},
+        push("same")]);
+    let fake = Fake::new(&json!({"log": "log", "on": {OPEN: asks}}));
+    fake.ask("bad\n", PATIENCE_MS).await;
+    let log = fake.log().await;
+    let answer = |id: u64| log.iter().find(|m| m["id"] == id && m.get("method").is_none()).expect("an answer");
+    assert_eq!(answer(1)["result"], json!([{"level": 3}, null]));
+    assert_eq!(answer(2)["result"]["applied"], false);
+    assert_eq!(answer(3)["result"], Value::Null);
+    assert_eq!(answer(4)["error"]["code"], -32601);
+}
+
+#[tokio::test]
+async fn the_edit_of_a_command_is_captured_and_not_applied() {
+    let edit = json!({"changes": {"file:///x/a.py": []}});
+    let capabilities = json!({"codeActionProvider": true, "executeCommandProvider": {"commands": ["fix"]}});
+    let actions = json!([
+        {"title": "Fix it", "kind": "quickfix", "command": {"title": "f", "command": "fix", "arguments": [1]}},
+        {"title": "Bare", "command": "fix"},
+        {"title": "For an extension", "kind": "quickfix", "command": {"title": "x", "command": "other"}},
+        {"title": "Disabled", "kind": "quickfix", "disabled": {"reason": "no"}, "edit": edit},
+        {"title": "Refactor", "kind": "refactor", "edit": edit}]);
+    let on = json!({OPEN: [push("same")], "textDocument/codeAction": [{"reply": actions}],
+        "workspace/executeCommand": [{"ask": ["workspace/applyEdit", {"edit": edit}]}, {"reply": null}]});
+    let fake = Fake::new(&json!({"log": "log", "capabilities": capabilities, "on": on}));
+    let deadline = Deadline::after_ms(PATIENCE_MS);
+    let range = Range { start: Position { line: 0, character: 0 }, end: Position { line: 0, character: 3 } };
+    let offers = fake.server.offers(&a("bad\n"), Some(range), deadline).await.expect("offers");
+    assert_eq!(offers.iter().map(|offer| offer.title.as_str()).collect::<Vec<_>>(), ["Fix it", "Bare"]);
+    assert_eq!(fake.server.edits(&offers[0], deadline).await, Ok(vec![edit.clone()]));
+    assert_eq!(fake.server.edits(&offers[1], deadline).await, Ok(vec![edit]));
+    fake.server.sync(&[a("other\n")]);
+    assert!(fake.server.edits(&offers[0], deadline).await.is_err(), "outdated");
+    let log = fake.log().await;
+    let asked = log.iter().find(|message| message["method"] == "textDocument/codeAction").expect("asked");
+    assert_eq!(asked["params"]["context"]["diagnostics"][0]["code"], "bad", "the diagnostics as they were sent");
+}

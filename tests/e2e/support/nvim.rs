@@ -1,0 +1,204 @@
+//! A real Neovim without a screen, with the plugin and the real language servers in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nvim_rs::compat::tokio::Compat;
+use nvim_rs::{Handler, Neovim, Value};
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::support::project::Project;
+use crate::support::servers::tool;
+
+/// Generous: real servers start cold on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+type Writer = Compat<ChildStdin>;
+
+#[derive(Clone)]
+struct Ears {
+    heard: UnboundedSender<(String, Json)>,
+}
+
+#[async_trait]
+impl Handler for Ears {
+    type Writer = Writer;
+
+    async fn handle_notify(&self, _name: String, args: Vec<Value>, _nvim: Neovim<Writer>) {
+        let text = |index: usize| args.get(index).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let json = serde_json::from_str(&text(1)).unwrap_or(Json::Null);
+        let _ = self.heard.send((text(0), json));
+    }
+}
+
+pub struct Nvim {
+    nvim: Neovim<Writer>,
+    heard: UnboundedReceiver<(String, Json)>,
+    child: Child,
+}
+
+/// The Neovim under test.
+pub fn binary() -> PathBuf {
+    std::env::var_os("SEXTANT_NVIM").map_or_else(|| tool("nvim"), PathBuf::from)
+}
+
+/// Configures the servers as a user would; `...` is the folder that they are in.
+const SERVERS: &str = r"
+local tools, wanted = ...
+local known = {
+  basedpyright = { cmd = { tools .. '/basedpyright-langserver', '--stdio' } },
+  ruff = { cmd = { tools .. '/ruff', 'server' } },
+}
+for _, name in ipairs(wanted) do
+  vim.lsp.config(name, vim.tbl_extend('force', known[name], { filetypes = { 'python' }, root_markers = { 'pyproject.toml' } }))
+  vim.lsp.enable(name)
+end
+";
+
+/// Tells the test what the plugin tells the user's own autocommands, and what it says in messages.
+const EARS: &str = r"
+local channel = ...
+for _, name in ipairs({ 'SextantStarted', 'SextantFinished', 'SextantFailed', 'SextantEdited', 'SextantPlan' }) do
+  vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(args)
+    vim.rpcnotify(channel, 'heard', name, vim.json.encode(args.data or vim.empty_dict()))
+  end })
+end
+vim.notify = function(text, level)
+  vim.rpcnotify(channel, 'heard', 'message', vim.json.encode({ text = text, level = level }))
+end
+";
+
+impl Nvim {
+    /// Starts Neovim in the project with these options of `setup()` (a Lua table) and these servers.
+    pub async fn start(project: &Project, options: &str, servers: &[&str]) -> Self {
+        Self::start_with(project, options, servers, env!("CARGO_BIN_EXE_sextant")).await
+    }
+
+    pub async fn start_with(project: &Project, options: &str, servers: &[&str], sextant: &str) -> Self {
+        let home = project.beside("home");
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).display();
+        let mut command = Command::new(binary());
+        command
+            .args(["--clean", "--headless", "--embed", "-n"])
+            .args(["--cmd", &format!("set runtimepath^={repository}")])
+            .current_dir(project.root())
+            .env("HOME", &home)
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+            command.env(name, home.join(name));
+        }
+        let (sender, heard) = unbounded_channel();
+        let (nvim, _io, child) = nvim_rs::create::tokio::new_child_cmd(&mut command, Ears { heard: sender })
+            .await
+            .unwrap_or_else(|error| panic!("{} is needed: {error}", binary().display()));
+        let this = Self { nvim, heard, child };
+        let channel = this.nvim.get_api_info().await.expect("an answer")[0].clone();
+        this.nvim.exec_lua(EARS, vec![channel]).await.expect("ears");
+        let setup = format!("local o = {options}; o.binary = '{sextant}'; require('sextant').setup(o)");
+        this.nvim.exec_lua(&setup, vec![]).await.expect("setup");
+        if !servers.is_empty() {
+            let tools = tool("basedpyright-langserver").parent().expect("a folder").display().to_string();
+            tool("ruff");
+            let wanted = servers.iter().map(|name| Value::from(*name)).collect();
+            this.nvim.exec_lua(SERVERS, vec![tools.into(), Value::Array(wanted)]).await.expect("servers");
+        }
+        this
+    }
+
+    /// Runs Lua and gives back what it returns.
+    pub async fn lua<T: DeserializeOwned>(&self, code: &str) -> T {
+        let wrapped = format!("return vim.json.encode((function() {code}\nend)())");
+        let value = tokio::time::timeout(PATIENCE, self.nvim.exec_lua(&wrapped, vec![]))
+            .await
+            .unwrap_or_else(|_| panic!("Neovim does not answer: {code}"))
+            .unwrap_or_else(|error| panic!("{code}: {error}"));
+        serde_json::from_str(value.as_str().expect("JSON")).unwrap_or_else(|error| panic!("{code}: {value}: {error}"))
+    }
+
+    /// Runs an Ex command.
+    pub async fn command(&self, text: &str) {
+        self.nvim.command(text).await.unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+
+    /// Types keys, as a user at the keyboard.
+    pub async fn keys(&self, keys: &str) {
+        self.nvim.input(keys).await.expect("keys");
+    }
+
+    pub async fn edit(&self, path: &str) {
+        self.command(&format!("edit {path}")).await;
+    }
+
+    /// The next event of this name; events before it are dropped.
+    pub async fn wait(&mut self, name: &str) -> Json {
+        self.wait_for(&[name]).await.1
+    }
+
+    /// The next event of one of these names.
+    pub async fn wait_for(&mut self, names: &[&str]) -> (String, Json) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let mut before = Vec::new();
+        loop {
+            match tokio::time::timeout_at(deadline, self.heard.recv()).await {
+                Ok(Some(event)) if names.contains(&event.0.as_str()) => return event,
+                Ok(Some(event)) => before.push(event),
+                _ => panic!("none of {names:?} came, but {before:?}"),
+            }
+        }
+    }
+
+    /// The end of the running task: its summary, or a panic with the failure.
+    pub async fn finished(&mut self) -> String {
+        match self.wait_for(&["SextantFinished", "SextantFailed"]).await {
+            (name, data) if name == "SextantFinished" => data["summary"].as_str().unwrap_or_default().to_owned(),
+            (_, data) => panic!("the task failed: {data}"),
+        }
+    }
+
+    /// The end of the running task: its failure, or a panic with the summary.
+    pub async fn failed(&mut self) -> Json {
+        match self.wait_for(&["SextantFinished", "SextantFailed"]).await {
+            (name, data) if name == "SextantFailed" => data["failure"].clone(),
+            (_, data) => panic!("the task did not fail: {data}"),
+        }
+    }
+
+    pub async fn text(&self) -> String {
+        let lines: Vec<String> = self.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
+        lines.join("\n") + "\n"
+    }
+
+    /// `path:line: type: text` of each entry, with the list's title first.
+    pub async fn quickfix(&self) -> Vec<String> {
+        self.lua(
+            r"
+            local list = vim.fn.getqflist({ items = 1, title = 1 })
+            local out = { list.title }
+            for _, item in ipairs(list.items) do
+              local name = vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr))
+              out[#out + 1] = ('%s:%d: %s: %s'):format(name, item.lnum, item.type, item.text)
+            end
+            return out",
+        )
+        .await
+    }
+
+    /// What stands in the answer window.
+    pub async fn answer(&self) -> String {
+        let lines: Vec<String> = self
+            .lua("local b = vim.fn.bufnr('sextant://answer'); return b > 0 and vim.api.nvim_buf_get_lines(b, 0, -1, false) or { '' }")
+            .await;
+        lines.join("\n")
+    }
+
+    /// The process itself, to be ended without a word.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+}

@@ -1,0 +1,90 @@
+//! A project in a folder of its own, gone with the test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+pub struct Project {
+    dir: TempDir,
+    root: PathBuf,
+}
+
+impl Project {
+    /// Files by path. A `pyproject.toml` that marks the root is added where there is none.
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        // Servers and editors speak of real paths.
+        let root = dir.path().canonicalize().expect("a real path").join("project");
+        fs::create_dir_all(&root).expect("a folder");
+        let project = Self { dir, root };
+        if !files.iter().any(|(path, _)| *path == "pyproject.toml") {
+            project.write("pyproject.toml", "[tool.basedpyright]\ntypeCheckingMode = \"standard\"\n");
+        }
+        for (path, text) in files {
+            project.write(path, text);
+        }
+        project
+    }
+
+    /// A copy of `tests/fixtures/shop`.
+    pub fn shop() -> Self {
+        let project = Self::new(&[]);
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/shop"), &project.root);
+        project
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A folder beside the project, for homes and sockets.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        let folder = self.dir.path().join(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    pub fn path(&self, path: &str) -> String {
+        self.root.join(path).display().to_string()
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let file = self.root.join(path);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, text).expect("a file");
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Every file with its bytes, sorted by path.
+    pub fn bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    // What the checkers keep for themselves is not the project.
+                    if !path.ends_with(".ruff_cache") && !path.ends_with("__pycache__") {
+                        folders.push(path);
+                    }
+                } else {
+                    found.push((path.clone(), fs::read(path).expect("a file")));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("the fixture").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() { copy(&entry.path(), &target) } else { drop(fs::copy(entry.path(), target).expect("a copy")) }
+    }
+}

@@ -1,0 +1,102 @@
+//! Language servers for the tests: the real ones, found or named as missing, and the scripted fake.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sextant::base::deadline::Deadline;
+use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Report};
+use sextant::diagnostics::server::LanguageServer;
+use sextant::diagnostics::server::config::{self, ServerConfig};
+
+/// Generous: real servers start cold on a busy machine.
+pub const PATIENCE_MS: u64 = 120_000;
+
+/// The folders that tools are looked for in.
+fn folders() -> Vec<PathBuf> {
+    let own = std::env::var_os("SEXTANT_TOOLS").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    own.into_iter().chain(std::env::split_paths(&path)).collect()
+}
+
+/// The tool's path; fails with its name where it is not installed.
+pub fn tool(name: &str) -> PathBuf {
+    let found = folders().into_iter().map(|folder| folder.join(name)).find(|file| file.is_file());
+    found.unwrap_or_else(|| panic!("{name} is needed: set SEXTANT_TOOLS to the folder that has it, or put it on PATH"))
+}
+
+/// basedpyright and ruff as they are detected.
+pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
+    tool("basedpyright-langserver");
+    tool("ruff");
+    let found = config::detect(root, &folders(), None);
+    let names: Vec<&str> = found.iter().map(|server| server.name.as_str()).collect();
+    assert_eq!(names, ["basedpyright", "ruff"]);
+    found
+}
+
+/// The fake server with a script, over a folder of its own.
+pub struct Fake {
+    pub folder: tempfile::TempDir,
+    pub server: LanguageServer,
+}
+
+impl Fake {
+    pub fn new(script: &Value) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("script.json");
+        std::fs::write(&file, script.to_string()).expect("a script");
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
+        let command = [tool("python3"), program, file].map(|part| part.display().to_string()).to_vec();
+        let config = ServerConfig {
+            name: "fake".into(),
+            command,
+            settings: serde_json::json!({"fake": {"level": 3}}),
+            ..ServerConfig::default()
+        };
+        let server = LanguageServer::new(config, folder.path());
+        Self { folder, server }
+    }
+
+    /// Asks about one file, `a.py`.
+    pub async fn ask(&self, text: &str, budget_ms: u64) -> Report {
+        let mut reports = self.server.fetch(&[a(text)], Deadline::after_ms(budget_ms)).await;
+        assert_eq!(reports.len(), 1);
+        reports.remove(0)
+    }
+
+    /// Lets the script go on where it waits for the name.
+    pub fn go(&self, name: &str) {
+        std::fs::write(self.folder.path().join(name), "").expect("a signal");
+    }
+
+    /// Waits for late answers.
+    pub async fn late(&self) -> Vec<Report> {
+        let mut news = self.server.news();
+        let arrival = async {
+            loop {
+                let late = self.server.late();
+                if !late.is_empty() {
+                    return late;
+                }
+                news.changed().await.expect("the server is there");
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), arrival).await.expect("a late answer")
+    }
+
+    /// Ends the server and reads what it received.
+    pub async fn log(&self) -> Vec<Value> {
+        self.server.shutdown(Deadline::after_ms(5_000)).await;
+        let text = std::fs::read_to_string(self.folder.path().join("log")).expect("the script has a log");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
+pub fn a(text: &str) -> FileText {
+    FileText { path: "a.py".into(), text: text.into() }
+}
+
+/// The zero-based lines of the diagnostics.
+pub fn lines(report: &Report) -> Vec<u32> {
+    report.diagnostics.iter().map(|item| item.location.range().expect("a range").start.line).collect()
+}
