@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::sequence::{align, best_chain, dice};
-use crate::diagnostics::delta::side::{NONE, Side};
+use crate::diagnostics::delta::side::{NONE, Side, Unit};
 
 /// A run of equal statements is taken for moved from this many tokens on.
 const RUN: u32 = 6;
@@ -65,12 +65,22 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Ma
     };
     let (b, a) = left(&p);
     p.within_scope(&b, &a);
-    let (b, a) = left(&p);
+    let (mut b, mut a) = left(&p);
+    // Headers and decorators go with their symbols, and those are decided.
+    b.retain(|u| !heads_symbol(before, *u));
+    a.retain(|u| !heads_symbol(after, *u));
     p.runs(&b, &a);
-    let (b, a) = left(&p);
+    b.retain(|u| p.units.after(*u) == NONE);
+    a.retain(|u| p.units.before(*u) == NONE);
     p.unique(&b, &a);
     p.gaps();
     p.units
+}
+
+fn heads_symbol(side: &Side<'_>, unit: u32) -> bool {
+    let Unit { scope, comment, .. } = side.units[unit as usize];
+    let header = side.scopes[scope as usize].header;
+    header != NONE && unit <= header && !comment
 }
 
 impl Pairing<'_, '_> {

@@ -32,6 +32,8 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matchi
     p.stage(|s, f| Some((f?, s.path, s.ordinal)), |p, b, a| p.alike(b, a) >= 0.3);
     p.stage(|s, _| Some((s.path, s.body)), |p, b, a| p.telling(b, a));
     p.stage(|s, _| Some((s.name, s.body)), |p, b, a| p.telling(b, a));
+    // A copy under another name must not take the place of the original that moved and was edited a little.
+    p.by_likeness(true, |p, b, a| Some(p.family(b, a)).filter(|_| p.alike(b, a) >= 0.8));
     p.stage(|s, _| (s.weight >= TELLING).then_some(s.blanked), |_, _, _| true);
     p.stage(|s, f| Some((f?, s.path, s.ordinal)), |_, _, _| true);
     p.stage(|s, f| Some((f?, s.path)), |_, _, _| true);
@@ -39,6 +41,7 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matchi
     p.by_likeness(true, |p, b, a| Some(p.alike(b, a)).filter(|d| *d >= 0.5));
     p.by_likeness(false, |p, b, a| Some(p.family(b, a)).filter(|d| *d >= 0.75));
     p.between_siblings();
+    p.sole_namesakes();
     p.scopes
 }
 
@@ -232,13 +235,61 @@ impl Pairing<'_, '_> {
         }
         found.sort_unstable();
         for (b, a) in found {
-            let (x, y) = (self.b(b), self.a(a));
-            let headers = x.header != NONE && y.header != NONE && is_class(x) == is_class(y);
-            if headers && dice(&self.before.unit_bag(x.header), &self.after.unit_bag(y.header)) >= 0.5 {
+            if self.like_headers(b, a) {
                 self.scopes.pair(b, a);
             }
         }
     }
+
+    fn like_headers(&self, b: u32, a: u32) -> bool {
+        let (x, y) = (self.b(b), self.a(a));
+        let headers = x.header != NONE && y.header != NONE && is_class(x) == is_class(y);
+        headers && dice(&self.before.unit_bag(x.header), &self.after.unit_bag(y.header)) >= 0.5
+    }
+
+    /// Moved and rewritten: the only one of its name on either side, with a like header; also the only one of its
+    /// name that is left, when it stands at the top of a file or under the same parent.
+    fn sole_namesakes(&mut self) {
+        let (before, after) = self.left();
+        if before.is_empty() || after.is_empty() {
+            return;
+        }
+        let (befores, afters) = (namesakes(self.before, &before), namesakes(self.after, &after));
+        let top = |side: &Side<'_>, scope: &Scope| side.scopes[scope.parent as usize].kind.is_none();
+        for (name, old) in befores.iter().filter(|(_, old)| old.left == 1) {
+            let Some(new) = afters.get(name).filter(|new| new.left == 1) else { continue };
+            let (b, a) = (old.scope, new.scope);
+            let placed = old.all == 1 && new.all == 1
+                || top(self.before, self.b(b)) && top(self.after, self.a(a))
+                || self.parents_paired(b, a);
+            if placed && self.like_headers(b, a) {
+                self.scopes.pair(b, a);
+            }
+        }
+    }
+}
+
+/// How often a name is left, and where; how often it is there at all.
+#[derive(Default)]
+struct Namesakes {
+    scope: u32,
+    left: usize,
+    all: usize,
+}
+
+fn namesakes(side: &Side<'_>, left: &[u32]) -> HashMap<u32, Namesakes> {
+    let mut counts: HashMap<u32, Namesakes> = HashMap::new();
+    for index in left {
+        let entry = counts.entry(side.scopes[*index as usize].name).or_default();
+        entry.scope = *index;
+        entry.left += 1;
+    }
+    for scope in side.scopes.iter().filter(|scope| scope.kind.is_some()) {
+        if let Some(entry) = counts.get_mut(&scope.name) {
+            entry.all += 1;
+        }
+    }
+    counts
 }
 
 fn is_class(scope: &Scope) -> bool {
