@@ -129,6 +129,53 @@ async fn an_edit_that_breaks_another_loaded_file_is_seen_there() {
 }
 
 #[tokio::test]
+async fn an_answer_that_came_too_late_is_delivered_once() {
+    let shop = Shop::open();
+    put(shop.folder.path(), "shop/cart.py", b"_ = missing\n");
+    let reports = shop.editor.diagnostics(&["shop/cart.py".to_owned()], Deadline::after_ms(1)).await;
+    assert_eq!(reports.len(), 2);
+    assert!(reports.iter().all(|report| report.freshness == Freshness::Timeout && report.diagnostics.is_empty()));
+    let mut late: Vec<Report> = Vec::new();
+    for server in shop.editor.servers() {
+        let mut news = server.news();
+        while !late.iter().any(|report| report.provider == server.name()) {
+            late.extend(shop.editor.late().await);
+            if !late.iter().any(|report| report.provider == server.name()) {
+                tokio::time::timeout(Duration::from_millis(PATIENCE_MS), news.changed())
+                    .await
+                    .expect("news")
+                    .expect("news");
+            }
+        }
+    }
+    fresh(&late);
+    assert_eq!((late.len(), errors(&late).len()), (2, 2), "{late:?}");
+    assert_eq!(shop.editor.late().await, []);
+}
+
+#[tokio::test]
+async fn a_text_can_be_asked_about_before_it_is_applied() {
+    let shop = Shop::open();
+    fresh(&shop.ask(&["shop/cart.py", "shop/price.py"]).await);
+    let document = shop.editor.read("shop/price.py").await.expect("a file");
+    let start = document.text.find("price(name").expect("a name");
+    let hunks = vec![TextEdit { range: start..start + 5, text: "cost".into() }];
+    let edit = FileEdit::Change { path: "shop/price.py".into(), version: document.version, hunks };
+    let reports =
+        shop.editor.probe(std::slice::from_ref(&edit), Deadline::after_ms(PATIENCE_MS)).await.expect("reports");
+    fresh(&reports);
+    assert!(errors(&reports).iter().any(|error| error.location.file() == Some("shop/cart.py")), "{reports:?}");
+    assert_eq!(shop.editor.read("shop/price.py").await.expect("a file"), document);
+    assert_eq!(shop.bytes("shop/price.py"), PRICE.as_bytes());
+    let reports = shop.ask(&["shop/cart.py", "shop/price.py"]).await;
+    fresh(&reports);
+    assert_eq!(errors(&reports).iter().filter(|error| error.source == "lsp:basedpyright").count(), 0, "{reports:?}");
+    let create = FileEdit::Create { path: "shop/new.py".into(), text: String::new() };
+    let refused = shop.editor.probe(&[create], Deadline::after_ms(1_000)).await;
+    assert!(matches!(refused, Err(EditorError::Unsupported(_))));
+}
+
+#[tokio::test]
 async fn ruffs_fix_for_an_unused_import_is_an_edit_until_the_file_changes() {
     let shop = Shop::open();
     let deadline = Deadline::after_ms(PATIENCE_MS);

@@ -85,6 +85,16 @@ async fn a_second_phase_amends_the_first_and_is_waited_for_from_then_on() {
 }
 
 #[tokio::test]
+async fn the_same_list_published_again_is_no_news() {
+    let fake = Fake::new(&json!({"on": {OPEN: [push("same"), {"wait_for": "go"}, push("same"), push("none")]}}));
+    assert_eq!(lines(&fake.ask("bad\n", PATIENCE_MS).await), [0]);
+    let mut news = fake.server.news();
+    fake.go("go");
+    news.changed().await.expect("it is published again");
+    assert!(fake.server.late().is_empty());
+}
+
+#[tokio::test]
 async fn silence_after_a_repair_is_no_answer_and_shows_no_old_list() {
     let fake = Fake::new(&json!({"on": {OPEN: [push("same")], CHANGE: []}}));
     assert_eq!(fake.ask("bad\n", PATIENCE_MS).await.diagnostics.len(), 1);

@@ -60,6 +60,14 @@ impl DiagnosticsProvider for LanguageServer {
     }
 }
 
+impl LanguageServer {
+    /// The report of a question that could not be put to it before the deadline.
+    pub fn unasked(&self, path: &str, deadline: Deadline) -> Report {
+        let note = "it was busy with another question".to_owned();
+        self.inner.nothing(path, Freshness::Timeout, note, deadline.elapsed_ms())
+    }
+}
+
 /// Waits for the settling of one file, begun by this call or by an earlier one about the same state.
 async fn one(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Report {
     let Some((id, mut result)) = join(inner, path) else {
