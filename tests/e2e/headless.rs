@@ -95,7 +95,26 @@ async fn both_servers_answer_fresh_and_an_error_is_reported_where_it_was_made() 
     let reports = shop.ask(&["shop/cart.py"]).await;
     fresh(&reports);
     assert_eq!(errors(&reports), Vec::<&Diagnostic>::new());
+
+    let processes: Vec<u32> = shop.editor.servers().iter().filter_map(|server| server.process()).collect();
+    let with_children = |id: &u32| {
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("it runs");
+        children.split_whitespace().filter_map(|child| child.parse().ok()).chain([*id]).collect::<Vec<u32>>()
+    };
+    let all: Vec<u32> = processes.iter().flat_map(with_children).collect();
+    assert!(processes.len() == 2 && all.len() > 2, "basedpyright starts a node of its own");
     shop.editor.shutdown(Deadline::after_ms(5_000)).await;
+    let ended = |id: &u32| {
+        let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z")
+    };
+    // A killed process takes a moment to go, and nobody but its parent hears of it.
+    let gone = async {
+        while !all.iter().all(ended) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("all processes ended");
 }
 
 #[tokio::test]
@@ -306,7 +325,7 @@ impl Random {
 
 /// Random edits of twelve slots, some of them wrong; every fresh answer must be the truth.
 /// `SEXTANT_SOUNDNESS` is the number of edits, `SEXTANT_SEED` the seed.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fresh_answer_to_random_edits_is_the_truth() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let edits = number("SEXTANT_SOUNDNESS").unwrap_or(20);

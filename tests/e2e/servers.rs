@@ -350,3 +350,34 @@ async fn the_edit_of_a_command_is_captured_and_not_applied() {
     let asked = log.iter().find(|message| message["method"] == "textDocument/codeAction").expect("asked");
     assert_eq!(asked["params"]["context"]["diagnostics"][0]["code"], "bad", "the diagnostics as they were sent");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_asks_at_once_about_different_texts_gets_no_answer_for_another_one() {
+    for on in [json!({PULL: [{"reply": {"pull": "scan"}}]}), json!({OPEN: [push("same")], CHANGE: [push("same")]})] {
+        let capabilities = if on.get(PULL).is_some() { pulling() } else { json!({}) };
+        let fake = std::sync::Arc::new(Fake::new(&json!({"capabilities": capabilities, "on": on})));
+        assert!(fake.ask("ok\n", PATIENCE_MS).await.freshness.is_fresh());
+        let asking = (1..=4usize).map(|asker| {
+            let fake = std::sync::Arc::clone(&fake);
+            tokio::spawn(async move {
+                let mut fresh = 0;
+                for round in 0..50usize {
+                    let above = (asker * 7 + round * 3) % 11;
+                    let text = format!("{}bad\n", "ok\n".repeat(above));
+                    let report = fake.ask(&text, 2_000).await;
+                    if report.freshness.is_fresh() {
+                        fresh += 1;
+                        assert_eq!(lines(&report), [u32::try_from(above).expect("small")]);
+                    } else {
+                        assert_eq!(report.diagnostics, []);
+                    }
+                }
+                fresh
+            })
+        });
+        let fresh: Vec<usize> =
+            futures::future::join_all(asking).await.into_iter().map(|asked| asked.expect("no wrong answer")).collect();
+        assert!(fresh.iter().sum::<usize>() > 0, "{fresh:?}");
+        println!("fresh answers of 50 each: {fresh:?}");
+    }
+}

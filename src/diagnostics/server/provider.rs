@@ -13,6 +13,9 @@ use crate::diagnostics::server::settle::{self, CHASE, NoAnswer};
 use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, LanguageServer, Phase, supervise};
 
+/// Why a text that is not there any more has no diagnostics.
+const CHANGED: &str = "the text changed meanwhile";
+
 /// A settling that runs or has ended. It goes on after its first deadline, for the late answer.
 #[derive(Debug)]
 pub(crate) struct Settling {
@@ -54,9 +57,17 @@ impl DiagnosticsProvider for LanguageServer {
         if covered.is_empty() {
             return Vec::new();
         }
-        self.sync(&covered);
+        let mut versions = Vec::new();
+        // The versions are read under the same lock: another caller may bring another text a moment later.
+        self.inner.tell(|documents| {
+            let notices = documents.sync(&covered);
+            versions = covered.iter().map(|file| documents.get(&file.path).map(|known| known.version)).collect();
+            notices
+        });
         supervise::start(&self.inner);
-        futures::future::join_all(covered.iter().map(|file| one(&self.inner, &file.path, deadline))).await
+        let questions = covered.iter().zip(versions);
+        futures::future::join_all(questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline)))
+            .await
     }
 }
 
@@ -69,10 +80,14 @@ impl LanguageServer {
 }
 
 /// Waits for the settling of one file, begun by this call or by an earlier one about the same state.
-async fn one(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Report {
-    let Some((id, mut result)) = join(inner, path) else {
+async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Deadline) -> Report {
+    let Some(version) = version else {
         let note = "the path has no URI".to_owned();
         return inner.nothing(path, Freshness::Unavailable, note, deadline.elapsed_ms());
+    };
+    let Some((id, mut result)) = join(inner, path, version) else {
+        let report = inner.nothing(path, Freshness::Timeout, CHANGED.to_owned(), deadline.elapsed_ms());
+        return Report { wanted_version: Some(version), ..report };
     };
     let answered = tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await;
     drop(answered);
@@ -84,10 +99,8 @@ async fn one(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Report {
     }
     let report = result.borrow().clone();
     drop(settling);
-    match report {
-        Some(report) => Report { elapsed_ms: deadline.elapsed_ms(), ..report },
-        None => silent(inner, path, deadline.elapsed_ms()),
-    }
+    let report = report.unwrap_or_else(|| silent(inner, path, deadline.elapsed_ms()));
+    Report { elapsed_ms: deadline.elapsed_ms(), wanted_version: Some(version), ..report }
 }
 
 fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
@@ -100,11 +113,13 @@ fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
     inner.nothing(path, freshness, note, elapsed_ms)
 }
 
-fn join(inner: &Arc<Inner>, path: &str) -> Option<(u64, watch::Receiver<Option<Report>>)> {
+/// `None` where the file has moved on from the version.
+fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Receiver<Option<Report>>)> {
     let mut settling = lock(&inner.settling);
-    let (epoch, version) = {
+    let epoch = {
         let documents = lock(&inner.documents);
-        (documents.epoch, documents.get(path)?.version)
+        documents.get(path).filter(|known| known.version == version)?;
+        documents.epoch
     };
     // Whoever asks again has the answer that is waiting to be delivered replaced by a newer one.
     lock(&inner.late).retain(|report| report.file != path);
@@ -137,7 +152,7 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
         (Ok(Ok(answer)), Some(text)) => inner.report(&path, &answer, &text, elapsed()),
         (Ok(Err(NoAnswer::Unavailable(reason))), _) => inner.nothing(&path, Freshness::Unavailable, reason, elapsed()),
         (Ok(Ok(_) | Err(NoAnswer::Superseded)), _) => {
-            inner.nothing(&path, Freshness::Timeout, "the text changed meanwhile".into(), elapsed())
+            inner.nothing(&path, Freshness::Timeout, CHANGED.to_owned(), elapsed())
         }
         (Err(_), _) => inner.nothing(&path, Freshness::Timeout, "no answer at all".into(), elapsed()),
     };
