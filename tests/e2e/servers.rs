@@ -206,6 +206,24 @@ async fn a_reply_from_before_a_change_of_another_file_is_not_used() {
 }
 
 #[tokio::test]
+async fn a_question_that_another_caller_replaced_is_answered_with_his() {
+    let held = json!([push("none"), {"wait_for": "never"}]);
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: [full, full, held, full]}}));
+    let b = |text: &str| FileText { path: "b.py".into(), text: text.into() };
+    let deadline = || Deadline::after_ms(PATIENCE_MS);
+    fake.server.fetch(&[a("bad\n"), b("1\n")], deadline()).await;
+    let mut news = fake.server.news();
+    let (first, second) = tokio::join!(fake.ask("bad\n", PATIENCE_MS), async {
+        news.changed().await.expect("the question arrived");
+        fake.server.fetch(&[a("bad\n"), b("2\n")], deadline()).await
+    });
+    for report in [&first, &second[0]] {
+        assert_eq!((report.freshness, report.version, lines(report)), (Freshness::Exact, Some(1), vec![0]));
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_dies_is_started_again_with_its_files() {
     let log = json!({"log": "log", "on": {OPEN: [push("same")], CHANGE: [{"die": 3}]}});
     let fake = Fake::new(&log);
@@ -364,13 +382,15 @@ async fn whoever_asks_at_once_about_different_texts_gets_no_answer_for_another_o
                 for round in 0..50usize {
                     let above = (asker * 7 + round * 3) % 11;
                     let text = format!("{}bad\n", "ok\n".repeat(above));
-                    let report = fake.ask(&text, 2_000).await;
+                    let report = fake.ask(&text, PATIENCE_MS).await;
                     if report.freshness.is_fresh() {
                         fresh += 1;
                         assert_eq!(lines(&report), [u32::try_from(above).expect("small")]);
                     } else {
                         assert_eq!(report.diagnostics, []);
                     }
+                    // The pace of the askers, so that some questions cross and some do not.
+                    tokio::time::sleep(std::time::Duration::from_millis((asker * round) as u64 % 17)).await;
                 }
                 fresh
             })

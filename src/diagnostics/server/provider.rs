@@ -85,21 +85,26 @@ async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Dea
         let note = "the path has no URI".to_owned();
         return inner.nothing(path, Freshness::Unavailable, note, deadline.elapsed_ms());
     };
-    let Some((id, mut result)) = join(inner, path, version) else {
-        let report = inner.nothing(path, Freshness::Timeout, CHANGED.to_owned(), deadline.elapsed_ms());
-        return Report { wanted_version: Some(version), ..report };
+    let report = loop {
+        let Some((id, mut result)) = join(inner, path, version) else {
+            break inner.nothing(path, Freshness::Timeout, CHANGED.to_owned(), deadline.elapsed_ms());
+        };
+        // An error means that another caller replaced the settling, after a change of another file.
+        let replaced =
+            matches!(tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await, Ok(Err(_)));
+        // Under the lock that the settling takes to end: its report is either here now or will be late.
+        let mut settling = lock(&inner.settling);
+        if let Some(known) = settling.get_mut(path).filter(|known| known.id == id) {
+            known.waiting = known.waiting.saturating_sub(1);
+        }
+        let report = result.borrow().clone();
+        drop(settling);
+        match report {
+            Some(report) => break report,
+            None if replaced && !deadline.passed() => {}
+            None => break silent(inner, path, deadline.elapsed_ms()),
+        }
     };
-    let answered = tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await;
-    drop(answered);
-    // Under the lock that the settling takes to end: its report is either here now or will be late.
-    let mut settling = lock(&inner.settling);
-    let known = settling.get_mut(path).filter(|known| known.id == id);
-    if let Some(known) = known {
-        known.waiting = known.waiting.saturating_sub(1);
-    }
-    let report = result.borrow().clone();
-    drop(settling);
-    let report = report.unwrap_or_else(|| silent(inner, path, deadline.elapsed_ms()));
     Report { elapsed_ms: deadline.elapsed_ms(), wanted_version: Some(version), ..report }
 }
 
