@@ -148,6 +148,31 @@ async fn an_edit_that_breaks_another_loaded_file_is_seen_there() {
 }
 
 #[tokio::test]
+async fn packages_of_the_projects_environment_are_found_without_its_interpreter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    put(
+        folder.path(),
+        ".venv/lib/python3.11/site-packages/scales/__init__.py",
+        b"def weigh(x: int) -> int:\n    return x\n",
+    );
+    // An interpreter that tells on whoever runs it.
+    let told = folder.path().join("told");
+    let script = format!("#!/bin/sh\ntouch {}\n", told.display());
+    for name in ["python", "python3"] {
+        put(folder.path(), &format!(".venv/bin/{name}"), script.as_bytes());
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(folder.path().join(".venv/bin").join(name), mode).expect("a mode");
+    }
+    put(folder.path(), "a.py", b"from scales import weigh\n\nprint(weigh(1))\n");
+    let editor = HeadlessEditor::new(folder.path(), python_servers(folder.path()), mpsc::unbounded_channel().0)
+        .expect("a folder");
+    let reports = editor.diagnostics(&["a.py".to_owned()], Deadline::after_ms(PATIENCE_MS)).await;
+    fresh(&reports);
+    assert_eq!(errors(&reports), Vec::<&Diagnostic>::new());
+    assert!(!told.exists(), "the repository's interpreter was run");
+}
+
+#[tokio::test]
 async fn an_answer_that_came_too_late_is_delivered_once() {
     let shop = Shop::open();
     put(shop.folder.path(), "shop/cart.py", b"_ = missing\n");
