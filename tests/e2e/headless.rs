@@ -95,7 +95,26 @@ async fn both_servers_answer_fresh_and_an_error_is_reported_where_it_was_made() 
     let reports = shop.ask(&["shop/cart.py"]).await;
     fresh(&reports);
     assert_eq!(errors(&reports), Vec::<&Diagnostic>::new());
+
+    let processes: Vec<u32> = shop.editor.servers().iter().filter_map(|server| server.process()).collect();
+    let with_children = |id: &u32| {
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("it runs");
+        children.split_whitespace().filter_map(|child| child.parse().ok()).chain([*id]).collect::<Vec<u32>>()
+    };
+    let all: Vec<u32> = processes.iter().flat_map(with_children).collect();
+    assert!(processes.len() == 2 && all.len() > 2, "basedpyright starts a node of its own");
     shop.editor.shutdown(Deadline::after_ms(5_000)).await;
+    let ended = |id: &u32| {
+        let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z")
+    };
+    // A killed process takes a moment to go, and nobody but its parent hears of it.
+    let gone = async {
+        while !all.iter().all(ended) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("all processes ended");
 }
 
 #[tokio::test]
@@ -126,6 +145,78 @@ async fn an_edit_that_breaks_another_loaded_file_is_seen_there() {
     let reports = shop.ask(&["shop/cart.py"]).await;
     fresh(&reports);
     assert_eq!(errors(&reports).len(), 1, "{reports:?}");
+}
+
+#[tokio::test]
+async fn packages_of_the_projects_environment_are_found_without_its_interpreter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    put(
+        folder.path(),
+        ".venv/lib/python3.11/site-packages/scales/__init__.py",
+        b"def weigh(x: int) -> int:\n    return x\n",
+    );
+    // An interpreter that tells on whoever runs it.
+    let told = folder.path().join("told");
+    let script = format!("#!/bin/sh\ntouch {}\n", told.display());
+    for name in ["python", "python3"] {
+        put(folder.path(), &format!(".venv/bin/{name}"), script.as_bytes());
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(folder.path().join(".venv/bin").join(name), mode).expect("a mode");
+    }
+    put(folder.path(), "a.py", b"from scales import weigh\n\nprint(weigh(1))\n");
+    let editor = HeadlessEditor::new(folder.path(), python_servers(folder.path()), mpsc::unbounded_channel().0)
+        .expect("a folder");
+    let reports = editor.diagnostics(&["a.py".to_owned()], &[], Deadline::after_ms(PATIENCE_MS)).await;
+    fresh(&reports);
+    assert_eq!(errors(&reports), Vec::<&Diagnostic>::new());
+    assert!(!told.exists(), "the repository's interpreter was run");
+}
+
+#[tokio::test]
+async fn an_answer_that_came_too_late_is_delivered_once() {
+    let shop = Shop::open();
+    put(shop.folder.path(), "shop/cart.py", b"_ = missing\n");
+    let reports = shop.editor.diagnostics(&["shop/cart.py".to_owned()], &[], Deadline::after_ms(1)).await;
+    assert_eq!(reports.len(), 2);
+    assert!(reports.iter().all(|report| report.freshness == Freshness::Timeout && report.diagnostics.is_empty()));
+    let mut late: Vec<Report> = Vec::new();
+    for server in shop.editor.servers() {
+        let mut news = server.news();
+        while !late.iter().any(|report| report.provider == server.name()) {
+            late.extend(shop.editor.late().await);
+            if !late.iter().any(|report| report.provider == server.name()) {
+                tokio::time::timeout(Duration::from_millis(PATIENCE_MS), news.changed())
+                    .await
+                    .expect("news")
+                    .expect("news");
+            }
+        }
+    }
+    fresh(&late);
+    assert_eq!((late.len(), errors(&late).len()), (2, 2), "{late:?}");
+    assert_eq!(shop.editor.late().await, []);
+}
+
+#[tokio::test]
+async fn a_text_can_be_asked_about_before_it_is_applied() {
+    let shop = Shop::open();
+    fresh(&shop.ask(&["shop/cart.py", "shop/price.py"]).await);
+    let document = shop.editor.read("shop/price.py").await.expect("a file");
+    let start = document.text.find("price(name").expect("a name");
+    let hunks = vec![TextEdit { range: start..start + 5, text: "cost".into() }];
+    let edit = FileEdit::Change { path: "shop/price.py".into(), version: document.version, hunks };
+    let reports =
+        shop.editor.probe(std::slice::from_ref(&edit), Deadline::after_ms(PATIENCE_MS)).await.expect("reports");
+    fresh(&reports);
+    assert!(errors(&reports).iter().any(|error| error.location.file() == Some("shop/cart.py")), "{reports:?}");
+    assert_eq!(shop.editor.read("shop/price.py").await.expect("a file"), document);
+    assert_eq!(shop.bytes("shop/price.py"), PRICE.as_bytes());
+    let reports = shop.ask(&["shop/cart.py", "shop/price.py"]).await;
+    fresh(&reports);
+    assert_eq!(errors(&reports).iter().filter(|error| error.source == "lsp:basedpyright").count(), 0, "{reports:?}");
+    let create = FileEdit::Create { path: "shop/new.py".into(), text: String::new() };
+    let refused = shop.editor.probe(&[create], Deadline::after_ms(1_000)).await;
+    assert!(matches!(refused, Err(EditorError::Unsupported(_))));
 }
 
 #[tokio::test]
@@ -259,7 +350,7 @@ impl Random {
 
 /// Random edits of twelve slots, some of them wrong; every fresh answer must be the truth.
 /// `SEXTANT_SOUNDNESS` is the number of edits, `SEXTANT_SEED` the seed.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fresh_answer_to_random_edits_is_the_truth() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let edits = number("SEXTANT_SOUNDNESS").unwrap_or(20);
@@ -316,7 +407,10 @@ async fn every_fresh_answer_to_random_edits_is_the_truth() {
     }
     elapsed.sort_unstable();
     let median = elapsed.get(elapsed.len() / 2).copied().unwrap_or(0);
-    println!("seed {seed}: {answers} fresh answers, {silent} without one, median {median} ms");
+    #[expect(clippy::print_stdout, reason = "a figure to read with --nocapture")]
+    {
+        println!("seed {seed}: {answers} fresh answers, {silent} without one, median {median} ms");
+    }
     assert!(answers > 0, "seed {seed}: no answer was fresh");
     shop.editor.shutdown(Deadline::after_ms(5_000)).await;
 }
