@@ -15,6 +15,8 @@ pub struct Request {
     pub lines: Option<(usize, usize)>,
     /// Symbols that were named instead of lines.
     pub symbols: Vec<String>,
+    /// Whether everything in the workspace may be changed; the path only says where the user stands.
+    pub workspace: bool,
 }
 
 impl Session {
@@ -38,6 +40,9 @@ impl Session {
             }
             return Ok(Scope::Symbols(symbols));
         }
+        if request.workspace {
+            return Ok(Scope::Workspace);
+        }
         Ok(match (document, request.lines) {
             (Some(document), Some((first, last))) => Scope::at(&document.path, &document.text, first, last),
             (Some(document), None) => Scope::Files(vec![document.path]),
@@ -47,7 +52,7 @@ impl Session {
 
     /// The scope of a plan: the named symbols, or the range where one was given on purpose, or the file.
     pub(crate) async fn file_scope(&self, request: &Request) -> Result<Scope, Failure> {
-        if !request.symbols.is_empty() {
+        if request.workspace || !request.symbols.is_empty() {
             return self.ask_scope(request).await;
         }
         let document = self.requested(request).await?;

@@ -50,7 +50,7 @@ impl Job {
     fn request(&self) -> Result<Request, Failure> {
         let place = self.file.as_deref().map(place).transpose()?;
         let (path, lines) = place.map_or((None, None), |place| (Some(place.file), place.lines));
-        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone() })
+        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone(), workspace: false })
     }
 }
 
