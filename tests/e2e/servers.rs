@@ -156,12 +156,8 @@ async fn the_answer_of_a_caller_who_went_away_is_late() {
     let steps = json!([push("none"), {"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
     let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: steps}}));
     let mut news = fake.server.news();
-    let arrived = async {
-        // Once for the start, once for the question.
-        for _ in 0..2 {
-            news.changed().await.expect("news");
-        }
-    };
+    // One for the start, one for the publish that tells of the question.
+    let arrived = async { news.wait_for(|count| *count >= 2).await.map(|_| ()).expect("news") };
     tokio::select! {
         report = fake.ask("bad\n", PATIENCE_MS) => panic!("{report:?}"),
         () = arrived => {}
