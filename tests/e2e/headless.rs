@@ -148,6 +148,18 @@ async fn an_edit_that_breaks_another_loaded_file_is_seen_there() {
 }
 
 #[tokio::test]
+async fn an_edit_of_a_file_that_was_not_loaded_is_seen_in_one_that_is() {
+    let shop = Shop::open();
+    fresh(&shop.ask(&["shop/cart.py"]).await);
+    for (old, new, broken) in [("def price(", "def cost(", true), ("def cost(", "def price(", false)] {
+        shop.replace("shop/price.py", old, new).await;
+        let reports = shop.ask(&["shop/cart.py"]).await;
+        fresh(&reports);
+        assert_eq!(!errors(&reports).is_empty(), broken, "{reports:?}");
+    }
+}
+
+#[tokio::test]
 async fn packages_of_the_projects_environment_are_found_without_its_interpreter() {
     let folder = tempfile::tempdir().expect("a folder");
     put(
@@ -255,18 +267,28 @@ async fn a_killed_server_holds_nobody_up_and_comes_back() {
     let server = shop.editor.servers().iter().find(|server| server.name() == "lsp:basedpyright").expect("a server");
     let process = server.process().expect("it runs");
     let mut news = server.news();
-    let asked = async {
-        shop.replace("shop/cart.py", "return sum(", "return 'x' + sum(").await;
-        shop.editor.diagnostics(&["shop/cart.py".to_owned()], &[], Deadline::after_ms(3_000)).await
+    let signal = async |signal: &str| {
+        let group = format!("-{process}");
+        let sent = tokio::process::Command::new("kill").args([signal, "--", &group]).status().await;
+        assert!(sent.expect("kill").success());
     };
-    let killed = async {
-        let pid = process.to_string();
-        assert!(tokio::process::Command::new("kill").args(["-9", &pid]).status().await.expect("kill").success());
-    };
-    let (reports, ()) = tokio::join!(asked, killed);
-    let report = reports.iter().find(|report| report.provider == "lsp:basedpyright").expect("a report");
-    assert!(matches!(report.freshness, Freshness::Unavailable | Freshness::Timeout), "{report:?}");
-    assert!(report.diagnostics.is_empty() && report.note.is_some());
+    shop.replace("shop/cart.py", "return sum(", "return 'x' + sum(").await;
+    let cart = ["shop/cart.py".to_owned()];
+    let of_server = |reports: Vec<Report>| reports.into_iter().find(|report| report.provider == server.name());
+
+    signal("-STOP").await;
+    let report = of_server(shop.editor.diagnostics(&cart, Deadline::after_ms(500)).await).expect("a report");
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+    assert!(report.note.is_some() && report.elapsed_ms < 5_000);
+
+    let asked = shop.editor.diagnostics(&cart, Deadline::after_ms(PATIENCE_MS));
+    let (reports, ()) = tokio::join!(asked, signal("-KILL"));
+    let report = of_server(reports).expect("a report");
+    // Whether the death or the new process is met first is up to the system; an old list is neither.
+    match report.freshness {
+        Freshness::Unavailable => assert!(report.diagnostics.is_empty() && report.note.is_some(), "{report:?}"),
+        _ => assert!(!errors(&[report]).is_empty()),
+    }
     while server.process().is_none_or(|now| now == process) {
         tokio::time::timeout(Duration::from_secs(60), news.changed()).await.expect("a restart").expect("a server");
     }
@@ -348,14 +370,19 @@ impl Random {
     }
 }
 
-/// Random edits of twelve slots, some of them wrong; every fresh answer must be the truth.
-/// `SEXTANT_SOUNDNESS` is the number of edits, `SEXTANT_SEED` the seed.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_fresh_answer_to_random_edits_is_the_truth() {
+/// How many random edits, and the seed: `SEXTANT_SOUNDNESS` and `SEXTANT_SEED`.
+fn rounds() -> (u64, u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let edits = number("SEXTANT_SOUNDNESS").unwrap_or(20);
     let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_nanos();
     let seed = number("SEXTANT_SEED").unwrap_or(u64::try_from(started % 1_000_000_007).unwrap_or(1)).max(1);
+    (edits, seed)
+}
+
+/// Random edits of twelve slots, some of them wrong; every fresh answer must be the truth.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fresh_answer_to_random_edits_is_the_truth() {
+    let (edits, seed) = rounds();
     let mut random = Random(seed);
     let shop = Shop::with(true);
     put(shop.folder.path(), "shop/names.py", b"known = 1\n");
@@ -407,10 +434,52 @@ async fn every_fresh_answer_to_random_edits_is_the_truth() {
     }
     elapsed.sort_unstable();
     let median = elapsed.get(elapsed.len() / 2).copied().unwrap_or(0);
-    #[expect(clippy::print_stdout, reason = "a figure to read with --nocapture")]
-    {
-        println!("seed {seed}: {answers} fresh answers, {silent} without one, median {median} ms");
-    }
+    println!("seed {seed}: {answers} fresh answers, {silent} without one, median {median} ms");
     assert!(answers > 0, "seed {seed}: no answer was fresh");
     shop.editor.shutdown(Deadline::after_ms(5_000)).await;
+}
+
+/// Random renames in one file; what another that imports from it reports must follow each of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fresh_answer_across_files_is_the_truth() {
+    let (edits, seed) = rounds();
+    let mut random = Random(seed);
+    let shop = Shop::open();
+    let names = ["one", "two", "three"];
+    let defined = |present: [bool; 3]| -> String {
+        names
+            .iter()
+            .zip(present)
+            .map(|(name, is)| if is { format!("{name} = 1\n") } else { "# none\n".into() })
+            .collect()
+    };
+    let uses: String = names.iter().map(|name| format!("from shop.names import {name} as _{name}\n")).collect();
+    put(shop.folder.path(), "shop/names.py", defined([true; 3]).as_bytes());
+    put(shop.folder.path(), "shop/uses.py", uses.as_bytes());
+    let both = ["shop/names.py".to_owned(), "shop/uses.py".to_owned()];
+    fresh(&shop.ask(&["shop/names.py", "shop/uses.py"]).await);
+    let mut present = [true; 3];
+    let mut answers = 0;
+    for round in 0..edits {
+        for _ in 0..=random.below(2) {
+            present[random.below(3)] ^= true;
+            let document = shop.editor.read("shop/names.py").await.expect("a file");
+            let hunks = vec![TextEdit { range: 0..document.text.len(), text: defined(present) }];
+            let edit = FileEdit::Change { path: document.path, version: document.version, hunks };
+            shop.editor.apply(&[edit], Save::IfClean).await.expect("applied");
+        }
+        let reports = shop.editor.diagnostics(&both, Deadline::after_ms(5_000)).await;
+        let uses = reports.iter().find(|r| r.provider == "lsp:basedpyright" && r.file == both[1]).expect("a report");
+        if uses.freshness.is_fresh() {
+            answers += 1;
+            let found: Vec<u32> = errors(std::slice::from_ref(uses))
+                .iter()
+                .map(|error| error.location.range().expect("a range").start.line)
+                .collect();
+            let wanted: Vec<u32> = (0u32..3).zip(present).filter(|(_, is)| !is).map(|(line, _)| line).collect();
+            assert_eq!(found, wanted, "seed {seed}, round {round}");
+        }
+    }
+    println!("seed {seed}: {answers} fresh answers across files of {edits}");
+    assert!(answers > 0);
 }

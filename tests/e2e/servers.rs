@@ -152,6 +152,22 @@ async fn a_slow_pull_is_delivered_late_and_once() {
 }
 
 #[tokio::test]
+async fn the_answer_of_a_caller_who_went_away_is_late() {
+    let steps = json!([push("none"), {"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: steps}}));
+    let mut news = fake.server.news();
+    // One for the start, one for the publish that tells of the question.
+    let arrived = async { news.wait_for(|count| *count >= 2).await.map(|_| ()).expect("news") };
+    tokio::select! {
+        report = fake.ask("bad\n", PATIENCE_MS) => panic!("{report:?}"),
+        () = arrived => {}
+    }
+    fake.go("go");
+    let late = fake.late().await;
+    assert_eq!((late.len(), lines(&late[0])), (1, vec![0]));
+}
+
+#[tokio::test]
 async fn an_edit_cancels_the_slow_pull_of_the_text_before_and_its_answer_is_ignored() {
     let held = json!([{"wait_for": "go"}, {"reply": {"pull": [{"message": "stale"}]}}]);
     let steps = json!([held, [{"reply": {"pull": "scan"}}]]);

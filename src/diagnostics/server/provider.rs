@@ -1,5 +1,6 @@
 //! The server as a `DiagnosticsProvider`: one settling a file, shared by all who ask, and what is late.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -89,14 +90,13 @@ async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Dea
         let Some((id, mut result)) = join(inner, path, version) else {
             break inner.nothing(path, Freshness::Timeout, CHANGED.to_owned(), deadline.elapsed_ms());
         };
+        let mut waiter = Waiter { inner, path, id, waits: true };
         // An error means that another caller replaced the settling, after a change of another file.
         let replaced =
             matches!(tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await, Ok(Err(_)));
         // Under the lock that the settling takes to end: its report is either here now or will be late.
         let mut settling = lock(&inner.settling);
-        if let Some(known) = settling.get_mut(path).filter(|known| known.id == id) {
-            known.waiting = known.waiting.saturating_sub(1);
-        }
+        waiter.leave(&mut settling);
         let report = result.borrow().clone();
         drop(settling);
         match report {
@@ -106,6 +106,33 @@ async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Dea
         }
     };
     Report { elapsed_ms: deadline.elapsed_ms(), wanted_version: Some(version), ..report }
+}
+
+/// One who waits for a settling; a caller that goes away is no longer counted, and the answer will be late.
+struct Waiter<'a> {
+    inner: &'a Inner,
+    path: &'a str,
+    id: u64,
+    /// Whether it has still to be counted out.
+    waits: bool,
+}
+
+impl Waiter<'_> {
+    fn leave(&mut self, settling: &mut HashMap<String, Settling>) {
+        self.waits = false;
+        if let Some(known) = settling.get_mut(self.path).filter(|known| known.id == self.id) {
+            known.waiting = known.waiting.saturating_sub(1);
+        }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if self.waits {
+            let inner = self.inner;
+            self.leave(&mut lock(&inner.settling));
+        }
+    }
 }
 
 fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
