@@ -277,11 +277,11 @@ async fn a_killed_server_holds_nobody_up_and_comes_back() {
     let of_server = |reports: Vec<Report>| reports.into_iter().find(|report| report.provider == server.name());
 
     signal("-STOP").await;
-    let report = of_server(shop.editor.diagnostics(&cart, Deadline::after_ms(500)).await).expect("a report");
+    let report = of_server(shop.editor.diagnostics(&cart, &[], Deadline::after_ms(500)).await).expect("a report");
     assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
     assert!(report.note.is_some() && report.elapsed_ms < 5_000);
 
-    let asked = shop.editor.diagnostics(&cart, Deadline::after_ms(PATIENCE_MS));
+    let asked = shop.editor.diagnostics(&cart, &[], Deadline::after_ms(PATIENCE_MS));
     let (reports, ()) = tokio::join!(asked, signal("-KILL"));
     let report = of_server(reports).expect("a report");
     // Whether the death or the new process is met first is up to the system; an old list is neither.
@@ -468,7 +468,7 @@ async fn every_fresh_answer_across_files_is_the_truth() {
             let edit = FileEdit::Change { path: document.path, version: document.version, hunks };
             shop.editor.apply(&[edit], Save::IfClean).await.expect("applied");
         }
-        let reports = shop.editor.diagnostics(&both, Deadline::after_ms(5_000)).await;
+        let reports = shop.editor.diagnostics(&both, &[], Deadline::after_ms(5_000)).await;
         let uses = reports.iter().find(|r| r.provider == "lsp:basedpyright" && r.file == both[1]).expect("a report");
         if uses.freshness.is_fresh() {
             answers += 1;
