@@ -414,9 +414,6 @@ async fn whoever_asks_at_once_about_different_texts_gets_no_answer_for_another_o
         let fresh: Vec<usize> =
             futures::future::join_all(asking).await.into_iter().map(|asked| asked.expect("no wrong answer")).collect();
         assert!(fresh.iter().sum::<usize>() > 0, "{fresh:?}");
-        #[expect(clippy::print_stdout, reason = "a figure to read with --nocapture")]
-        {
-            println!("fresh answers of 50 each: {fresh:?}");
-        }
+        println!("fresh answers of 50 each: {fresh:?}");
     }
 }
