@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::Wanted;
+use crate::agent::ledger::Snaps;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
 use crate::agent::scope::Scope;
@@ -210,8 +211,22 @@ impl Session {
             documents.push(document);
         }
         self.first_look(&documents, cancel).await?;
-        task.remember_start(&self.known().await);
+        let known = self.known().await;
+        if self.model.needs_providers() {
+            self.refuse_blind(&documents, &known)?;
+        }
+        task.remember_start(&known);
         Ok(task)
+    }
+
+    /// A model that lives on the providers' words must not take their silence for "nothing wrong".
+    fn refuse_blind(&self, documents: &[Document], known: &Snaps) -> Result<(), Failure> {
+        let Some(blind) = documents.iter().find(|document| !known.keys().any(|(file, _)| *file == document.path))
+        else {
+            return Ok(());
+        };
+        let hint = "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
+        Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
     }
 
     async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {

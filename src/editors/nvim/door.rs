@@ -230,13 +230,8 @@ impl Door {
         }
         let door = Arc::clone(self);
         tokio::spawn(async move {
-            let ended = tokio::spawn(run(cancel)).await;
+            let events = caught(run(cancel)).await;
             *door.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            let events = ended.unwrap_or_else(|error| {
-                tracing::error!(%error, "a task ended in a panic");
-                let hint = "the log has the details; :AgentUndo takes back what was done";
-                vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
-            });
             for event in events {
                 door.show(event);
             }
@@ -320,3 +315,23 @@ impl Door {
 
 /// A task as it runs. Its last events are shown when the door is free again.
 type Running = Pin<Box<dyn Future<Output = Vec<Event>> + Send>>;
+
+/// Runs a task in one of its own, so that a panic ends neither the channel nor the user's patience.
+async fn caught(run: Running) -> Vec<Event> {
+    tokio::spawn(run).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a task ended in a panic");
+        let hint = "the log has the details; :AgentUndo takes back what was done";
+        vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_told_like_any_other_failure() {
+        let events = caught(Box::pin(async { panic!("on purpose") })).await;
+        assert!(matches!(&events[..], [Event::Failed { failure }] if failure.kind == Kind::Internal), "{events:?}");
+    }
+}
