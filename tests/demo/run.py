@@ -80,14 +80,19 @@ def main() -> int:
         return subprocess.run([*command, "-c", script], cwd=COPY, env=env, check=False).returncode
 
     script = "luafile $SEXTANT_DEMO_ROOT/tests/demo/transcript.lua"
-    try:
-        done = subprocess.run(
-            [*command, "--headless", "-c", script], cwd=COPY, env=env, check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE
-        )
-    except subprocess.TimeoutExpired:
-        fail(f"no end after {PATIENCE} s")
-    if done.returncode != 0:
-        fail("the job was not done; the transcript above says why")
+    command += ["--headless", "-c", script]
+    # Neovim's messages; the transcript says the same in its own order.
+    with open(PLACE / "messages", "w+", encoding="utf-8", errors="replace") as messages:
+        try:
+            status = subprocess.run(
+                command, cwd=COPY, env=env, check=False, stdin=subprocess.DEVNULL, stderr=messages, timeout=PATIENCE
+            ).returncode
+        except subprocess.TimeoutExpired:
+            fail(f"no end after {PATIENCE} s")
+        if status != 0:
+            messages.seek(0)
+            print(messages.read(), flush=True)
+            fail("the job was not done; the lines above say why")
     after = files(COPY)
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     if changed:

@@ -71,15 +71,15 @@ end
 local heard = {}
 local answer_line = 0
 
--- What the answer window got since the last call, whole lines only.
-local function print_answer()
+-- What the answer window got since the last call: each tool with its target, and what came of it.
+local function print_answer(quiet)
   local buf = vim.fn.bufnr('sextant://answer')
   if buf < 1 then
     return
   end
   local last = vim.api.nvim_buf_line_count(buf) - 1
-  for _, text in ipairs(vim.api.nvim_buf_get_lines(buf, answer_line, last, false)) do
-    if vim.trim(text) ~= '' then
+  for _, text in ipairs(quiet and {} or vim.api.nvim_buf_get_lines(buf, answer_line, last, false)) do
+    if text:match('^%d+%. ') or text:match('^   ') then
       say(text)
     end
   end
@@ -91,11 +91,21 @@ for _, name in ipairs({ 'SextantPlan', 'SextantEdited', 'SextantFinished', 'Sext
     pattern = name,
     callback = function(args)
       heard[name] = args.data
-      if name ~= 'SextantPlan' or args.data.phase ~= 'waiting for approval' then
-        print_answer()
-      end
+      print_answer(name == 'SextantFinished')
     end,
   })
+end
+
+-- The steps of a plan with their marks, and what came of each.
+local function print_steps(markdown)
+  for _, text in ipairs(vim.split(markdown, '\n', { plain = true })) do
+    local outcome = text:match('^  %- outcome: (.*)')
+    if text:match('^%- %[') then
+      say(text)
+    elseif outcome then
+      say('      ' .. outcome)
+    end
+  end
 end
 
 local function wait(what, condition)
@@ -112,9 +122,9 @@ local function finished(what)
   if heard.SextantFailed then
     error(('%s failed: %s'):format(what, heard.SextantFailed.failure.message), 0)
   end
-  local summary = heard.SextantFinished.summary
+  local summary, plan = heard.SextantFinished.summary, heard.SextantPlan
   heard = {}
-  return summary
+  return summary, plan
 end
 
 local function both_servers_spoke(buf)
@@ -152,7 +162,8 @@ local function run()
 
   heading('<CR>: approve the plan and run it')
   vim.api.nvim_feedkeys(vim.keycode('<CR>'), 'xt', false)
-  local summary = finished('the plan')
+  local summary, plan = finished('the plan')
+  print_steps(plan.markdown)
   local after = snapshot()
 
   heading('what changed on disk')
@@ -176,7 +187,7 @@ local function run()
 
   heading(':AgentUndo')
   vim.cmd('AgentUndo')
-  say(finished('the undo'))
+  say((finished('the undo')))
   if vim.bo[buf].modified then
     error('the buffer is not written', 0)
   end
