@@ -5,6 +5,7 @@ In a terminal it opens Neovim and says what to type. Otherwise it prints a trans
 status other than 0 when the job was not done. `make demo` builds the binary and names the tools.
 """
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -68,7 +69,14 @@ def main() -> int:
         tool("SEXTANT_TOOLS", name)
     if not BINARY.exists():
         fail(f"{BINARY} is missing; cargo build makes it")
-    shutil.rmtree(PLACE, ignore_errors=True)
+    PLACE.mkdir(exist_ok=True)
+    lock = open(PLACE / "lock", "w", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        fail(f"another demo runs in {PLACE}")
+    for folder in (COPY, PLACE / "home"):
+        shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SHOP, COPY, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
     before = files(COPY)
     command = [str(nvim), "--clean", "-n", "--cmd", "let &runtimepath = $SEXTANT_DEMO_ROOT . ',' . &runtimepath"]

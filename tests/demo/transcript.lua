@@ -18,13 +18,6 @@ local function give_up(text)
   vim.cmd('cquit 1')
 end
 
-local function guarded(run)
-  local ok, err = xpcall(run, debug.traceback)
-  if not ok then
-    give_up(tostring(err))
-  end
-end
-
 -- Every file of the project with its bytes; what the checkers keep for themselves is not the project.
 local function snapshot()
   local found = {}
@@ -194,8 +187,9 @@ local function run()
 end
 
 vim.schedule(function()
-  guarded(function()
-    run()
-    vim.cmd('qall!')
-  end)
+  local ok, err = pcall(run)
+  if not ok then
+    return give_up(tostring(err))
+  end
+  vim.cmd('qall!')
 end)
