@@ -40,11 +40,11 @@ impl Session {
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
     pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
         let result = self.answer(request, cancel).await;
-        Ending::new(result, Vec::new(), |outcome| outcome.summary.clone())
+        Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
     async fn answer(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
-        let scope = self.ask_scope(request).await?;
+        let scope = self.scope(request).await?;
         let mut task = self.begin(request, "simple", scope, cancel).await?;
         let ended = self.run_steps(&mut task, cancel).await;
         let limits = &self.config.limits;

@@ -119,10 +119,10 @@ impl Door {
         match name {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
-            "ask" => self.start(json, |session, request, cancel| {
+            "ask" => self.start(json, true, |session, request, cancel| {
                 Box::pin(async move { session.ask(&request, &cancel).await.events })
             }),
-            "plan" => self.start(json, |session, request, cancel| {
+            "plan" => self.start(json, false, |session, request, cancel| {
                 Box::pin(async move { session.plan(&request, &cancel).await.events })
             }),
             "approve" => {
@@ -191,9 +191,10 @@ impl Door {
     fn start(
         self: &Arc<Self>,
         json: &str,
+        at_cursor: bool,
         run: impl FnOnce(Arc<Session>, Request, CancellationToken) -> Running + Send + 'static,
     ) {
-        match self.request(json) {
+        match self.request(json, at_cursor) {
             Ok((open, request)) => {
                 let session = Arc::clone(&open.session);
                 *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
@@ -238,7 +239,8 @@ impl Door {
         });
     }
 
-    fn request(&self, json: &str) -> Result<(Arc<Open>, Request), Failure> {
+    /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
+    fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<Open>, Request), Failure> {
         let ask: Ask = serde_json::from_str(json).map_err(|error| {
             Failure::new(Kind::Internal, format!("the command cannot be read: {error}"), "see the log")
         })?;
@@ -260,20 +262,10 @@ impl Door {
             return Err(Failure::user(message, "go to the window of a file and ask there"));
         }
         let open = self.open(Path::new(&place.path))?;
-        let lines = match (place.first, place.last) {
-            (Some(first), Some(last)) => (first, last),
-            _ => (place.line, place.line),
-        };
-        Ok((
-            open,
-            Request {
-                text,
-                path: Some(place.path),
-                lines: Some(lines),
-                symbols: Vec::new(),
-                workspace: place.workspace,
-            },
-        ))
+        let range = place.first.zip(place.last);
+        let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
+        let (path, workspace) = (Some(place.path), place.workspace);
+        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace }))
     }
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.

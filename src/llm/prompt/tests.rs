@@ -76,6 +76,7 @@ fn task() -> StepInput {
                 symbol,
                 diagnostic: Some(1),
                 preferred: true,
+                changes: Vec::new(),
             },
             FixOffer {
                 id: "f2".into(),
@@ -83,6 +84,7 @@ fn task() -> StepInput {
                 symbol: "src/shop/cart.py".into(),
                 diagnostic: None,
                 preferred: false,
+                changes: Vec::new(),
             },
         ],
         results: vec![

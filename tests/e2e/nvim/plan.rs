@@ -53,6 +53,38 @@ async fn a_plan_is_shown_approved_run_and_rolled_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_fix_that_adds_an_import_is_planned_with_the_module_level() {
+    let project = Project::shop();
+    let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
+    nvim.edit("src/shop/report.py").await;
+    nvim.command("AgentPlan make this file type-clean").await;
+    nvim.wait("SextantPlan").await;
+    let plan = document(&nvim).await;
+    assert!(plan.contains("  - symbols: `src/shop/report.py::Report::to_json`, `src/shop/report.py`"), "{plan}");
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("3 of 3 steps done") && summary.contains("0 new diagnostics, 5 fixed"), "{summary}");
+    assert!(project.read("src/shop/report.py").contains("import json\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_range_confines_a_plan_to_the_symbol_around_it() {
+    let project = Project::shop();
+    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
+    nvim.edit("src/shop/inventory.py").await;
+    let take = 1 + project.read("src/shop/inventory.py").lines().position(|line| line.contains("def take")).unwrap();
+    nvim.command(&format!("{take},{}AgentPlan fix this", take + 1)).await;
+    nvim.wait("SextantPlan").await;
+    let plan = document(&nvim).await;
+    assert_eq!(plan.matches("- [ ] ").count(), 1, "{plan}");
+    assert!(plan.contains("  - symbols: `src/shop/inventory.py::Inventory::take`"), "{plan}");
+    nvim.keys("<CR>").await;
+    let (_, edited) = nvim.wait_for(&["SextantEdited"]).await;
+    assert_eq!(edited["symbols"], json!(["src/shop/inventory.py::Inventory::take"]));
+    nvim.finished().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_step_at_a_time_leaves_the_rest_open() {
     let project = Project::shop();
     let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
