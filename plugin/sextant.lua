@@ -14,3 +14,11 @@ command('AgentAsk', 'ask', { nargs = '*', range = true, bang = true, desc = 'Ask
 command('AgentPlan', 'plan', { nargs = '*', range = true, bang = true, desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan' })
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
 command('AgentUndo', 'undo', { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' })
+command('AgentAnswer', 'answer', { nargs = 1, desc = 'Answer the question of a paused plan with the number of an option' })
+command('AgentMode', 'mode', {
+  nargs = '?',
+  desc = 'Show or set how plans are carried out: planner or supervised',
+  complete = function(lead)
+    return require('sextant.command').complete_mode(lead)
+  end,
+})

@@ -122,7 +122,7 @@ local function start(options)
     end
   end, M.handshake_ms)
   -- What only concerns windows and the process itself stays here.
-  local theirs = { model = options.model, diagnostics = options.diagnostics, save = options.save, quickfix = options.quickfix, limits = options.limits }
+  local theirs = { model = options.model, mode = options.mode, diagnostics = options.diagnostics, save = options.save, quickfix = options.quickfix, limits = options.limits }
   vim.rpcnotify(job, 'hello', vim.json.encode({
     version = require('sextant').version,
     cwd = vim.fn.getcwd(),

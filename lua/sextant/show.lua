@@ -131,6 +131,13 @@ local renderers = {
     M.status = 'running'
     emit('SextantStarted', event)
   end,
+  risk = function(event)
+    line(('risk %s: %s'):format(event.level, table.concat(event.reasons, '; ')))
+  end,
+  question = function(event)
+    require('sextant.plan').ask(event.text, event.options)
+    emit('SextantQuestion', event)
+  end,
   progress = function(event)
     line('… ' .. event.text)
   end,

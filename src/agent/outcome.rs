@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::agent::ledger::{Ledger, Snaps};
+use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -113,7 +114,7 @@ impl Session {
 
     /// An answer came after the task was over: its list is amended, and the user told what it is about.
     pub async fn amend(&self) {
-        let mut nobody = Task::new("", "simple", None, Scope::Workspace);
+        let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
         self.take_late(&mut nobody).await;
         let Some(end) = self.open_end.lock().await.clone() else { return };
         let known = self.known().await;

@@ -4,8 +4,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::{Wanted, When};
 use crate::agent::ledger::Snaps;
+use crate::agent::mode::Mode;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
+use crate::agent::risk;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -45,7 +47,7 @@ impl Session {
 
     async fn answer(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
         let scope = self.scope(request).await?;
-        let mut task = self.begin(request, "simple", scope, cancel).await?;
+        let mut task = self.begin(request, Mode::Simple, scope, cancel).await?;
         let ended = self.run_steps(&mut task, cancel).await;
         let limits = &self.config.limits;
         let word = match &ended {
@@ -196,7 +198,7 @@ impl Session {
     pub(crate) async fn begin(
         &self,
         request: &Request,
-        mode: &'static str,
+        mode: Mode,
         scope: Scope,
         cancel: &CancellationToken,
     ) -> Result<Task, Failure> {
@@ -205,7 +207,7 @@ impl Session {
         let mut task = Task::new(&request.text, mode, current, scope);
         self.editor.show(Event::Started {
             request: request.text.clone(),
-            mode: mode.to_owned(),
+            mode: mode.to_string(),
             model: self.model.name().to_owned(),
         });
         let mut documents = Vec::new();
@@ -223,6 +225,10 @@ impl Session {
             self.refuse_blind(&documents, &known)?;
         }
         task.remember_start(&known);
+        let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);
+        tracing::info!(?risk, "a task begins");
+        self.editor.show(Event::Risk { level: risk.level.to_string(), reasons: risk.reasons.clone() });
+        task.risk = Some(risk);
         Ok(task)
     }
 

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
+use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
+use crate::agent::plan::question::Question;
+use crate::agent::risk::Risk;
 use crate::agent::scope::Scope;
 use crate::agent::verdict::Found;
 use crate::llm::step::{LastResult, Usage};
@@ -13,7 +16,7 @@ use crate::llm::step::{LastResult, Usage};
 #[derive(Debug)]
 pub struct Task {
     pub request: String,
-    pub mode: &'static str,
+    pub mode: Mode,
     pub current_file: Option<String>,
     pub scope: Scope,
     /// What was known before the task first touched or looked at each file: the task's own baseline.
@@ -40,10 +43,18 @@ pub struct Task {
     pub errors: u32,
     /// Whether its list of introduced diagnostics has been shown already.
     pub shown: bool,
+    /// Failed steps since the plan was made (anew).
+    pub plan_errors: u32,
+    /// Plans made anew by the task itself.
+    pub replans: u32,
+    /// What the user is asked before the plan goes on.
+    pub question: Option<Question>,
+    /// What it may cost and break; for the user to know.
+    pub risk: Option<Risk>,
 }
 
 impl Task {
-    pub fn new(request: &str, mode: &'static str, current_file: Option<String>, scope: Scope) -> Self {
+    pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
         Self {
             request: request.to_owned(),
             mode,
@@ -63,6 +74,10 @@ impl Task {
             step: 0,
             errors: 0,
             shown: false,
+            plan_errors: 0,
+            replans: 0,
+            question: None,
+            risk: None,
         }
     }
 

@@ -194,12 +194,18 @@ async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool) {
 fn words(event: &Event) -> Option<String> {
     Some(match event {
         Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
+        Event::Risk { level, reasons } => format!("risk {level}: {}", reasons.join("; ")),
         Event::Progress { text } => format!("… {text}"),
         Event::Acting { step, tool, target, .. } => format!("{step}. {tool} {target}"),
         Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),
         // While it runs, the steps speak for themselves.
         Event::Plan { phase, .. } if phase == "executing" => return None,
         Event::Plan { markdown, phase } => format!("[{phase}]\n{markdown}"),
+        Event::Question { text, options } => {
+            let list: Vec<String> =
+                options.iter().enumerate().map(|(n, option)| format!("  {}. {option}", n + 1)).collect();
+            format!("? {text}\n{}", list.join("\n"))
+        }
         Event::Introduced { entries, .. } => {
             let lines: Vec<String> = entries
                 .iter()

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::config::Config;
+use crate::agent::config::{Config, PlanMode};
 use crate::agent::plan::Steps;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
@@ -73,6 +73,8 @@ pub(super) struct Door {
     /// The workspace of the last command: what `stop`, `undo` and `approve` are about.
     current: Mutex<Option<Arc<Open>>>,
     running: Mutex<Option<CancellationToken>>,
+    /// As the user set it since the greeting.
+    mode: Mutex<Option<PlanMode>>,
 }
 
 /// Serves the Neovim that is our parent, over stdio, until it is gone.
@@ -84,6 +86,7 @@ pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
         open: Mutex::default(),
         current: Mutex::default(),
         running: Mutex::default(),
+        mode: Mutex::default(),
     });
     let started = nvim_rs::create::tokio::new_parent(Incoming { door: Arc::clone(&door) }).await;
     let (nvim, io) = started.map_err(|error| {
@@ -132,9 +135,17 @@ impl Door {
                     Box::pin(async move { session.approve(steps, &cancel).await.events })
                 });
             }
+            "answer" => {
+                let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+                let choice = given["choice"].as_u64().and_then(|choice| usize::try_from(choice).ok()).unwrap_or(0);
+                self.start_current("no question is open", move |session, cancel| {
+                    Box::pin(async move { session.answer_question(choice, &cancel).await.events })
+                });
+            }
             "undo" => self.start_current("nothing was done here yet", |session, _cancel| {
                 Box::pin(async move { session.undo().await.events })
             }),
+            "mode" => self.set_mode(json),
             "stop" => {
                 if !self.stop() {
                     self.show(Event::Failed { failure: Failure::user("nothing is running", "") });
@@ -287,9 +298,25 @@ impl Door {
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
         let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
+        if let Some(mode) = *self.mode.lock().unwrap_or_else(PoisonError::into_inner) {
+            session.set_mode(mode);
+        }
         let new = Arc::new(Open { root: path, editor, session });
         open.push(Arc::clone(&new));
         Ok(new)
+    }
+
+    fn set_mode(&self, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        match serde_json::from_value::<PlanMode>(given["mode"].clone()) {
+            Ok(mode) => {
+                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Some(mode);
+                for open in self.open.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                    open.session.set_mode(mode);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a mode that is none was dropped"),
+        }
     }
 
     /// Stops the running task; false when none runs.

@@ -3,4 +3,5 @@
 pub mod ask;
 mod buffers;
 mod failures;
+mod modes;
 mod plan;
