@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::agent::journal::{Checkpoint, FileChange};
 use crate::agent::ledger::{Key, Ledger, Snaps};
+use crate::agent::scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::verdict::{self, Status, Verdict};
@@ -68,7 +69,7 @@ impl Session {
         let (edited, bystanders, stale) = self.baseline(&wanted, check, deadline).await;
         let mut before = self.known().await;
         self.remember_created(task, &wanted, &mut before);
-        let symbols: Vec<String> = wanted.iter().flat_map(|want| crate::agent::scope::touched(want)).collect();
+        let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
         let renamed = task.scope.follow(&wanted);
         let mut files = self.files_before(&wanted).await;
         let edits: Vec<FileEdit> = wanted.into_iter().map(Wanted::into_edit).collect();

@@ -15,6 +15,8 @@ pub struct Request {
     pub lines: Option<(usize, usize)>,
     /// Symbols that were named instead of lines.
     pub symbols: Vec<String>,
+    /// Whether everything in the workspace may be changed; the path only says where the user stands.
+    pub workspace: bool,
 }
 
 impl Session {
@@ -37,6 +39,9 @@ impl Session {
                 symbols.push(self.full_path(given).await?);
             }
             return Ok(Scope::Symbols(symbols));
+        }
+        if request.workspace {
+            return Ok(Scope::Workspace);
         }
         Ok(match (document, request.lines) {
             (Some(document), Some((first, last))) => Scope::at(&document.path, &document.text, first, last),

@@ -5,13 +5,11 @@
 use async_trait::async_trait;
 use serde_json::json;
 
-use crate::llm::offline::ask::Ask;
+use crate::llm::ask::{self, Ask};
 use crate::llm::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply,
     Usage, Words,
 };
-
-mod ask;
 
 /// How a user gets a language model; said wherever one would have been needed.
 pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and `model` under `[model]` in the \

@@ -70,6 +70,8 @@ pub(super) struct Side<'a> {
     /// The tokens of units: a comment inside a statement does not interrupt it.
     pub members: Vec<u32>,
     pub scopes: Vec<Scope>,
+    /// Spelling of a quote.
+    pub quote: u32,
 }
 
 impl<'a> Side<'a> {
@@ -78,6 +80,7 @@ impl<'a> Side<'a> {
         let file = self.files.len() as u32;
         let first_token = self.tokens.len();
         lex(text, spellings, &mut self.tokens);
+        self.quote = spellings.id("\"");
         let tree = of_path(path).and_then(|l| l.tree(text).map(|tree| (l, tree)));
         let (cuts, outline) = match &tree {
             Some((language, tree)) => (units::of_tree(tree), Outline::of_tree(language, text, tree)),
@@ -181,17 +184,53 @@ impl<'a> Side<'a> {
         }
     }
 
+    pub fn file_of(&self, unit: u32) -> &File<'a> {
+        &self.files[self.units[unit as usize].file as usize]
+    }
+
     /// The tokens of a unit.
     pub fn unit_tokens(&self, unit: u32) -> &[u32] {
         &self.members[self.units[unit as usize].members.clone()]
     }
 
-    /// Sorted spellings of a unit, layout left out.
+    /// Sorted spellings of a unit, layout left out. A string inside a statement counts as one, whatever its length;
+    /// a unit that is nothing but text (a docstring, a comment) counts its words.
     pub fn unit_bag(&self, unit: u32) -> Vec<u32> {
         let tokens = self.unit_tokens(unit).iter().map(|t| &self.tokens[*t as usize]);
-        let mut bag: Vec<u32> = tokens.filter(|t| t.class != Class::Layout).map(|t| t.key).collect();
+        let solid: Vec<&Token> = tokens.filter(|t| t.class != Class::Layout).collect();
+        let mut bag = Vec::with_capacity(solid.len());
+        let mut at = 0;
+        while at < solid.len() {
+            let end = string_end(&solid, at, self.quote);
+            bag.push(match end - at {
+                1 => solid[at].key,
+                _ => hash_of(&solid[at..end].iter().map(|t| t.key).collect::<Vec<u32>>()) as u32 | STRING,
+            });
+            at = end;
+        }
+        if bag.len() <= 1 || self.units[unit as usize].comment {
+            bag = solid.iter().map(|t| t.key).collect();
+        }
         bag.sort_unstable();
         bag
+    }
+}
+
+/// Set on the key of a whole string, so that it meets no spelling.
+const STRING: u32 = 1 << 31;
+
+/// Where the string that starts at a token ends; the next token where none starts or it does not end in the unit.
+/// Read from the quotes alone, which is near enough for a measure of likeness.
+fn string_end(tokens: &[&Token], at: usize, quote: u32) -> usize {
+    let is_quote = |i: usize| tokens.get(i).is_some_and(|t| t.key == quote);
+    let run = (at..at + 3).take_while(|i| is_quote(*i)).count();
+    match run {
+        0 => at + 1,
+        2 => at + 2,
+        _ => {
+            let closes = |i: usize| (i..i + run).all(is_quote);
+            (at + run..tokens.len()).find(|i| closes(*i)).map_or(at + 1, |i| i + run)
+        }
     }
 }
 

@@ -250,8 +250,17 @@ impl Door {
             Failure::new(Kind::Internal, format!("the command cannot be read: {error}"), "see the log")
         })?;
         let Ask { text, place } = ask;
+        let ready =
+            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        if place.workspace && (place.path.is_empty() || !place.buftype.is_empty()) {
+            let open = self.open(&ready.cwd.join("."))?;
+            return Ok((open, Request { text, workspace: true, ..Request::default() }));
+        }
         if place.path.is_empty() {
-            return Err(Failure::user("this buffer has no file name", "write it to a file first (:write name.py)"));
+            return Err(Failure::user(
+                "this buffer has no file name",
+                "write it to a file first (:write name.py), or ask about the whole workspace (:AgentAsk!)",
+            ));
         }
         if !place.buftype.is_empty() {
             let message = format!("this buffer is no file (it is of type '{}')", place.buftype);
@@ -260,7 +269,8 @@ impl Door {
         let open = self.open(Path::new(&place.path))?;
         let range = place.first.zip(place.last);
         let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
-        Ok((open, Request { text, path: Some(place.path), lines, symbols: Vec::new() }))
+        let path = Some(place.path);
+        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace: place.workspace }))
     }
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
