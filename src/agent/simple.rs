@@ -2,13 +2,14 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::change::Wanted;
+use crate::agent::change::{Wanted, When};
+use crate::agent::ledger::Snaps;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::EditAnswer;
+use crate::agent::tools::answer::{self, EditAnswer};
 use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
@@ -129,10 +130,16 @@ impl Session {
             .unwrap_or_default();
         let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
         self.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
-        let (ok, text) = match self.run_tool(task, &tool, &action.parameters).await {
+        let edits = task.journal.checkpoints.len();
+        let (ok, mut text) = match self.run_tool(task, &tool, &action.parameters).await {
             Ok(answer) => (true, answer.text),
             Err(failure) => (false, failure.one_line()),
         };
+        if task.journal.checkpoints.len() == edits
+            && let Some(verdict) = self.settle_deferred(task).await
+        {
+            text = format!("{text}\n{}", answer::deferred(&verdict, &self.config.diagnostics));
+        }
         self.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
         (LastResult { tool, ok, text }, ok)
     }
@@ -143,10 +150,11 @@ impl Session {
         task: &mut Task,
         wanted: Vec<Wanted>,
         notes: Vec<String>,
+        when: When,
     ) -> Result<ToolAnswer, Failure> {
         let checks = &self.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
-        let changed = self.change(task, wanted, checks.on_edit, deadline).await?;
+        let changed = self.change(task, wanted, when, deadline).await?;
         let late = std::mem::take(&mut task.late);
         let answer = EditAnswer::of(&changed, checks, &late, notes);
         Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
@@ -210,8 +218,22 @@ impl Session {
             documents.push(document);
         }
         self.first_look(&documents, cancel).await?;
-        task.remember_start(&self.known().await);
+        let known = self.known().await;
+        if self.model.needs_providers() {
+            self.refuse_blind(&documents, &known)?;
+        }
+        task.remember_start(&known);
         Ok(task)
+    }
+
+    /// A model that lives on the providers' words must not take their silence for "nothing wrong".
+    fn refuse_blind(&self, documents: &[Document], known: &Snaps) -> Result<(), Failure> {
+        let Some(blind) = documents.iter().find(|document| !known.keys().any(|(file, _)| *file == document.path))
+        else {
+            return Ok(());
+        };
+        let hint = "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
+        Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
     }
 
     async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {

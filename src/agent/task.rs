@@ -30,6 +30,8 @@ pub struct Task {
     pub created: BTreeSet<String>,
     /// The baseline of edits whose answer is not complete yet.
     pub pending: Option<Snaps>,
+    /// The baseline of a burst of edits that is settled once, with the next result.
+    pub deferred: Option<Snaps>,
     /// Diagnostics that came late, to be told with the next answer.
     pub late: Vec<Found>,
     pub usage: Usage,
@@ -55,6 +57,7 @@ impl Task {
             results: Vec::new(),
             created: BTreeSet::new(),
             pending: None,
+            deferred: None,
             late: Vec::new(),
             usage: Usage::default(),
             step: 0,

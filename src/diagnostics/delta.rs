@@ -85,20 +85,16 @@ pub fn delta(change: &Change<'_>, before: &[Diagnostic], after: &[Diagnostic]) -
     if before.is_empty() && after.is_empty() {
         return Delta::default();
     }
-    let mut spellings = Spellings::default();
-    let (mut old, mut new) = (Side::default(), Side::default());
-    let (mut old_paths, mut new_paths) = (Vec::new(), Vec::new());
     // A file whose text stands is compared by position, and never read.
-    for file in change.files.iter().filter(|file| file.before != file.after) {
-        if let Some(text) = file.before {
-            old.add(file.path, text, &mut spellings);
-            old_paths.push(file.path);
-        }
-        if let Some(text) = file.after {
-            new.add(file.path, text, &mut spellings);
-            new_paths.push(file.path);
-        }
-    }
+    let changed = || change.files.iter().filter(|file| file.before != file.after);
+    let old_texts: Vec<(&str, &str)> = changed().filter_map(|f| Some((f.path, f.before?))).collect();
+    let new_texts: Vec<(&str, &str)> = changed().filter_map(|f| Some((f.path, f.after?))).collect();
+    let structures = side::structures(&old_texts, &new_texts);
+    let mut spellings = Spellings::default();
+    let old = Side::read(&old_texts, &structures.0, &mut spellings);
+    let new = Side::read(&new_texts, &structures.1, &mut spellings);
+    let old_paths: Vec<&str> = old_texts.iter().map(|(path, _)| *path).collect();
+    let new_paths: Vec<&str> = new_texts.iter().map(|(path, _)| *path).collect();
     let partner = files::pair((&old, &old_paths), (&new, &new_paths), &change.renames);
     let scopes = symbols::pair(&old, &new, &partner);
     let statements::Statements { units, doubtful } = statements::pair(&old, &new, &scopes);

@@ -28,6 +28,10 @@ impl Model for OfflineModel {
         "offline"
     }
 
+    fn needs_providers(&self) -> bool {
+        true
+    }
+
     async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let reply = step(input);
         words(&reply.reasoning);

@@ -178,6 +178,11 @@ pub trait Model: Send + Sync {
     /// What the user sees: `offline`, `openai:gpt-…`.
     fn name(&self) -> &str;
 
+    /// Whether it can do nothing without a provider's diagnostics and fixes.
+    fn needs_providers(&self) -> bool {
+        false
+    }
+
     async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage);
 
     async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage);

@@ -33,6 +33,9 @@ const fn optional(name: &'static str, kind: ParameterType) -> Parameter {
     Parameter { name, kind, required: false }
 }
 
+/// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once.
+const DEFER: Parameter = optional("diagnostics", ParameterType::OneOf(&["defer"]));
+
 /// Every tool of a step, in the order in which a model reads about them.
 pub const TOOLS: &[Tool] = &[
     Tool {
@@ -56,6 +59,7 @@ pub const TOOLS: &[Tool] = &[
             text("new_string"),
             optional("replace_all", ParameterType::Flag),
             optional("symbol", ParameterType::Text),
+            DEFER,
         ],
     },
     Tool {
@@ -69,9 +73,10 @@ pub const TOOLS: &[Tool] = &[
                 required: true,
             },
             text("content"),
+            DEFER,
         ],
     },
-    Tool { name: "write_file", purpose: "whole file", parameters: &[text("path"), text("content")] },
+    Tool { name: "write_file", purpose: "whole file", parameters: &[text("path"), text("content"), DEFER] },
     Tool { name: "apply_fix", purpose: "id of an offered fix", parameters: &[text("fix")] },
 ];
 
@@ -107,7 +112,7 @@ mod tests {
         let edit = find("edit_symbol").expect("edit_symbol");
         assert!(
             signature(edit)
-                .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content)")
+                .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content, ")
         );
         assert!(find("rm").is_none());
     }

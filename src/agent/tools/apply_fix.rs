@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::{Changed, Wanted};
+use crate::agent::change::{Changed, Wanted, When};
 use crate::agent::offers::{self, Refusal};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -36,7 +36,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         }
     };
     task.tried.extend(name);
-    let changed = session.change(task, wanted, session.config.diagnostics.on_edit, deadline).await?;
+    let changed = session.change(task, wanted, When::Now, deadline).await?;
     if let Some(reason) = worse(&changed.verdict) {
         session.take_back(task, &changed).await?;
         return Err(tool_failure(format!("the fix was taken back: {reason}"), "take another way"));

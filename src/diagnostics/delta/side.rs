@@ -62,6 +62,40 @@ pub(super) struct Scope {
     pub bag: Vec<u32>,
 }
 
+/// What the syntax tree says of one text. Without a grammar its units are lines under one module level.
+pub(super) struct Structure {
+    cuts: Cuts,
+    outline: Outline,
+    parsed: bool,
+}
+
+/// Texts from this size on are parsed side by side: below it a thread costs more than it saves.
+const WORTH_A_THREAD: usize = 64 * 1024;
+
+/// Reads the structure of both sides' texts, given with their paths.
+pub(super) fn structures(before: &[(&str, &str)], after: &[(&str, &str)]) -> (Vec<Structure>, Vec<Structure>) {
+    let read = |files: &[(&str, &str)]| -> Vec<Structure> { files.iter().map(|f| Structure::of(f.0, f.1)).collect() };
+    if before.iter().map(|(_, text)| text.len()).sum::<usize>() < WORTH_A_THREAD {
+        return (read(before), read(after));
+    }
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| read(before));
+        let after = read(after);
+        (other.join().unwrap_or_else(|_| read(before)), after)
+    })
+}
+
+impl Structure {
+    fn of(path: &str, text: &str) -> Self {
+        match of_path(path).and_then(|language| language.tree(text).map(|tree| (language, tree))) {
+            Some((language, tree)) => {
+                Self { cuts: units::of_tree(&tree), outline: Outline::of_tree(language, text, &tree), parsed: true }
+            }
+            None => Self { cuts: units::of_lines(text), outline: Outline::default(), parsed: false },
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Side<'a> {
     pub files: Vec<File<'a>>,
@@ -75,21 +109,23 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Adds a file. Without a grammar its units are lines under one module level.
-    pub fn add(&mut self, path: &str, text: &'a str, spellings: &mut Spellings<'a>) {
+    /// Takes texts apart, given with their paths and their structures.
+    pub fn read(files: &[(&str, &'a str)], structures: &[Structure], spellings: &mut Spellings<'a>) -> Self {
+        let mut side = Self::default();
+        files.iter().zip(structures).for_each(|((_, text), structure)| side.add(text, structure, spellings));
+        side
+    }
+
+    fn add(&mut self, text: &'a str, structure: &Structure, spellings: &mut Spellings<'a>) {
+        let Structure { cuts, outline, parsed } = structure;
         let file = self.files.len() as u32;
         let first_token = self.tokens.len();
         lex(text, spellings, &mut self.tokens);
         self.quote = spellings.id("\"");
-        let tree = of_path(path).and_then(|l| l.tree(text).map(|tree| (l, tree)));
-        let (cuts, outline) = match &tree {
-            Some((language, tree)) => (units::of_tree(tree), Outline::of_tree(language, text, tree)),
-            None => (units::of_lines(text), Outline::default()),
-        };
         let first_scope = self.scopes.len();
-        self.add_scopes(file, first_token, &outline, text, spellings);
+        self.add_scopes(file, first_token, outline, text, spellings);
         let first_unit = self.units.len();
-        self.add_units(file, first_token, first_scope, &cuts, &outline);
+        self.add_units(file, first_token, first_scope, cuts, outline);
         for scope in &mut self.scopes[first_scope..] {
             summarize(scope, &self.units, &self.members, &self.tokens);
         }
@@ -100,7 +136,7 @@ impl<'a> Side<'a> {
             units: first_unit..self.units.len(),
             scopes: first_scope..self.scopes.len(),
             errors: cuts.errors,
-            parsed: tree.is_some(),
+            parsed: *parsed,
         });
     }
 

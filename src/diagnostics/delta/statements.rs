@@ -1,7 +1,7 @@
 //! Which statement of the one snapshot is which of the other, given the pairing of symbols.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::sequence::{align, best_chain, dice};
@@ -15,6 +15,8 @@ const UNIQUE: u32 = 3;
 const SEEDS: usize = 250_000;
 /// Cells of one gap's table; a larger gap is a rewrite, and is not paired by likeness.
 const GAP: usize = 40_000;
+/// Statements with this share of common tokens are the same one, changed.
+const LIKENESS: f32 = 0.5;
 /// Lines with this share of common tokens were only wrapped anew.
 const REWRAPPED: f32 = 0.9;
 
@@ -82,6 +84,7 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> St
     a.retain(|u| p.units.before(*u) == NONE);
     p.unique(&b, &a);
     p.gaps();
+    p.spread();
     Statements { units: p.units, doubtful: p.doubtful }
 }
 
@@ -236,10 +239,11 @@ impl Pairing<'_, '_> {
 
     /// Changed statements between unchanged neighbours.
     fn gaps(&mut self) {
-        for Chain { scopes: (b, a), units } in std::mem::take(&mut self.chains) {
-            let (x, y) = (&self.before.scopes[b as usize].units, &self.after.scopes[a as usize].units);
+        let chains = std::mem::take(&mut self.chains);
+        for Chain { scopes: (b, a), units } in &chains {
+            let (x, y) = (&self.before.scopes[*b as usize].units, &self.after.scopes[*a as usize].units);
             let (mut i, mut j) = (0, 0);
-            for (b, a) in units.into_iter().chain([(NONE, NONE)]) {
+            for (b, a) in units.iter().copied().chain([(NONE, NONE)]) {
                 let end_b = x.partition_point(|u| *u < b);
                 let end_a = y.partition_point(|u| *u < a);
                 if i < end_b && j < end_a {
@@ -252,6 +256,33 @@ impl Pairing<'_, '_> {
                 (i, j) = (end_b + 1, end_a + 1);
             }
         }
+        self.chains = chains;
+    }
+
+    /// Changed lines right beside lines that moved: no scope holds them together.
+    fn spread(&mut self) {
+        let stayed: HashSet<u32> = self.chains.iter().flat_map(|chain| &chain.units).map(|(b, _)| *b).collect();
+        let mut open: Vec<(u32, u32)> = self.units.pairs().filter(|(b, _)| !stayed.contains(b)).collect();
+        while let Some((b, a)) = open.pop() {
+            for (x, y) in [(b.wrapping_sub(1), a.wrapping_sub(1)), (b + 1, a + 1)] {
+                if self.may_spread((b, a), (x, y))
+                    && dice(&self.before.unit_bag(x), &self.after.unit_bag(y)) >= LIKENESS
+                    && self.units.pair(x, y)
+                {
+                    open.push((x, y));
+                }
+            }
+        }
+    }
+
+    fn may_spread(&self, (b, a): (u32, u32), (x, y): (u32, u32)) -> bool {
+        let units = (self.before.units.get(x as usize), self.after.units.get(y as usize));
+        let (Some(old), Some(new)) = units else { return false };
+        let home = old.file == self.before.units[b as usize].file && new.file == self.after.units[a as usize].file;
+        home && !self.before.files[old.file as usize].parsed
+            && !self.after.files[new.file as usize].parsed
+            && old.weight > 0
+            && self.units.free(x, y)
     }
 
     fn gap(&mut self, before: &[u32], after: &[u32]) {
@@ -279,7 +310,7 @@ impl Pairing<'_, '_> {
         for (i, b) in bags_b.iter().enumerate() {
             for (j, a) in bags_a.iter().enumerate() {
                 let likeness = if comment(i, j) || b.is_empty() { 0.0 } else { dice(b, a) };
-                worths[i * after.len() + j] = if likeness >= 0.5 { (likeness * 1000.0) as u32 } else { 0 };
+                worths[i * after.len() + j] = if likeness >= LIKENESS { (likeness * 1000.0) as u32 } else { 0 };
             }
         }
         let mut found = Vec::new();

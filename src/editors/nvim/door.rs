@@ -231,13 +231,8 @@ impl Door {
         }
         let door = Arc::clone(self);
         tokio::spawn(async move {
-            let ended = tokio::spawn(run(cancel)).await;
+            let events = caught(run(cancel)).await;
             *door.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            let events = ended.unwrap_or_else(|error| {
-                tracing::error!(%error, "a task ended in a panic");
-                let hint = "the log has the details; :AgentUndo takes back what was done";
-                vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
-            });
             for event in events {
                 door.show(event);
             }
@@ -269,8 +264,8 @@ impl Door {
         let open = self.open(Path::new(&place.path))?;
         let range = place.first.zip(place.last);
         let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
-        let path = Some(place.path);
-        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace: place.workspace }))
+        let (path, workspace) = (Some(place.path), place.workspace);
+        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace }))
     }
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
@@ -312,3 +307,23 @@ impl Door {
 
 /// A task as it runs. Its last events are shown when the door is free again.
 type Running = Pin<Box<dyn Future<Output = Vec<Event>> + Send>>;
+
+/// Runs a task in one of its own, so that a panic ends neither the channel nor the user's patience.
+async fn caught(run: Running) -> Vec<Event> {
+    tokio::spawn(run).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a task ended in a panic");
+        let hint = "the log has the details; :AgentUndo takes back what was done";
+        vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_told_like_any_other_failure() {
+        let events = caught(Box::pin(async { panic!("on purpose") })).await;
+        assert!(matches!(&events[..], [Event::Failed { failure }] if failure.kind == Kind::Internal), "{events:?}");
+    }
+}

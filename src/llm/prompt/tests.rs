@@ -145,7 +145,7 @@ fn the_prefix_never_changes_and_the_facts_are_there() {
     let prompt = prompt::step(&task());
     assert_eq!(prompt.system, prompt::step(&StepInput { query: "x".into(), ..StepInput::default() }).system);
     assert!(!prompt.system.contains('{') || !prompt.system.contains("{tools}") && !prompt.system.contains("{data}"));
-    assert!(prompt.system.contains("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content)"));
+    assert!(prompt.system.contains("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content"));
     assert!(prompt.system.contains("language of the request"));
     let user = &prompt.user;
     for fact in [
