@@ -155,6 +155,7 @@ local renderers = {
   end,
   plan = function(event)
     end_line()
+    M.status = event.phase == 'executing' and 'running' or 'idle'
     require('sextant.plan').update(event.markdown, event.phase)
     emit('SextantPlan', event)
   end,

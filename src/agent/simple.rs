@@ -248,6 +248,10 @@ impl Session {
         }
         let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
         let bystanders = self.bystanders(&paths).await;
+        if documents.is_empty() && bystanders.is_empty() {
+            let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
+            self.editor.show(Event::Progress { text });
+        }
         let deadline = Deadline::after_ms(self.config.diagnostics.start_timeout_ms);
         let waiting = async {
             tokio::time::sleep(std::time::Duration::from_millis(700)).await;

@@ -12,6 +12,7 @@ use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::simple::Ended;
 use crate::agent::task::Task;
+use crate::agent::tools::answer::headline;
 use crate::agent::verdict::{self, Verdict};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::model::Severity;
@@ -242,7 +243,7 @@ fn judge(verdict: &Verdict, ended: Ended, floor: Severity) -> (State, String) {
     let errors = verdict.count(Severity::Error);
     let fixed = verdict.fixed_from(floor);
     if errors > 0 {
-        let first = verdict.new.first().map(|found| found.diagnostic.message.as_str()).unwrap_or_default();
+        let first = verdict.new.first().map(|found| headline(&found.diagnostic.message)).unwrap_or_default();
         return (State::Failed, format!("{errors} new errors, the first: {first}"));
     }
     match ended {

@@ -6,7 +6,7 @@ use crate::agent::change::{Changed, Wanted, When};
 use crate::agent::offers::{self, Refusal};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::EditAnswer;
+use crate::agent::tools::answer::{EditAnswer, headline};
 use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::agent::verdict::{Status, Verdict};
 use crate::base::deadline::Deadline;
@@ -57,7 +57,7 @@ fn unverified(changed: &Changed) -> Vec<String> {
 fn worse(verdict: &Verdict) -> Option<String> {
     let first = |severity| verdict.new.iter().find(|found| found.diagnostic.severity == severity);
     if let Some(found) = first(Severity::Error) {
-        return Some(format!("it introduced an error: {}", found.diagnostic.message));
+        return Some(format!("it introduced an error: {}", headline(&found.diagnostic.message)));
     }
     if verdict.masked > 0 {
         return Some("it left a file that does not parse".to_owned());
