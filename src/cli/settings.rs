@@ -12,12 +12,25 @@ use crate::agent::config::Config;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::server::config::{self, ServerConfig};
 
-/// Options that `ask` and `plan` share.
+/// Where the providers come from, for every subcommand that has its own.
 #[derive(Debug, Args)]
-pub(super) struct Options {
+pub(super) struct Servers {
     /// Configuration file [default: sextant/config.toml in the user's configuration folder]
     #[arg(long)]
     config: Option<PathBuf>,
+    /// Folder to look for language servers in, before PATH; may be given more than once
+    #[arg(long = "servers", value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// File that the log is appended to
+    #[arg(long)]
+    pub(super) log: Option<PathBuf>,
+}
+
+/// Options that `ask` and `plan` share.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    pub(super) servers: Servers,
     /// `offline`, or `PROVIDER:MODEL` with openai, openai_compatible, anthropic, gemini or ollama
     #[arg(long)]
     model: Option<String>,
@@ -27,12 +40,6 @@ pub(super) struct Options {
     /// Milliseconds that the diagnostics of one edit may take
     #[arg(long)]
     timeout_ms: Option<u64>,
-    /// Folder to look for language servers in, before PATH; may be given more than once
-    #[arg(long = "servers", value_name = "FOLDER")]
-    folders: Vec<PathBuf>,
-    /// File that the log is appended to
-    #[arg(long)]
-    pub(super) log: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -51,17 +58,18 @@ pub(super) struct Settings {
     pub(super) servers: Vec<ServerConfig>,
 }
 
-impl Options {
-    pub(super) fn settings(&self, root: &Path) -> Result<Settings, Failure> {
-        let file = self.file()?;
-        let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
-        let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
-        if let Some(timeout_ms) = self.timeout_ms {
-            config.diagnostics.timeout_ms = timeout_ms;
-        }
+impl Servers {
+    /// The configured language servers, or else those that are found.
+    pub(super) fn find(&self, root: &Path) -> Result<Vec<ServerConfig>, Failure> {
+        Ok(self.of(self.file()?.servers, root))
+    }
+
+    fn of(&self, configured: Option<Vec<ServerConfig>>, root: &Path) -> Vec<ServerConfig> {
         let path = std::env::var_os("PATH");
-        let servers = file.servers.unwrap_or_else(|| config::detect(root, &self.folders, path.as_deref()));
-        Ok(Settings { config, model: self.model(file.model)?, servers })
+        // A server is started in a folder of its own, where a relative name would mean another file.
+        let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        let folders: Vec<PathBuf> = self.folders.iter().map(absolute).collect();
+        configured.unwrap_or_else(|| config::detect(root, &folders, path.as_deref()))
     }
 
     fn file(&self) -> Result<File, Failure> {
@@ -78,6 +86,19 @@ impl Options {
             }
             Err(_) => Ok(File::default()),
         }
+    }
+}
+
+impl Options {
+    pub(super) fn settings(&self, root: &Path) -> Result<Settings, Failure> {
+        let file = self.servers.file()?;
+        let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
+        let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
+        if let Some(timeout_ms) = self.timeout_ms {
+            config.diagnostics.timeout_ms = timeout_ms;
+        }
+        let servers = self.servers.of(file.servers, root);
+        Ok(Settings { config, model: self.model(file.model)?, servers })
     }
 
     fn model(&self, from_file: Value) -> Result<Value, Failure> {
