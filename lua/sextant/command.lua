@@ -10,6 +10,7 @@ local function where(args)
     line = cursor[1],
     column = cursor[2],
   }
+  here.workspace = args.bang
   if args.range > 0 then
     here.first, here.last = args.line1, args.line2
   end

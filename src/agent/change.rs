@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::agent::journal::{Checkpoint, FileChange};
 use crate::agent::ledger::{Key, Ledger, Snaps};
+use crate::agent::scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::verdict::{self, Status, Verdict};
@@ -13,6 +14,7 @@ use crate::diagnostics::model::Report;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, FileEdit};
 use crate::edits::TextEdit;
+use crate::symbols::path::SymbolPath;
 
 /// An edit that a tool wants, with the document it was worked out on.
 #[derive(Clone, Debug)]
@@ -67,13 +69,13 @@ impl Session {
         let (edited, bystanders, stale) = self.baseline(&wanted, check, deadline).await;
         let mut before = self.known().await;
         self.remember_created(task, &wanted, &mut before);
-        let symbols = wanted.iter().flat_map(|want| crate::agent::scope::touched(want)).collect();
+        let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
         let renamed = task.scope.follow(&wanted);
         let mut files = self.files_before(&wanted).await;
         let edits: Vec<FileEdit> = wanted.into_iter().map(Wanted::into_edit).collect();
         let applied = self.editor.apply(&edits, self.config.save).await?;
         task.scope = renamed;
-        self.record(task, &mut files, &applied).await;
+        self.record(task, &mut files, &applied, &symbols).await;
         let checkpoint = self.next_checkpoint();
         task.journal.checkpoints.push(Checkpoint { id: checkpoint.clone(), files });
         let verdict = if check {
@@ -126,14 +128,15 @@ impl Session {
         files
     }
 
-    async fn record(&self, task: &mut Task, files: &mut [FileChange], applied: &[Applied]) {
+    async fn record(&self, task: &mut Task, files: &mut [FileChange], applied: &[Applied], symbols: &[String]) {
         for (file, done) in files.iter_mut().zip(applied) {
             file.after = done.document.as_ref().map(|document| document.text.clone());
             file.marks_after = self.editor.marks(&file.path).await;
             if let Some(text) = &file.after {
                 task.seen.insert(file.path.clone(), text.clone());
             }
-            let symbols = Vec::new();
+            let own = |symbol: &&String| SymbolPath::parse(symbol).file == file.path;
+            let symbols = symbols.iter().filter(own).cloned().collect();
             self.editor.show(Event::Edited { path: file.path.clone(), symbols });
         }
     }

@@ -49,7 +49,9 @@ impl Session {
     pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
         let mut found = self.in_scope(&task.scope).await;
         found.truncate(PLAN_DIAGNOSTICS);
-        let fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, Deadline::after_ms(4 * OFFERS_MS)).await;
+        let deadline = Deadline::after_ms(4 * OFFERS_MS);
+        let mut fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, deadline).await;
+        self.look_up_changes(task, &mut fixes, deadline).await;
         PlanInput {
             query: task.request.clone(),
             memory: Vec::new(),

@@ -21,6 +21,7 @@ const LAST_LOOK_MS: u64 = 5000;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
+    /// Whether it came to its own end and no step of a plan failed. New diagnostics are told apart from this.
     pub ok: bool,
     pub summary: String,
     /// What the model said at the end; empty when it only worked.
@@ -55,9 +56,12 @@ pub struct Ending<T> {
 
 impl<T> Ending<T> {
     /// The last words come from the result itself.
-    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, summary: impl Fn(&T) -> String) -> Self {
+    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, done: impl Fn(&T) -> (bool, String)) -> Self {
         events.push(match &result {
-            Ok(done) => Event::Finished { ok: true, summary: summary(done) },
+            Ok(outcome) => {
+                let (ok, summary) = done(outcome);
+                Event::Finished { ok, summary }
+            }
             Err(failure) => Event::Failed { failure: failure.clone() },
         });
         Self { result, events }

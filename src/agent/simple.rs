@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::Wanted;
+use crate::agent::ledger::Snaps;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
 use crate::agent::scope::Scope;
@@ -39,11 +40,11 @@ impl Session {
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
     pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
         let result = self.answer(request, cancel).await;
-        Ending::new(result, Vec::new(), |outcome| outcome.summary.clone())
+        Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
     async fn answer(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
-        let scope = self.ask_scope(request).await?;
+        let scope = self.scope(request).await?;
         let mut task = self.begin(request, "simple", scope, cancel).await?;
         let ended = self.run_steps(&mut task, cancel).await;
         let limits = &self.config.limits;
@@ -210,8 +211,22 @@ impl Session {
             documents.push(document);
         }
         self.first_look(&documents, cancel).await?;
-        task.remember_start(&self.known().await);
+        let known = self.known().await;
+        if self.model.needs_providers() {
+            self.refuse_blind(&documents, &known)?;
+        }
+        task.remember_start(&known);
         Ok(task)
+    }
+
+    /// A model that lives on the providers' words must not take their silence for "nothing wrong".
+    fn refuse_blind(&self, documents: &[Document], known: &Snaps) -> Result<(), Failure> {
+        let Some(blind) = documents.iter().find(|document| !known.keys().any(|(file, _)| *file == document.path))
+        else {
+            return Ok(());
+        };
+        let hint = "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
+        Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
     }
 
     async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {

@@ -48,24 +48,31 @@ pub(super) struct Job {
 
 impl Job {
     fn request(&self) -> Result<Request, Failure> {
-        let (path, lines) = match &self.file {
-            Some(given) => place(given)?,
-            None => (None, None),
-        };
-        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone() })
+        let place = self.file.as_deref().map(place).transpose()?;
+        let (path, lines) = place.map_or((None, None), |place| (Some(place.file), place.lines));
+        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone(), workspace: false })
     }
 }
 
+/// A file, and one-based lines of it.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    file: String,
+    lines: Option<(usize, usize)>,
+}
+
 /// Reads `FILE`, `FILE:LINE` or `FILE:FIRST-LAST`.
-fn place(given: &str) -> Result<(Option<String>, Option<(usize, usize)>), Failure> {
+fn place(given: &str) -> Result<Place, Failure> {
     let Some((file, lines)) =
         given.rsplit_once(':').filter(|(_, lines)| lines.starts_with(|c: char| c.is_ascii_digit()))
     else {
-        return Ok((Some(given.to_owned()), None));
+        return Ok(Place { file: given.to_owned(), lines: None });
     };
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
     match (first.parse(), last.parse()) {
-        (Ok(first), Ok(last)) if first > 0 && last >= first => Ok((Some(file.to_owned()), Some((first, last)))),
+        (Ok(first), Ok(last)) if first > 0 && last >= first => {
+            Ok(Place { file: file.to_owned(), lines: Some((first, last)) })
+        }
         _ => Err(Failure::user(format!("{lines:?} is no range of lines"), "write --file src/cart.py:10-20")),
     }
 }
@@ -215,10 +222,11 @@ mod tests {
 
     #[test]
     fn a_place_is_a_file_a_line_or_a_range() {
-        assert_eq!(place("a.py"), Ok((Some("a.py".into()), None)));
-        assert_eq!(place("a.py:3"), Ok((Some("a.py".into()), Some((3, 3)))));
-        assert_eq!(place("a.py:3-9"), Ok((Some("a.py".into()), Some((3, 9)))));
-        assert_eq!(place("a:b.py"), Ok((Some("a:b.py".into()), None)));
+        let read = |given: &str| place(given).map(|place| (place.file, place.lines));
+        assert_eq!(read("a.py"), Ok(("a.py".into(), None)));
+        assert_eq!(read("a.py:3"), Ok(("a.py".into(), Some((3, 3)))));
+        assert_eq!(read("a.py:3-9"), Ok(("a.py".into(), Some((3, 9)))));
+        assert_eq!(read("a:b.py"), Ok(("a:b.py".into(), None)));
         assert!(place("a.py:9-3").is_err() && place("a.py:0").is_err());
     }
 }

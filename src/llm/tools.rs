@@ -37,19 +37,19 @@ const fn optional(name: &'static str, kind: ParameterType) -> Parameter {
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "read_file",
-        purpose: "offset and limit count lines",
+        purpose: "offset, limit: lines",
         parameters: &[text("path"), optional("offset", ParameterType::Whole), optional("limit", ParameterType::Whole)],
     },
-    Tool { name: "read_symbol", purpose: "source of one symbol", parameters: &[text("symbol")] },
-    Tool { name: "list_symbols", purpose: "query is a path or a name", parameters: &[text("query")] },
+    Tool { name: "read_symbol", purpose: "", parameters: &[text("symbol")] },
+    Tool { name: "list_symbols", purpose: "query: path or name", parameters: &[text("query")] },
     Tool {
         name: "search",
-        purpose: "regular expression over the files",
+        purpose: "regular expression",
         parameters: &[text("pattern"), optional("path", ParameterType::Text)],
     },
     Tool {
         name: "edit_file",
-        purpose: "old_string copied exactly, occurs once",
+        purpose: "old_string: exact copy, occurs once",
         parameters: &[
             text("path"),
             text("old_string"),
@@ -60,7 +60,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "edit_symbol",
-        purpose: "content: the whole new symbol; empty for delete",
+        purpose: "replace: content is the complete definition",
         parameters: &[
             text("symbol"),
             Parameter {
@@ -71,15 +71,15 @@ pub const TOOLS: &[Tool] = &[
             text("content"),
         ],
     },
-    Tool { name: "write_file", purpose: "a new or wholly new file", parameters: &[text("path"), text("content")] },
-    Tool { name: "apply_fix", purpose: "id of a fix offered below", parameters: &[text("fix")] },
+    Tool { name: "write_file", purpose: "whole file", parameters: &[text("path"), text("content")] },
+    Tool { name: "apply_fix", purpose: "id of an offered fix", parameters: &[text("fix")] },
 ];
 
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// `search(pattern, path?): regular expression over the files`.
+/// `search(pattern, path?) - regular expression`.
 pub fn signature(tool: &Tool) -> String {
     let parameters: Vec<String> = tool
         .parameters
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn signatures_are_compact() {
         let search = find("search").expect("search");
-        assert_eq!(signature(search), "search(pattern, path?) - regular expression over the files");
+        assert_eq!(signature(search), "search(pattern, path?) - regular expression");
         let edit = find("edit_symbol").expect("edit_symbol");
         assert!(
             signature(edit)

@@ -30,7 +30,7 @@ impl Session {
     }
 
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
-        let scope = self.file_scope(request).await?;
+        let scope = self.scope(request).await?;
         let mut task = self.begin(request, "planner", scope, cancel).await?;
         let mut input = self.plan_facts(&mut task).await;
         let words = |text: &str| self.editor.show(Event::Words { text: text.to_owned() });

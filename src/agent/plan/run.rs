@@ -18,7 +18,7 @@ impl Session {
     pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
         let mut events = Vec::new();
         let result = self.carry_out(steps, cancel, &mut events).await;
-        Ending::new(result, events, |outcome| outcome.summary.clone())
+        Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
     async fn carry_out(
@@ -49,7 +49,8 @@ impl Session {
         events.push(make::plan_event(&plan, phase));
         let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
         let word = format!("{done} of {} steps done", plan.steps.len());
-        let outcome = self.finish(&mut task, &word).await;
+        let mut outcome = self.finish(&mut task, &word).await;
+        outcome.ok = !plan.steps.iter().any(|step| step.state == State::Failed);
         *self.plan.lock().await = Some((plan, task));
         ran.map(|()| outcome)
     }

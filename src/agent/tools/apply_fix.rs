@@ -74,7 +74,8 @@ fn worse(verdict: &Verdict) -> Option<String> {
     None
 }
 
-async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<Wanted>, Failure> {
+/// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
+pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<Wanted>, Failure> {
     let change = session.editor.fix_change(id, deadline).await?;
     if let Some(operation) = change.operations.first() {
         return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::sequence::{align, best_chain, dice};
-use crate::diagnostics::delta::side::{NONE, Side};
+use crate::diagnostics::delta::side::{NONE, Side, Unit};
 
 /// A run of equal statements is taken for moved from this many tokens on.
 const RUN: u32 = 6;
@@ -39,10 +39,18 @@ struct Pairing<'s, 'a> {
     keys: (Vec<u32>, Vec<u32>),
     /// Units that stayed in order inside their pair of scopes.
     chains: Vec<Chain>,
+    doubtful: Vec<(u32, u32)>,
+}
+
+/// The pairing, and the part of it that rests on likeness inside texts that do not parse: statements of a broken tree
+/// are a poor measure, so equal lines have precedence over it.
+pub(super) struct Statements {
+    pub units: Matching,
+    pub doubtful: Vec<(u32, u32)>,
 }
 
 /// Pairs the units.
-pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Matching {
+pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Statements {
     let mut ids: HashMap<u64, u32> = HashMap::new();
     let mut number = |side: &Side<'_>| -> Vec<u32> {
         let id = |key| {
@@ -53,7 +61,7 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Ma
     };
     let keys = (number(before), number(after));
     let units = Matching::new(before.units.len(), after.units.len());
-    let mut p = Pairing { before, after, scopes, units, keys, chains: Vec::new() };
+    let mut p = Pairing { before, after, scopes, units, keys, chains: Vec::new(), doubtful: Vec::new() };
     for (b, a) in scopes.pairs() {
         p.in_order(b, a);
     }
@@ -65,12 +73,22 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Ma
     };
     let (b, a) = left(&p);
     p.within_scope(&b, &a);
-    let (b, a) = left(&p);
+    let (mut b, mut a) = left(&p);
+    // Headers and decorators go with their symbols, and those are decided.
+    b.retain(|u| !heads_symbol(before, *u));
+    a.retain(|u| !heads_symbol(after, *u));
     p.runs(&b, &a);
-    let (b, a) = left(&p);
+    b.retain(|u| p.units.after(*u) == NONE);
+    a.retain(|u| p.units.before(*u) == NONE);
     p.unique(&b, &a);
     p.gaps();
-    p.units
+    Statements { units: p.units, doubtful: p.doubtful }
+}
+
+fn heads_symbol(side: &Side<'_>, unit: u32) -> bool {
+    let Unit { scope, comment, .. } = side.units[unit as usize];
+    let header = side.scopes[scope as usize].header;
+    header != NONE && unit <= header && !comment
 }
 
 impl Pairing<'_, '_> {
@@ -240,10 +258,10 @@ impl Pairing<'_, '_> {
         if before.is_empty() || after.is_empty() || before.len() * after.len() > GAP {
             return;
         }
+        let (file_b, file_a) = (self.before.file_of(before[0]), self.after.file_of(after[0]));
         let bags_b: Vec<Vec<u32>> = before.iter().map(|u| self.before.unit_bag(*u)).collect();
         let bags_a: Vec<Vec<u32>> = after.iter().map(|u| self.after.unit_bag(*u)).collect();
-        let lines = |side: &Side<'_>, unit: u32| !side.files[side.units[unit as usize].file as usize].parsed;
-        if lines(self.before, before[0]) && lines(self.after, after[0]) {
+        if !file_b.parsed && !file_a.parsed {
             // Lines that were wrapped anew belong together; they are compared token by token later.
             let whole = |bags: &[Vec<u32>]| {
                 let mut whole = bags.concat();
@@ -266,8 +284,12 @@ impl Pairing<'_, '_> {
         }
         let mut found = Vec::new();
         best_chain(before.len(), after.len(), |i, j| worths[i * after.len() + j], |i, j| found.push((i, j)));
+        let broken = file_b.errors + file_a.errors > 0;
         for (i, j) in found {
             self.units.pair(before[i], after[j]);
+            if broken {
+                self.doubtful.push((before[i], after[j]));
+            }
         }
     }
 }

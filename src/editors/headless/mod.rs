@@ -3,6 +3,7 @@
 mod files;
 mod fixes;
 mod format;
+mod probe;
 mod transaction;
 
 use std::collections::BTreeSet;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::future::join_all;
+use tokio::sync::RwLock;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::base::deadline::Deadline;
@@ -36,6 +38,8 @@ pub struct HeadlessEditor {
     files: Arc<Mutex<Files>>,
     servers: Vec<LanguageServer>,
     fixes: Mutex<Fixes>,
+    /// Taken to write while the servers are shown texts that are not applied.
+    turn: RwLock<()>,
     events: UnboundedSender<Event>,
 }
 
@@ -52,6 +56,7 @@ impl HeadlessEditor {
             files: Arc::new(Mutex::new(Files::new(root.clone()))),
             servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
             fixes: Mutex::default(),
+            turn: RwLock::default(),
             events,
             root,
         })
@@ -153,6 +158,7 @@ impl Editor for HeadlessEditor {
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let _turn = self.turn.read().await;
         let wanted = edits.to_vec();
         let applied = self.with_files(move |files| files.apply(&wanted, save)).await?;
         self.announce(edits, &applied);
@@ -161,7 +167,13 @@ impl Editor for HeadlessEditor {
     }
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
-        let texts = self.refresh(&[edited, bystanders].concat()).await;
+        let paths = [edited, bystanders].concat();
+        let Ok(_turn) = tokio::time::timeout(deadline.left(), self.turn.read()).await else {
+            let pairs = self.servers.iter().flat_map(|server| paths.iter().map(move |path| (server, path)));
+            let covered = pairs.filter(|(server, path)| server.covers(path));
+            return covered.map(|(server, path)| server.unasked(path, deadline)).collect();
+        };
+        let texts = self.refresh(&paths).await;
         join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline))).await.concat()
     }
 
@@ -174,6 +186,8 @@ impl Editor for HeadlessEditor {
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
+        let turn = tokio::time::timeout(deadline.left(), self.turn.read()).await;
+        let _turn = turn.map_err(|_| EditorError::Timeout(deadline.elapsed_ms()))?;
         let document = self.read(path).await?;
         self.refresh(&[]).await;
         fixes::offers(self, &document, range, deadline).await
@@ -181,6 +195,10 @@ impl Editor for HeadlessEditor {
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
         fixes::change(self, id, deadline).await
+    }
+
+    async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        probe::probe(self, edits, deadline).await
     }
 
     fn show(&self, event: Event) {
