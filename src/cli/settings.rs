@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use crate::agent::config::Config;
 use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::command::config::{CommandConfig, Wish};
+use crate::diagnostics::program;
 use crate::diagnostics::server::config::{self, ServerConfig};
 
 /// Where the providers come from, for every subcommand that has its own.
@@ -48,6 +50,8 @@ struct File {
     model: Value,
     /// Language servers; those found on PATH where none are named.
     servers: Option<Vec<ServerConfig>>,
+    /// Commands that `sextant diff` runs beside the servers: built-in names, or commands in full.
+    commands: Vec<Wish>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -58,18 +62,35 @@ pub(super) struct Settings {
     pub(super) servers: Vec<ServerConfig>,
 }
 
+/// Everything that can be asked for diagnostics without an editor.
+#[derive(Clone, Debug)]
+pub(super) struct Providers {
+    pub(super) servers: Vec<ServerConfig>,
+    pub(super) commands: Vec<CommandConfig>,
+    /// Where the commands are looked for.
+    pub(super) places: Vec<PathBuf>,
+}
+
 impl Servers {
-    /// The configured language servers, or else those that are found.
-    pub(super) fn find(&self, root: &Path) -> Result<Vec<ServerConfig>, Failure> {
-        Ok(self.of(self.file()?.servers, root))
+    /// The configured language servers, or else those that are found, and the configured commands.
+    pub(super) fn providers(&self, root: &Path) -> Result<Providers, Failure> {
+        let file = self.file()?;
+        let commands = file.commands.into_iter().map(Wish::config).collect::<Result<_, String>>();
+        let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
+        let path = std::env::var_os("PATH");
+        let places = program::places(root, &self.folders(), path.as_deref());
+        Ok(Providers { servers: self.of(file.servers, root), commands, places })
     }
 
     fn of(&self, configured: Option<Vec<ServerConfig>>, root: &Path) -> Vec<ServerConfig> {
         let path = std::env::var_os("PATH");
-        // A server is started in a folder of its own, where a relative name would mean another file.
+        configured.unwrap_or_else(|| config::detect(root, &self.folders(), path.as_deref()))
+    }
+
+    /// The folders that were named. A program is started in another folder, where a relative name would mean another.
+    fn folders(&self) -> Vec<PathBuf> {
         let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-        let folders: Vec<PathBuf> = self.folders.iter().map(absolute).collect();
-        configured.unwrap_or_else(|| config::detect(root, &folders, path.as_deref()))
+        self.folders.iter().map(absolute).collect()
     }
 
     fn file(&self) -> Result<File, Failure> {

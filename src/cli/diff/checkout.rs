@@ -21,18 +21,55 @@ impl Checkout {
     /// Writes the commit out. `unkept` is what the working tree holds beside it ([`Git::unkept`]): environments and
     /// generated sources are linked, so that both sides find the same packages.
     pub async fn new(git: &Git, commit: &str, unkept: &[String]) -> Result<Self, Failure> {
-        let failed = |error: std::io::Error| {
-            let hint = "make room in the folder for temporary files, or name another one with TMPDIR";
-            Failure::new(Kind::Config, format!("{commit} cannot be written out: {error}"), hint)
-        };
-        let folder = tempfile::Builder::new().prefix("sextant-diff-").tempdir().map_err(failed)?;
-        let real = folder.path().canonicalize().map_err(failed)?;
+        let (checkout, index) = Self::empty(git).map_err(|error| failed(commit, &error))?;
+        git.checkout(commit, &checkout.tree, &index).await?;
+        checkout.link(git, unkept);
+        Ok(checkout)
+    }
+
+    /// Copies what git knows of the working tree, or would take, as it is now.
+    pub async fn copy(git: &Git, unkept: &[String]) -> Result<Self, Failure> {
+        let (checkout, _) = Self::empty(git).map_err(|error| failed("the working tree", &error))?;
+        for file in git.working_files().await? {
+            copy(&git.top.join(&file), &checkout.tree.join(&file)).map_err(|error| failed(&file, &error))?;
+        }
+        checkout.link(git, unkept);
+        Ok(checkout)
+    }
+
+    /// An empty folder, and where git may keep its index of it.
+    fn empty(git: &Git) -> std::io::Result<(Self, PathBuf)> {
+        let folder = tempfile::Builder::new().prefix("sextant-diff-").tempdir()?;
+        let real = folder.path().canonicalize()?;
         // Messages and settings may name the folder of the project: it keeps its name.
         let tree = real.join("tree").join(git.top.file_name().unwrap_or_default());
-        std::fs::create_dir_all(&tree).map_err(failed)?;
-        git.checkout(commit, &tree, &real.join("index")).await?;
-        unkept.iter().filter(|path| is_environment(path)).take(LINKS).for_each(|path| link(&git.top, &tree, path));
-        Ok(Self { _folder: folder, tree })
+        std::fs::create_dir_all(&tree)?;
+        Ok((Self { _folder: folder, tree }, real.join("index")))
+    }
+
+    fn link(&self, git: &Git, unkept: &[String]) {
+        let wanted = unkept.iter().filter(|path| is_environment(path)).take(LINKS);
+        wanted.for_each(|path| link(&git.top, &self.tree, path));
+    }
+}
+
+fn failed(what: &str, error: &std::io::Error) -> Failure {
+    let hint = "make room in the folder for temporary files, or name another one with TMPDIR";
+    Failure::new(Kind::Config, format!("{what} cannot be written out: {error}"), hint)
+}
+
+/// Copies a file, or a link as a link. What is gone meanwhile is left out, and so are sockets and the like.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    let Ok(what) = from.symlink_metadata() else { return Ok(()) };
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    if what.is_symlink() {
+        std::os::unix::fs::symlink(std::fs::read_link(from)?, to)
+    } else if what.is_file() {
+        std::fs::copy(from, to).map(|_| ())
+    } else {
+        Ok(())
     }
 }
 

@@ -7,11 +7,14 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, Kind};
 use crate::cli::diff::git::Changed;
 use crate::cli::diff::progress::Progress;
+use crate::cli::settings::Providers;
+use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Report};
 use crate::diagnostics::server::LanguageServer;
-use crate::diagnostics::server::config::ServerConfig;
+use crate::diagnostics::server::documents::language_id;
 
 /// Files that a server has open at a time: enough to keep it busy, few enough for its queue and its memory.
 const BATCH: usize = 50;
@@ -49,14 +52,74 @@ pub(super) struct Said {
     pub answered: BTreeSet<String>,
 }
 
+/// One provider over one side.
+enum Provider {
+    Server(LanguageServer),
+    /// With whether it is run once for all files.
+    Command(Box<CommandProvider>, bool),
+}
+
+impl Provider {
+    fn fetcher(&self) -> &dyn DiagnosticsProvider {
+        match self {
+            Self::Server(server) => server,
+            Self::Command(command, _) => command.as_ref(),
+        }
+    }
+
+    async fn ask(&self, side: &Side, deadline: Deadline, progress: Progress) -> Vec<Report> {
+        let fetcher = self.fetcher();
+        let covered = side.texts.iter().filter(|(path, _)| speaks(fetcher.languages(), path));
+        let files: Vec<FileText> =
+            covered.map(|(path, text)| FileText { path: path.clone(), text: text.clone() }).collect();
+        let size = match self {
+            Self::Command(_, true) => files.len().max(1),
+            _ => BATCH,
+        };
+        let mut reports = Vec::with_capacity(files.len());
+        for batch in files.chunks(size) {
+            if deadline.passed() {
+                reports.extend(batch.iter().map(|file| unasked(fetcher.name(), &file.path, deadline)));
+                continue;
+            }
+            reports.extend(fetcher.fetch(batch, deadline).await);
+            if let Self::Server(server) = self {
+                batch.iter().for_each(|file| server.close(&file.path));
+            }
+            let name = short(fetcher.name());
+            progress.say(&format!("{}: {name} has answered for {} of {} files", side.name, reports.len(), files.len()));
+        }
+        if let Self::Server(server) = self {
+            server.shutdown(Deadline::after(LEAVE)).await;
+        }
+        reports
+    }
+}
+
 impl Side {
     /// One report for every provider and every file that it covers, in the order of the files.
-    pub async fn ask(&self, servers: &[ServerConfig], deadline: Deadline, progress: Progress) -> Vec<Report> {
+    ///
+    /// # Errors
+    /// A command is configured in a way that it cannot be run.
+    pub async fn ask(
+        &self,
+        configured: &Providers,
+        deadline: Deadline,
+        progress: Progress,
+    ) -> Result<Vec<Report>, Failure> {
         if self.texts.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let servers = servers.iter().map(|config| LanguageServer::new(config.clone(), &self.root));
-        let reports = join_all(servers.map(|server| self.ask_one(server, deadline, progress))).await;
+        let servers = configured.servers.iter();
+        let mut providers: Vec<Provider> =
+            servers.map(|config| Provider::Server(LanguageServer::new(config.clone(), &self.root))).collect();
+        for config in &configured.commands {
+            let whole = !config.asks_by_file();
+            let command = CommandProvider::new(config.clone(), &self.root, &configured.places)
+                .map_err(|why| Failure::new(Kind::Config, why, "see the section on configuration in the README"))?;
+            providers.push(Provider::Command(Box::new(command), whole));
+        }
+        let reports = join_all(providers.iter().map(|provider| provider.ask(self, deadline, progress))).await;
         let mut reports = reports.concat();
         let own = format!("{}/", self.root.display());
         // The folder of a checkout is another one each time; a message must not differ by it.
@@ -65,30 +128,13 @@ impl Side {
                 said.message = said.message.replace(&own, "");
             }
         });
-        reports
+        Ok(reports)
     }
+}
 
-    async fn ask_one(&self, server: LanguageServer, deadline: Deadline, progress: Progress) -> Vec<Report> {
-        let files: Vec<FileText> = self
-            .texts
-            .iter()
-            .filter(|(path, _)| server.covers(path))
-            .map(|(path, text)| FileText { path: path.clone(), text: text.clone() })
-            .collect();
-        let mut reports = Vec::with_capacity(files.len());
-        for batch in files.chunks(BATCH) {
-            if deadline.passed() {
-                reports.extend(batch.iter().map(|file| unasked(server.name(), &file.path, deadline)));
-                continue;
-            }
-            reports.extend(server.fetch(batch, deadline).await);
-            batch.iter().for_each(|file| server.close(&file.path));
-            let name = short(server.name());
-            progress.say(&format!("{}: {name} has answered for {} of {} files", self.name, reports.len(), files.len()));
-        }
-        server.shutdown(Deadline::after(LEAVE)).await;
-        reports
-    }
+/// Whether a file is in one of the languages; an empty list means any.
+pub(super) fn speaks(languages: &[String], path: &str) -> bool {
+    languages.is_empty() || languages.iter().any(|language| language == language_id(path))
 }
 
 fn unasked(provider: &str, file: &str, deadline: Deadline) -> Report {
