@@ -85,7 +85,7 @@ pub(super) type Run = for<'a> fn(
 ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
 
 pub(super) fn run(arguments: &Job, work: Run) -> ExitCode {
-    if let Some(path) = &arguments.options.log {
+    if let Some(path) = &arguments.options.servers.log {
         log::start(path);
     }
     let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {

@@ -232,7 +232,9 @@ impl Verdicts<'_, '_> {
     fn how(&self, before: usize, after: usize) -> How {
         let (b, a) = (&self.carry.old.0[before], &self.carry.new.0[after]);
         let (x, y) = (&self.carry.old.1[before], &self.carry.new.1[after]);
-        if b.severity != a.severity || b.code != a.code || x.texts[2] != y.texts[2] {
+        // Words that the change spells otherwise are no other words, and the same words are the same in any case.
+        let says_other = b.message != a.message && x.texts[2] != y.texts[2];
+        if b.severity != a.severity || b.code != a.code || says_other {
             How::Updated
         } else if b.location == a.location && b.message == a.message {
             How::Same

@@ -1,6 +1,11 @@
 //! Diagnostics: the model, what a report may claim, and which diagnostics a change introduced.
 
 pub mod batch;
+pub mod command;
 pub mod delta;
+pub mod finding;
 pub mod model;
+pub mod program;
+pub mod sarif;
 pub mod server;
+pub mod syntax;

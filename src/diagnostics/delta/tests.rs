@@ -171,6 +171,12 @@ fn the_same_complaint_in_other_words_is_updated() {
                 "",
             ),
             (
+                "the same words, though one of them is a name that changed",
+                "def f(a: int) -> int:\n    return a\n\ndef g() -> int:\n    return x⟨E no int⟩\n",
+                "def f(a: str) -> str:\n    return a\n\n\ndef g() -> int:\n    return x⟨E no int⟩\n",
+                "",
+            ),
+            (
                 "a sibling code",
                 "def f⟨D103 Missing docstring in public function⟩(): pass\n",
                 "def f⟨D102 Missing docstring in public method⟩(): pass\nx = 1\n",

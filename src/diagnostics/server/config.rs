@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::diagnostics::program;
+
 /// One language server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,12 +54,8 @@ const PYTHON_CHECKERS: &[(&str, &str, &[&str])] = &[
 /// project are passed over, so that a repository cannot bring its own executables to be run.
 pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<ServerConfig> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let outside = |directory: &PathBuf| {
-        directory.is_absolute() && directory.canonicalize().is_ok_and(|real| !real.starts_with(&root))
-    };
-    let mut places = directories.to_vec();
-    places.extend(path.map(|path| std::env::split_paths(path).filter(outside).collect::<Vec<_>>()).unwrap_or_default());
-    let find = |program: &str| places.iter().map(|place| place.join(program)).find(|file| is_program(file));
+    let places = program::places(&root, directories, path);
+    let find = |program: &str| program::find(&places, program);
     let server = |name: &str, program: PathBuf, arguments: &[&str], settings: Value| ServerConfig {
         name: name.to_owned(),
         command: std::iter::once(program.display().to_string())
@@ -73,11 +71,6 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
     });
     let ruff = find("ruff").map(|program| server("ruff", program, &["server"], Value::Null));
     checker.into_iter().chain(ruff).collect()
-}
-
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Settings for the pyright family. The packages of the project's own environment are named as search

@@ -5,12 +5,12 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
 
+use crate::diagnostics::program::Group;
 use crate::diagnostics::server::framing::{self, Frame};
 use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError, lock};
 
@@ -143,7 +143,7 @@ fn bytes(message: &Value) -> Vec<u8> {
 
 /// Waits for the process to end, or ends it.
 async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
-    let group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
+    let group = Group::of(&child);
     let reason = tokio::select! {
         status = child.wait() => match status {
             Ok(status) => format!("it ended with {status}"),
@@ -154,18 +154,6 @@ async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
     drop(group);
     let _ = child.wait().await;
     reason
-}
-
-/// A server with all that it started; they end with this, also where the runtime is torn down.
-struct Group(Option<Pid>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // Nothing left of the group is the usual case.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
 }
 
 async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Vec<u8>>) {

@@ -5,7 +5,7 @@ mod client;
 pub mod config;
 mod connection;
 mod convert;
-mod documents;
+pub(crate) mod documents;
 mod framing;
 mod judge;
 mod provider;

@@ -1,0 +1,213 @@
+//! Any command as a provider (`tool:NAME`): run, read, and believed only for the text that it saw.
+
+pub mod config;
+pub mod read;
+pub mod run;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::base::deadline::Deadline;
+use crate::base::text::LineIndex;
+use crate::diagnostics::command::config::CommandConfig;
+use crate::diagnostics::command::read::{Output, Reader};
+use crate::diagnostics::command::run::Stopped;
+use crate::diagnostics::finding::Finding;
+use crate::diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
+use crate::diagnostics::program;
+use crate::diagnostics::server::documents::language_id;
+
+/// How tools call their standard input.
+const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];
+
+/// One command over one workspace.
+#[derive(Debug)]
+pub struct CommandProvider {
+    source: String,
+    config: CommandConfig,
+    reader: Reader,
+    root: PathBuf,
+    /// `None` where it is not installed.
+    program: Option<PathBuf>,
+}
+
+/// What one run came to.
+type Answer = Result<Output, (Freshness, String)>;
+
+impl CommandProvider {
+    /// Runs nothing. A program without a `/` is looked for in these folders; one that is not there makes every report
+    /// unavailable.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn new(config: CommandConfig, root: &Path, folders: &[PathBuf]) -> Result<Self, String> {
+        let wrong = |problem| format!("the command {}: {problem}", config.name);
+        if let Some(problem) = config.problem() {
+            return Err(wrong(problem));
+        }
+        let reader = Reader::new(&config.format).map_err(wrong)?;
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let name = config.command.first().map(String::as_str).unwrap_or_default();
+        let program = if name.contains('/') { Some(PathBuf::from(name)) } else { program::find(folders, name) };
+        Ok(Self { source: format!("tool:{}", config.name), config, reader, root, program })
+    }
+
+    fn covers(&self, path: &str) -> bool {
+        let languages = &self.config.languages;
+        languages.is_empty() || languages.iter().any(|language| language == language_id(path))
+    }
+
+    /// Runs it for one file, or for all.
+    async fn run(&self, file: Option<&FileText>, deadline: Deadline) -> Answer {
+        let Some(program) = &self.program else {
+            let name = self.config.command.first().map(String::as_str).unwrap_or_default();
+            return Err((Freshness::Unavailable, format!("{name} is not installed")));
+        };
+        let root = self.root.to_string_lossy();
+        let path = file.map(|file| self.root.join(&file.path).to_string_lossy().into_owned()).unwrap_or_default();
+        let fill = |part: &String| part.replace("{root}", &root).replace("{file}", &path);
+        let arguments: Vec<String> = self.config.command.iter().skip(1).map(fill).collect();
+        let input = file.filter(|_| !self.config.needs_saved).map(|file| file.text.as_str());
+        let own = Duration::from_millis(self.config.timeout_ms);
+        let ran = run::run(program, &arguments, &self.root, input, own.min(deadline.left())).await;
+        let unavailable = |why: String| (Freshness::Unavailable, why);
+        let ran = ran.map_err(|stopped| match stopped {
+            Stopped::TimedOut => (Freshness::Timeout, "it was not done in time and was ended".to_owned()),
+            Stopped::TooMuch => unavailable("it printed more than 8 MiB".to_owned()),
+            Stopped::Failed(why) => unavailable(why),
+        })?;
+        let words = if ran.last_words.is_empty() { String::new() } else { format!(": {}", ran.last_words) };
+        if !self.config.ran.contains(&ran.status) {
+            return Err(unavailable(format!("it ended with exit status {}{words}", ran.status)));
+        }
+        let text = String::from_utf8_lossy(&ran.stdout);
+        let output = self.reader.read(&text, self.config.first_line, self.config.first_column);
+        let output = output.map_err(|why| unavailable(format!("its output cannot be read: {why}{words}")))?;
+        if output.lost > 0 {
+            return Err(unavailable(format!("{} of its findings cannot be read", output.lost)));
+        }
+        if output.findings.is_empty() && self.config.ran.first() != Some(&ran.status) {
+            let why = format!("it ended with exit status {} and nothing that can be read{words}", ran.status);
+            return Err(unavailable(why));
+        }
+        Ok(output)
+    }
+
+    /// Whether a text is what the disk has. Line ends and the byte order mark are the editor's business.
+    async fn on_disk(&self, file: &FileText) -> bool {
+        let Ok(bytes) = tokio::fs::read(self.root.join(&file.path)).await else { return false };
+        let Ok(text) = std::str::from_utf8(&bytes) else { return false };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        text == file.text || text.replace("\r\n", "\n") == file.text
+    }
+
+    async fn all_on_disk(&self, files: &[&FileText]) -> Vec<bool> {
+        let mut same = Vec::with_capacity(files.len());
+        for file in files {
+            same.push(!self.config.needs_saved || self.on_disk(file).await);
+        }
+        same
+    }
+
+    fn diagnostic(&self, finding: &Finding, location: Location) -> Diagnostic {
+        Diagnostic {
+            source: self.source.clone(),
+            severity: self.config.severity_of(finding.code.as_deref(), finding.severity.as_deref()),
+            code: finding.code.clone(),
+            message: finding.message.clone(),
+            location,
+            confidence: self.config.confidence,
+            suggested_action: None,
+            evidence: Some(self.config.command.first().cloned().unwrap_or_default()),
+        }
+    }
+
+    /// Whether a finding is about a file. In a run for one file, one without a place is about that.
+    fn is_about(&self, finding: &Finding, path: &str) -> bool {
+        let by_file = self.config.asks_by_file();
+        match finding.file.as_deref() {
+            None => by_file,
+            Some(name) if by_file && !self.config.needs_saved && STDIN.contains(&name) => true,
+            Some(_) => finding.file_in(&self.root).as_deref() == Some(path),
+        }
+    }
+
+    fn report(&self, file: &FileText, answer: &Answer, saved: bool, elapsed_ms: u64) -> Report {
+        let (freshness, diagnostics, note) = match answer {
+            Err((freshness, why)) => (*freshness, Vec::new(), Some(why.clone())),
+            Ok(_) if !saved => {
+                let note = "it checks saved files only, and this one is not or was changed meanwhile";
+                (Freshness::Unavailable, Vec::new(), Some(note.to_owned()))
+            }
+            Ok(output) => {
+                let index = LineIndex::new(&file.text);
+                let columns = self.config.columns.into();
+                let about = output.findings.iter().filter(|finding| self.is_about(finding, &file.path));
+                let located = about
+                    .map(|finding| self.diagnostic(finding, finding.location(&file.path, &file.text, &index, columns)));
+                let nowhere = output.findings.iter().filter(|finding| finding.file.is_none()).count();
+                let left_out = nowhere > 0 && !self.config.asks_by_file();
+                let note = left_out.then(|| format!("{nowhere} of its findings name no file and are left out"));
+                (Freshness::Exact, located.collect(), note)
+            }
+        };
+        Report {
+            provider: self.source.clone(),
+            file: file.path.clone(),
+            diagnostics,
+            freshness,
+            version: None,
+            wanted_version: None,
+            elapsed_ms,
+            note,
+        }
+    }
+}
+
+#[async_trait]
+impl DiagnosticsProvider for CommandProvider {
+    fn name(&self) -> &str {
+        &self.source
+    }
+
+    fn languages(&self) -> &[String] {
+        &self.config.languages
+    }
+
+    fn reach(&self) -> Reach {
+        self.config.reach
+    }
+
+    async fn fetch(&self, files: &[FileText], deadline: Deadline) -> Vec<Report> {
+        let covered: Vec<&FileText> = files.iter().filter(|file| self.covers(&file.path)).collect();
+        if covered.is_empty() {
+            return Vec::new();
+        }
+        let groups: Vec<Vec<&FileText>> = if self.config.asks_by_file() {
+            covered.into_iter().map(|file| vec![file]).collect()
+        } else {
+            vec![covered]
+        };
+        let mut reports = Vec::new();
+        for group in groups {
+            let before = self.all_on_disk(&group).await;
+            // Nothing that it could say would be of a text that was asked about.
+            let answer = if before.contains(&true) {
+                let one = if self.config.asks_by_file() { group.first().copied() } else { None };
+                self.run(one, deadline).await
+            } else {
+                Ok(Output::default())
+            };
+            let after = self.all_on_disk(&group).await;
+            for ((file, before), after) in group.into_iter().zip(before).zip(after) {
+                reports.push(self.report(file, &answer, before && after, deadline.elapsed_ms()));
+            }
+        }
+        reports
+    }
+}

@@ -1,0 +1,3 @@
+//! SARIF 2.1.0: the format that checkers share, read and written.
+
+pub mod read;
