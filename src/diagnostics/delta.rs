@@ -7,7 +7,7 @@ mod anchors;
 mod carry;
 mod files;
 mod matching;
-mod message;
+pub(crate) mod message;
 mod sequence;
 mod side;
 mod spelling;
@@ -16,7 +16,7 @@ mod symbols;
 mod text;
 mod tokens;
 mod units;
-mod verdict;
+pub(crate) mod verdict;
 
 #[cfg(test)]
 mod benchmark;

@@ -104,6 +104,8 @@ pub enum Columns {
     Utf16,
     #[default]
     Codepoints,
+    /// Right in lines of ASCII only; in others the line alone is believed.
+    Ascii,
 }
 
 impl From<Columns> for Encoding {
@@ -111,7 +113,7 @@ impl From<Columns> for Encoding {
         match columns {
             Columns::Utf8 => Self::Utf8,
             Columns::Utf16 => Self::Utf16,
-            Columns::Codepoints => Self::Utf32,
+            Columns::Codepoints | Columns::Ascii => Self::Utf32,
         }
     }
 }

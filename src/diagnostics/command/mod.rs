@@ -14,10 +14,10 @@ use async_trait::async_trait;
 
 use crate::base::deadline::Deadline;
 use crate::base::text::LineIndex;
-use crate::diagnostics::command::config::CommandConfig;
+use crate::diagnostics::command::config::{Columns, CommandConfig};
 use crate::diagnostics::command::read::{Output, Reader};
 use crate::diagnostics::command::run::Stopped;
-use crate::diagnostics::finding::Finding;
+use crate::diagnostics::finding::{Finding, Place};
 use crate::diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
 use crate::diagnostics::program;
 use crate::diagnostics::server::documents::language_id;
@@ -114,6 +114,18 @@ impl CommandProvider {
         same
     }
 
+    fn location(&self, finding: &Finding, file: &FileText, index: &LineIndex) -> Location {
+        let columns = self.config.columns;
+        let ascii = |place: &Place| file.text[index.line_range(&file.text, place.line as usize)].is_ascii();
+        let line_only = |place: Place| Place { column: None, ..place };
+        let doubtful = columns == Columns::Ascii && !finding.start.iter().chain(&finding.end).all(ascii);
+        if doubtful {
+            let whole = Finding { start: finding.start.map(line_only), end: None, ..finding.clone() };
+            return whole.location(&file.path, &file.text, index, columns.into());
+        }
+        finding.location(&file.path, &file.text, index, columns.into())
+    }
+
     fn diagnostic(&self, finding: &Finding, location: Location) -> Diagnostic {
         Diagnostic {
             source: self.source.clone(),
@@ -146,10 +158,8 @@ impl CommandProvider {
             }
             Ok(output) => {
                 let index = LineIndex::new(&file.text);
-                let columns = self.config.columns.into();
                 let about = output.findings.iter().filter(|finding| self.is_about(finding, &file.path));
-                let located = about
-                    .map(|finding| self.diagnostic(finding, finding.location(&file.path, &file.text, &index, columns)));
+                let located = about.map(|finding| self.diagnostic(finding, self.location(finding, file, &index)));
                 let nowhere = output.findings.iter().filter(|finding| finding.file.is_none()).count();
                 let left_out = nowhere > 0 && !self.config.asks_by_file();
                 let note = left_out.then(|| format!("{nowhere} of its findings name no file and are left out"));

@@ -184,9 +184,9 @@ mod tests {
         assert_eq!((ruff.start, ruff.end, ruff.code.as_deref()), (at(3, 25), at(3, 32), Some("F821")));
         let mypy = one(
             "mypy",
-            r#"{"file": "a.py", "line": 2, "column": 11, "message": "Incompatible", "hint": null, "code": "return-value", "severity": "error"}"#,
+            r#"{"file": "a.py", "line": 2, "column": 11, "end_line": 2, "end_column": 12, "message": "Incompatible", "hint": null, "code": "return-value", "severity": "error"}"#,
         );
-        assert_eq!((mypy.start, mypy.end, mypy.severity.as_deref()), (at(1, 11), None, Some("error")));
+        assert_eq!((mypy.start, mypy.end, mypy.severity.as_deref()), (at(1, 11), at(1, 12), Some("error")));
         let cargo = one(
             "cargo",
             concat!(
@@ -208,7 +208,10 @@ mod tests {
             (Some("/w/test_a.py"), Some(Place { line: 2, column: None }))
         );
         assert_eq!(pytest.message, "AssertionError: assert 1 == 2");
-        let broken = one("pytest", "ERROR test_b.py - NameError: name 'x' is not defined\n1 error in 0.05s\n");
+        let broken = one(
+            "pytest",
+            "test_b.py:1: in <module>\n    import x\nERROR test_b.py - NameError: name 'x' is not defined\n1 error in 0.05s\n",
+        );
         assert_eq!((broken.file.as_deref(), broken.start), (Some("test_b.py"), None));
     }
 

@@ -4,9 +4,9 @@ use std::fs;
 
 use crate::base::deadline::Deadline;
 use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::command::config::{CommandConfig, Format};
+use crate::diagnostics::command::config::{Columns, CommandConfig, Format};
 use crate::diagnostics::model::{
-    Confidence, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
+    Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };
 
 const PATIENCE_MS: u64 = 60_000;
@@ -28,7 +28,7 @@ fn config(script: &str, by_file: bool) -> CommandConfig {
         ]),
         severity: [("E1".to_owned(), Severity::Error)].into(),
         needs_saved: true,
-        columns: crate::diagnostics::command::config::Columns::Codepoints,
+        columns: Columns::Codepoints,
         first_line: 1,
         first_column: 1,
         timeout_ms: PATIENCE_MS,
@@ -62,6 +62,16 @@ async fn findings_are_placed_in_utf16_and_carry_the_configured_words() {
     );
     let range = found.location.range().expect("a range");
     assert_eq!((range.start.line, range.start.character, range.end.character), (0, 10, 17));
+}
+
+#[tokio::test]
+async fn doubtful_columns_leave_the_line() {
+    let script = "echo a.py:1:10: E1 m; echo a.py:2:5: E1 m; exit 1";
+    let text = format!("{TEXT}y = missing\n");
+    let config = CommandConfig { columns: Columns::Ascii, ..config(script, false) };
+    let reports = ask(config, &[("a.py", &text)], &[("a.py", &text)], PATIENCE_MS).await;
+    let columns = |d: &Diagnostic| d.location.range().map(|range| (range.start.character, range.end.character));
+    assert_eq!(reports[0].diagnostics.iter().map(columns).collect::<Vec<_>>(), [Some((0, 17)), Some((4, 11))]);
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ pub(super) fn without_numbers(message: &str) -> String {
 }
 
 /// Digits and quoted parts masked: what is left is the complaint itself.
-pub(super) fn template(message: &str) -> String {
+pub(crate) fn template(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;
     let mut word_before = false;
@@ -59,7 +59,7 @@ pub(super) fn renamed(message: &str, renames: &HashMap<&str, &str>) -> String {
 }
 
 /// The share of words two messages have in common, 0 to 1.
-pub(super) fn likeness(before: &str, after: &str) -> f32 {
+pub(crate) fn likeness(before: &str, after: &str) -> f32 {
     let bag = |message: &str| -> Vec<String> {
         let mut bag: Vec<String> =
             words(message).filter(|w| w.starts_with(is_word)).map(|w| w.to_lowercase()).collect();

@@ -3,7 +3,7 @@
 use crate::diagnostics::model::{Diagnostic, Severity};
 
 /// Whether a diagnostic says that its file does not parse.
-pub(super) fn is_syntax(d: &Diagnostic) -> bool {
+pub(crate) fn is_syntax(d: &Diagnostic) -> bool {
     let code = d.code.as_deref().unwrap_or_default();
     let message = d.message.to_ascii_lowercase();
     d.severity == Severity::Error

@@ -1,0 +1,198 @@
+//! Several providers in one list: what two sources say of the same place is shown once, with both named.
+
+use crate::base::text::Range;
+use crate::diagnostics::model::Diagnostic;
+use crate::diagnostics::theme::{independent, quoted, same_complaint, theme};
+use crate::symbols::path::SymbolPath;
+
+/// A diagnostic and the symbol that it stands in.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    pub diagnostic: &'a Diagnostic,
+    /// The file alone at module level.
+    pub symbol: &'a SymbolPath,
+}
+
+/// What is shown once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// The index of the one that is shown: the worst, then the surest, then the first.
+    pub shown: usize,
+    /// All indices, ascending, the shown one among them.
+    pub members: Vec<usize>,
+    /// Their sources, the shown one's first.
+    pub sources: Vec<String>,
+}
+
+impl Merged {
+    /// Whether two of its sources came to it on their own.
+    pub fn agreed(&self) -> bool {
+        self.sources.iter().enumerate().any(|(i, a)| self.sources[..i].iter().any(|b| independent(a, b)))
+    }
+}
+
+/// Merges duplicates. Every index is in exactly one group, groups are in the order of their first member, and none
+/// reaches over two symbols or has a source twice.
+pub fn merge(items: &[Placed]) -> Vec<Merged> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let home = groups.iter_mut().find(|group| group.iter().all(|other| duplicate(&items[*other], item)));
+        match home {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
+        }
+    }
+    groups.into_iter().map(|members| shown(items, members)).collect()
+}
+
+fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
+    let rank = |index: &usize| {
+        let diagnostic = items[*index].diagnostic;
+        (diagnostic.severity, std::cmp::Reverse(diagnostic.confidence), *index)
+    };
+    let best = members.iter().copied().min_by_key(rank).unwrap_or_default();
+    let mut sources = vec![items[best].diagnostic.source.clone()];
+    for index in members.iter().filter(|index| **index != best) {
+        sources.push(items[*index].diagnostic.source.clone());
+    }
+    Merged { shown: best, members, sources }
+}
+
+/// Whether two sources say the same of the same place.
+pub fn duplicate(a: &Placed, b: &Placed) -> bool {
+    let (x, y) = (a.diagnostic, b.diagnostic);
+    if x.source == y.source || a.symbol != b.symbol || x.location.file() != y.location.file() || !same_complaint(x, y) {
+        return false;
+    }
+    match (x.location.range(), y.location.range()) {
+        // Parsers stumble over the same mistake at different tokens.
+        (Some(a), Some(b)) => overlap(a, b) || theme(x) == Some("syntax") && a.start.line == b.start.line,
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Whether two sources agree on a symbol: the same complaint of the same place or the same name in it.
+pub fn agree(a: &Placed, b: &Placed) -> bool {
+    let (x, y) = (a.diagnostic, b.diagnostic);
+    let same = a.symbol == b.symbol && independent(&x.source, &y.source) && same_complaint(x, y);
+    let name = || !quoted(&x.message).is_disjoint(&quoted(&y.message));
+    let place = || matches!((x.location.range(), y.location.range()), (Some(a), Some(b)) if overlap(a, b));
+    same && (place() || name())
+}
+
+/// Whether two ranges have something in common; an empty one lies in what it touches.
+fn overlap(a: Range, b: Range) -> bool {
+    let empty = a.start == a.end || b.start == b.end;
+    if empty { a.start <= b.end && b.start <= a.end } else { a.start < b.end && b.start < a.end }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::base::text::Position;
+    use crate::diagnostics::model::{Confidence, Location, Severity};
+
+    fn said(source: &str, code: &str, message: &str, (line, from, to): (u32, u32, u32)) -> Diagnostic {
+        let at = |character| Position { line, character };
+        Diagnostic {
+            source: source.into(),
+            severity: Severity::Error,
+            code: Some(code.into()),
+            message: message.into(),
+            location: Location::Range { file: "a.py".into(), range: Range { start: at(from), end: at(to) } },
+            confidence: Confidence::Medium,
+            suggested_action: None,
+            evidence: None,
+        }
+    }
+
+    fn groups(list: &[(Diagnostic, &str)]) -> Vec<Vec<usize>> {
+        let symbols: Vec<SymbolPath> = list.iter().map(|(_, names)| SymbolPath::new("a.py", *names)).collect();
+        let items: Vec<Placed> =
+            list.iter().zip(&symbols).map(|((diagnostic, _), symbol)| Placed { diagnostic, symbol }).collect();
+        merge(&items).into_iter().map(|merged| merged.members).collect()
+    }
+
+    #[test]
+    fn duplicates_are_shown_once() {
+        let pyright = said("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined", (3, 4, 5));
+        let ruff = said("lsp:ruff", "F821", "Undefined name `x`", (3, 4, 5));
+        let mypy = said("tool:mypy", "name-defined", "Name \"x\" is not defined", (3, 4, 5));
+        let elsewhere = said("lsp:ruff", "F821", "Undefined name `x`", (9, 4, 5));
+        let other = said("lsp:ruff", "E711", "Comparison to `None`", (3, 4, 5));
+        assert_eq!(groups(&[(pyright.clone(), "f"), (ruff.clone(), "f"), (mypy, "f")]), [vec![0, 1, 2]]);
+        assert_eq!(groups(&[(pyright.clone(), "f"), (elsewhere, "f")]), [vec![0], vec![1]], "another place");
+        assert_eq!(groups(&[(pyright.clone(), "f"), (other, "f")]), [vec![0], vec![1]], "another complaint");
+        assert_eq!(groups(&[(pyright.clone(), "f"), (ruff.clone(), "g")]), [vec![0], vec![1]], "another symbol");
+        assert_eq!(groups(&[(ruff.clone(), "f"), (ruff.clone(), "f")]), [vec![0], vec![1]], "one source said it twice");
+        let symbol = SymbolPath::new("a.py", "f");
+        let (a, b) = (Placed { diagnostic: &pyright, symbol: &symbol }, Placed { diagnostic: &ruff, symbol: &symbol });
+        let merged = merge(&[a, b]).remove(0);
+        assert_eq!(merged.sources, ["lsp:basedpyright", "lsp:ruff"]);
+        assert!(merged.agreed() && agree(&a, &b));
+    }
+
+    #[test]
+    fn the_worst_is_the_one_shown() {
+        let mild =
+            Diagnostic { severity: Severity::Warning, ..said("lsp:ruff", "F821", "Undefined name `x`", (3, 4, 5)) };
+        let hard = said("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined", (3, 4, 5));
+        let symbol = SymbolPath::new("a.py", "");
+        let merged = merge(&[&mild, &hard].map(|diagnostic| Placed { diagnostic, symbol: &symbol }));
+        assert_eq!((merged[0].shown, merged[0].sources[0].as_str()), (1, "lsp:basedpyright"));
+    }
+
+    #[test]
+    fn syntax_errors_of_one_line_are_one() {
+        let ruff = said("lsp:ruff", "invalid-syntax", "Expected `:`", (3, 9, 10));
+        let ours = said("analyzer:syntax", "syntax-error", "syntax error at `x`", (3, 2, 4));
+        let below = said("analyzer:syntax", "syntax-error", "syntax error at `x`", (4, 2, 4));
+        assert_eq!(groups(&[(ruff.clone(), ""), (ours, "")]), [vec![0, 1]]);
+        assert_eq!(groups(&[(ruff, ""), (below, "")]), [vec![0], vec![1]]);
+    }
+
+    #[test]
+    fn sources_agree_on_a_symbol_by_place_or_by_name() {
+        let symbol = SymbolPath::new("a.py", "f");
+        let one = said("lsp:basedpyright", "reportReturnType", "Type \"str\" is not \"int\"", (3, 4, 9));
+        let same_name = said("tool:mypy", "return-value", "got \"str\"", (7, 0, 1));
+        let no_name = said("tool:mypy", "return-value", "wrong", (7, 0, 1));
+        let family = said("tool:pyright", "reportReturnType", "Type \"str\" is not \"int\"", (3, 4, 9));
+        let at = |diagnostic| Placed { diagnostic, symbol: &symbol };
+        assert!(agree(&at(&one), &at(&same_name)));
+        assert!(!agree(&at(&one), &at(&no_name)) && !agree(&at(&one), &at(&family)));
+    }
+
+    proptest! {
+        #[test]
+        fn every_diagnostic_is_in_one_group_and_no_group_mixes_symbols_or_repeats_sources(
+            picks in proptest::collection::vec((0usize..4, 0usize..4, 0usize..3, 0u32..3, 0u32..6, 0u32..4), 0..14),
+        ) {
+            let sources = ["lsp:basedpyright", "lsp:ruff", "tool:mypy", "analyzer:syntax"];
+            let codes = ["F821", "name-defined", "F401", "syntax-error"];
+            let names = ["f", "g", ""];
+            let list: Vec<(Diagnostic, &str)> = picks
+                .iter()
+                .map(|(s, c, n, line, from, len)| {
+                    (said(sources[*s], codes[*c], "m", (*line, *from, from + len)), names[*n])
+                })
+                .collect();
+            let found = groups(&list);
+            let mut all: Vec<usize> = found.iter().flatten().copied().collect();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..list.len()).collect::<Vec<_>>());
+            for group in found {
+                let first = group[0];
+                prop_assert!(group.iter().all(|index| list[*index].1 == list[first].1));
+                let mut said: Vec<&str> = group.iter().map(|index| list[*index].0.source.as_str()).collect();
+                said.sort_unstable();
+                let len = said.len();
+                said.dedup();
+                prop_assert_eq!(said.len(), len);
+            }
+        }
+    }
+}

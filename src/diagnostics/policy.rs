@@ -1,0 +1,189 @@
+//! How far a diagnostic is believed and what may be done about it: every rule by name, every use of one recorded.
+//!
+//! A diagnostic is a hypothesis. The rules order, raise, lower, set aside and ask; none of them acts.
+
+pub mod confidence;
+pub mod decide;
+pub mod words;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::diagnostics::merge::{Placed, agree};
+use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
+
+/// The bounds of what is done without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Diagnostics of one file above which nothing is begun that was not asked for.
+    pub noise: usize,
+    /// Fixes that a diagnostic may survive before it is doubted.
+    pub survived: u32,
+    /// Files and symbols of a change above which it is wide.
+    pub files: usize,
+    pub symbols: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { noise: 200, survived: 2, files: 1, symbols: 3 }
+    }
+}
+
+/// What is known of a diagnostic beside itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Everybody who says so, itself included.
+    pub sources: Vec<String>,
+    pub file_exists: bool,
+    /// Whether the text is still the one that it was reported for.
+    pub text_current: bool,
+    /// Whether a newer report no longer has it.
+    pub fixed: bool,
+    /// Whether its source says so whenever it is asked.
+    pub reproducible: bool,
+    /// Fixes meant for it after which it was still there.
+    pub survived: u32,
+}
+
+impl Evidence {
+    /// Of a report on the present text.
+    pub fn fresh(source: &str) -> Self {
+        Self {
+            sources: vec![source.to_owned()],
+            file_exists: true,
+            text_current: true,
+            fixed: false,
+            reproducible: true,
+            survived: 0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    Kept,
+    Merged,
+    Raised,
+    Lowered,
+    SetAside,
+    Asked,
+    Stopped,
+    /// What was done in the end; written by whoever acts, never by a rule.
+    Acted,
+}
+
+impl Effect {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Merged => "merged",
+            Self::Raised => "raised",
+            Self::Lowered => "lowered",
+            Self::SetAside => "set aside",
+            Self::Asked => "asked",
+            Self::Stopped => "stopped",
+            Self::Acted => "acted",
+        }
+    }
+}
+
+/// Which rule did what to which diagnostic, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Trace {
+    pub effect: Effect,
+    /// The diagnostic in words, or what the entry is about.
+    pub about: String,
+    pub rule: String,
+    pub reason: String,
+}
+
+impl Trace {
+    pub fn new(effect: Effect, about: impl Into<String>, rule: &str, reason: impl Into<String>) -> Self {
+        Self { effect, about: about.into(), rule: rule.to_owned(), reason: reason.into() }
+    }
+}
+
+/// What the rules made of one diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Into the list that was given.
+    pub index: usize,
+    pub confidence: Confidence,
+    /// Whether the state of the project speaks against it.
+    pub contradicted: bool,
+    pub doubtful: bool,
+    pub supported: bool,
+}
+
+/// What the rules made of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// What is left to look at, in the order to look at it.
+    pub kept: Vec<Judged>,
+    pub set_aside: Vec<usize>,
+    pub trace: Vec<Trace>,
+}
+
+/// Lets every rule of confidence see every diagnostic. `items` and `evidence` go together.
+pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &Limits) -> Judgement {
+    let mut out = Judgement::default();
+    for (index, (item, known)) in items.iter().zip(evidence).enumerate() {
+        let about = words::about(item, &known.sources);
+        if let Some(reason) = confidence::gone(known) {
+            out.trace.push(Trace::new(Effect::SetAside, about, "gone", reason));
+            out.set_aside.push(index);
+            continue;
+        }
+        let others = items.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other);
+        let agreeing = others.filter(|other| agree(item, other)).map(|other| other.diagnostic.source.clone());
+        let sources: Vec<String> = known.sources.iter().cloned().chain(agreeing).collect();
+        let mut belief = item.diagnostic.confidence;
+        let supported = confidence::independent_sources(&sources) > 1;
+        for (rule, apply) in confidence::RULES {
+            let seen = confidence::Seen { item, sources: &sources, evidence: known, limits };
+            let Some((next, reason)) = apply(belief, &seen) else { continue };
+            if next != belief {
+                let effect = if next > belief { Effect::Raised } else { Effect::Lowered };
+                out.trace.push(Trace::new(effect, about.clone(), rule, format!("{reason}: {} now", word(next))));
+                belief = next;
+            }
+        }
+        out.kept.push(Judged {
+            index,
+            confidence: belief,
+            contradicted: !known.text_current,
+            doubtful: known.survived >= limits.survived,
+            supported,
+        });
+    }
+    out.kept.sort_by(|a, b| severity_orders(rank(items, a), rank(items, b)).then(a.index.cmp(&b.index)));
+    out
+}
+
+fn rank(items: &[Placed], judged: &Judged) -> (Severity, Confidence) {
+    (items[judged.index].diagnostic.severity, judged.confidence)
+}
+
+/// Severity orders the work, and within it confidence. Neither triggers anything.
+pub fn severity_orders(a: (Severity, Confidence), b: (Severity, Confidence)) -> std::cmp::Ordering {
+    a.0.cmp(&b.0).then(b.1.cmp(&a.1))
+}
+
+/// Why nothing is begun on these diagnostics at all; `None` where there is no such reason.
+pub fn stop(items: &[&Diagnostic], any_fresh: bool, asked: bool, limits: &Limits) -> Option<(&'static str, String)> {
+    decide::noise_stops(items, asked, limits)
+        .map(|reason| ("noise", reason))
+        .or_else(|| decide::no_evidence_stops(items, any_fresh).map(|reason| ("no_evidence", reason)))
+}
+
+pub fn word(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::High => "high",
+        Confidence::Medium => "medium",
+        Confidence::Low => "low",
+    }
+}

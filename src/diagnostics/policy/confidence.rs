@@ -1,0 +1,93 @@
+//! The rules of confidence: who agrees, what contradicts, what cannot be placed or repeated, what survives.
+
+use crate::diagnostics::merge::Placed;
+use crate::diagnostics::model::{Confidence, Location};
+use crate::diagnostics::policy::{Evidence, Limits};
+use crate::diagnostics::theme::independent;
+
+/// What a rule sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    pub item: &'a Placed<'a>,
+    /// All that say so, of the same place or the same symbol.
+    pub sources: &'a [String],
+    pub evidence: &'a Evidence,
+    pub limits: &'a Limits,
+}
+
+/// The confidence after a rule and why; `None` where the rule has nothing to say.
+pub type Rule = fn(Confidence, &Seen) -> Option<(Confidence, String)>;
+
+/// In the order in which they apply: what lowers goes after what raises.
+pub const RULES: &[(&str, Rule)] = &[
+    ("agreement_raises", agreement_raises),
+    ("changed_text_lowers", changed_text_lowers),
+    ("survivor_lowers", survivor_lowers),
+    ("unplaced_is_low", unplaced_is_low),
+    ("irreproducible_is_low", irreproducible_is_low),
+];
+
+pub fn raised(confidence: Confidence) -> Confidence {
+    match confidence {
+        Confidence::Low => Confidence::Medium,
+        Confidence::Medium | Confidence::High => Confidence::High,
+    }
+}
+
+pub fn lowered(confidence: Confidence) -> Confidence {
+    match confidence {
+        Confidence::High => Confidence::Medium,
+        Confidence::Medium | Confidence::Low => Confidence::Low,
+    }
+}
+
+/// How many opinions there are: a tool and its relatives are one.
+pub fn independent_sources(sources: &[String]) -> usize {
+    let mut opinions: Vec<&str> = Vec::new();
+    for source in sources {
+        if opinions.iter().all(|known| independent(known, source)) {
+            opinions.push(source);
+        }
+    }
+    opinions.len()
+}
+
+/// Why the project's state leaves nothing of a diagnostic.
+pub fn gone(evidence: &Evidence) -> Option<&'static str> {
+    if !evidence.file_exists {
+        Some("its file does not exist any more")
+    } else if evidence.fixed {
+        Some("a newer report no longer has it")
+    } else {
+        None
+    }
+}
+
+/// Independent sources that agree on one symbol.
+pub fn agreement_raises(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+    let opinions = independent_sources(seen.sources);
+    (opinions > 1).then(|| (raised(confidence), format!("{opinions} independent sources agree")))
+}
+
+/// The text is no longer the one that it was said of.
+pub fn changed_text_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+    (!seen.evidence.text_current).then(|| (lowered(confidence), "the text has changed since".to_owned()))
+}
+
+/// Fixes that were meant for it did nothing to it.
+pub fn survivor_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+    let survived = seen.evidence.survived;
+    (survived >= seen.limits.survived)
+        .then(|| (lowered(confidence), format!("it survived {survived} fixes, possibly a false positive")))
+}
+
+/// A signal without a place is a hint.
+pub fn unplaced_is_low(_: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+    matches!(seen.item.diagnostic.location, Location::Project | Location::Global)
+        .then(|| (Confidence::Low, "it names no place".to_owned()))
+}
+
+/// A signal that does not come back is a hint.
+pub fn irreproducible_is_low(_: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+    (!seen.evidence.reproducible).then(|| (Confidence::Low, "it was not reported again".to_owned()))
+}

@@ -1,0 +1,122 @@
+//! What may be done about a diagnostic: act, ask first, leave it alone, or begin nothing at all.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostics::merge::Placed;
+use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
+use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, words};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Act,
+    /// With the question.
+    Ask(String),
+    /// With the reason.
+    Ignore(String),
+    Stop(String),
+}
+
+/// What a change would do, as far as it is known before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChangeSize {
+    pub files: usize,
+    pub symbols: usize,
+    /// Whether it deletes a symbol, a file or a check.
+    pub destructive: bool,
+}
+
+/// Why a diagnostic is not acted upon without an answer; `None` where the rule has nothing against it.
+pub type Rule = fn(&Placed, &Judged, &ChangeSize, &Limits) -> Option<String>;
+
+/// In the order in which they are asked; the first that objects gives the question.
+pub const ASKS: &[(&str, Rule)] = &[
+    ("contradiction_asks", contradiction_asks),
+    ("survivor_asks", survivor_asks),
+    ("destructive_asks", destructive_asks),
+    ("wide_asks", wide_asks),
+    ("unsupported_asks", unsupported_asks),
+    ("unsure_asks", unsure_asks),
+];
+
+/// Decides on one diagnostic and a change meant for it, and says which rule decided.
+pub fn decide(
+    item: &Placed,
+    evidence: &Evidence,
+    judged: &Judged,
+    change: &ChangeSize,
+    limits: &Limits,
+) -> (Decision, Trace) {
+    let about = words::about(item, &evidence.sources);
+    if let Some(reason) = crate::diagnostics::policy::confidence::gone(evidence) {
+        let trace = Trace::new(Effect::SetAside, about, "gone", reason);
+        return (Decision::Ignore(reason.to_owned()), trace);
+    }
+    if let Some(reason) = faint_is_ignored(item, judged) {
+        let trace = Trace::new(Effect::SetAside, about, "faint_is_ignored", reason.clone());
+        return (Decision::Ignore(reason), trace);
+    }
+    for (rule, objection) in ASKS {
+        if let Some(reason) = objection(item, judged, change, limits) {
+            let question = format!("{} {reason}. Change it?", words::claim(item, &evidence.sources, judged.confidence));
+            return (Decision::Ask(question), Trace::new(Effect::Asked, about, rule, reason));
+        }
+    }
+    let reason = "the confidence is high and the change is small and takes nothing away";
+    (Decision::Act, Trace::new(Effect::Kept, about, "sure_and_safe", reason))
+}
+
+/// A hint or a remark that is hardly believed.
+pub fn faint_is_ignored(item: &Placed, judged: &Judged) -> Option<String> {
+    let mild = item.diagnostic.severity >= Severity::Info;
+    (mild && judged.confidence == Confidence::Low).then(|| "it is mild and its confidence low".to_owned())
+}
+
+pub fn contradiction_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
+    judged.contradicted.then(|| "The text has changed since, so this may be over".to_owned())
+}
+
+pub fn survivor_asks(_: &Placed, judged: &Judged, _: &ChangeSize, limits: &Limits) -> Option<String> {
+    let fixes = limits.survived;
+    judged.doubtful.then(|| format!("It is still there after {fixes} fixes, so it is possibly a false positive"))
+}
+
+pub fn destructive_asks(_: &Placed, _: &Judged, change: &ChangeSize, _: &Limits) -> Option<String> {
+    change.destructive.then(|| "The change takes something away".to_owned())
+}
+
+pub fn wide_asks(_: &Placed, _: &Judged, change: &ChangeSize, limits: &Limits) -> Option<String> {
+    let wide = change.files > limits.files || change.symbols > limits.symbols;
+    wide.then(|| format!("The change is wide ({} symbols in {} files)", change.symbols, change.files))
+}
+
+/// Of low or medium severity, and nobody else says so.
+pub fn unsupported_asks(item: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
+    let mild = item.diagnostic.severity > Severity::Error;
+    (mild && !judged.supported && judged.confidence < Confidence::High).then(|| "Nothing else supports it".to_owned())
+}
+
+pub fn unsure_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
+    (judged.confidence < Confidence::High).then(|| "That is not certain".to_owned())
+}
+
+/// More diagnostics in one file than anybody can weigh, and nothing was asked about them.
+pub fn noise_stops(items: &[&Diagnostic], asked: bool, limits: &Limits) -> Option<String> {
+    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+    for item in items {
+        *files.entry(item.location.file().unwrap_or_default()).or_default() += 1;
+    }
+    let (file, count) = files.into_iter().max_by_key(|(_, count)| *count)?;
+    (!asked && count > limits.noise)
+        .then(|| format!("{file} has {count} diagnostics: too many to weigh. Ask about a symbol or a kind of them"))
+}
+
+/// Nothing that is known is of the present text, or nothing of it has a place or is believed.
+pub fn no_evidence_stops(items: &[&Diagnostic], any_fresh: bool) -> Option<String> {
+    if !any_fresh {
+        return Some("no provider has answered for the present text: there is too little evidence".to_owned());
+    }
+    let weak = |item: &&Diagnostic| item.confidence == Confidence::Low && item.location.range().is_none();
+    let nothing = !items.is_empty() && items.iter().all(weak);
+    nothing
+        .then(|| "every diagnostic is of low confidence and without a place: there is too little evidence".to_owned())
+}
