@@ -10,8 +10,16 @@ local function command(name, verb, opts)
   end, opts)
 end
 
-command('AgentAsk', 'ask', { nargs = '*', range = true, desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there' })
-command('AgentPlan', 'plan', { nargs = '*', range = true, desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan' })
+command('AgentAsk', 'ask', { nargs = '*', range = true, bang = true, desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there' })
+command('AgentPlan', 'plan', { nargs = '*', range = true, bang = true, desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan' })
 command('AgentTrace', 'trace', { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' })
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
 command('AgentUndo', 'undo', { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' })
+command('AgentAnswer', 'answer', { nargs = 1, desc = 'Answer the question of a paused plan with the number of an option' })
+command('AgentMode', 'mode', {
+  nargs = '?',
+  desc = 'Show or set how plans are carried out: planner or supervised',
+  complete = function(lead)
+    return require('sextant.command').complete_mode(lead)
+  end,
+})

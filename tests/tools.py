@@ -179,7 +179,7 @@ def fetch() -> None:
 
 def lua(write: bool) -> int:
     """Checks or mends the layout of the Lua files by stylua.toml; the exit status."""
-    places = [ROOT / "lua", ROOT / "plugin", ROOT / "tests" / "lua"]
+    places = [ROOT / "lua", ROOT / "plugin", ROOT / "tests" / "demo"]
     files = sorted(str(file) for place in places if place.is_dir() for file in place.rglob("*.lua"))
     command = [node(), ROOT / "tests" / "lua_layout.cjs", STYLUA, ROOT / "stylua.toml", *(["--write"] if write else [])]
     return subprocess.run([*map(str, command), *files], check=False).returncode

@@ -39,11 +39,12 @@ local function set_hunks(buf, edit)
     local h = edit.hunks[i]
     api.nvim_buf_set_text(buf, h[1], h[2], h[3], h[4], h[5])
   end
-  if edit.newline ~= nil and vim.bo[buf].endofline ~= edit.newline then
+  if edit.empty then
+    -- One empty line is a file of one byte; no line at all is an empty file.
+    api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  end
+  if vim.bo[buf].endofline ~= edit.newline then
     vim.bo[buf].endofline = edit.newline
-    if not edit.newline then
-      vim.bo[buf].fixendofline = false
-    end
   end
   close_undo_block(buf)
 end
@@ -51,9 +52,13 @@ end
 -- Writes with the buffer's own autocmds. The conflict check went before: `:write` on a newer file would ask and wait.
 local function write(buf, path)
   vim.fn.mkdir(vim.fs.dirname(path), 'p')
+  local fix = vim.bo[buf].fixendofline
+  -- A last line without its end is the file's own; only an edit may add one.
+  vim.bo[buf].fixendofline = false
   local ok, err = pcall(api.nvim_buf_call, buf, function()
     vim.cmd('silent lockmarks write')
   end)
+  vim.bo[buf].fixendofline = fix
   if not ok then
     return false, 'not written: ' .. tostring(err):gsub('^.-Vim%(%w+%):', '')
   end

@@ -34,20 +34,34 @@ function M.open(path)
   return buf
 end
 
---- Whether the file on disk is newer than the buffer. An unmodified buffer is read again, as 'autoread' does.
+-- Neovim tells of a conflict once; it lasts until the user has decided.
+---@type table<integer, true>
+local conflicts = {}
+
+local function until_decided(buf)
+  conflicts[buf] = true
+  vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, {
+    buffer = buf,
+    once = true,
+    callback = function()
+      conflicts[buf] = nil
+    end,
+  })
+end
+
+--- Whether the file on disk was changed beside the buffer. An unmodified buffer is read again, as 'autoread' does.
 ---@return boolean conflict
 function M.sync_with_disk(buf)
   if vim.bo[buf].buftype ~= '' then
     return false
   end
-  local conflict = false
   local id = api.nvim_create_autocmd('FileChangedShell', {
     buffer = buf,
     callback = function()
       -- Without 'autoread' Neovim would ask; a deleted file keeps its buffer. Both are told, never decided, here.
       local reason = vim.v.fcs_reason
       if reason == 'conflict' or reason == 'changed' then
-        conflict = true
+        until_decided(buf)
       end
       vim.v.fcs_choice = ''
     end,
@@ -56,7 +70,7 @@ function M.sync_with_disk(buf)
     vim.cmd('silent! checktime ' .. buf)
   end)
   pcall(api.nvim_del_autocmd, id)
-  return conflict
+  return conflicts[buf] == true
 end
 
 --- Why the buffer must not be edited, or nil.
@@ -69,6 +83,9 @@ function M.locked(buf)
   end
   if vim.bo[buf].buftype ~= '' then
     return ("the buffer is of type '%s'"):format(vim.bo[buf].buftype)
+  end
+  if conflicts[buf] then
+    return 'it was changed on disk while its buffer has unsaved changes; decide with :edit! or :write!'
   end
 end
 

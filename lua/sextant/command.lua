@@ -10,6 +10,7 @@ local function where(args)
     line = cursor[1],
     column = cursor[2],
   }
+  here.workspace = args.bang
   if args.range > 0 then
     here.first, here.last = args.line1, args.line2
   end
@@ -59,6 +60,40 @@ end
 
 function M.undo()
   needs_process('undo')
+end
+
+local MODES = { 'planner', 'supervised' }
+
+--- Shows or sets how plans are carried out, until the user sets it again.
+function M.mode(args)
+  local rpc = require('sextant.rpc')
+  local wanted = text_of(args)
+  local given = require('sextant').given
+  if wanted == '' then
+    return rpc.say('plans are carried out in mode ' .. (given.mode or require('sextant.options').defaults.mode))
+  end
+  if not vim.tbl_contains(MODES, wanted) then
+    return rpc.say(('there is no mode %s; use %s'):format(wanted, table.concat(MODES, ' or ')), vim.log.levels.WARN)
+  end
+  given.mode = wanted
+  if rpc.running() then
+    rpc.send('mode', { mode = wanted })
+  end
+end
+
+function M.complete_mode(lead)
+  return vim.tbl_filter(function(mode)
+    return vim.startswith(mode, lead)
+  end, MODES)
+end
+
+--- Answers the question of a paused plan.
+function M.answer(args)
+  local choice = tonumber(text_of(args))
+  if not choice then
+    return require('sextant.rpc').say('answer with the number of an option: `:AgentAnswer 1`', vim.log.levels.WARN)
+  end
+  require('sextant.rpc').send('answer', { choice = choice })
 end
 
 return M

@@ -6,6 +6,9 @@ M.defaults = {
   binary = nil,
   -- The model; `offline` needs no network and no key.
   model = { provider = 'offline' },
+  -- How a plan is carried out: `planner` plans anew by itself when the work leaves the plan, `supervised` pauses
+  -- and asks. Only you change it.
+  mode = 'planner',
   diagnostics = {
     -- Answer every edit with the diagnostics that it introduced.
     on_edit = true,

@@ -4,6 +4,7 @@ local api = vim.api
 
 local buf, win = nil, nil
 local last_note = nil
+local question = nil
 
 local KEYS = ' <CR> approve and run · s one step · <C-c> stop · q close '
 
@@ -27,6 +28,11 @@ local function buffer()
     require('sextant.rpc').send('approve', { steps = 'one' })
   end, 'Run the next step of the plan')
   map('<C-c>', '<Cmd>AgentStop<CR>', 'Stop the plan')
+  for choice = 1, 4 do
+    map('g' .. choice, function()
+      require('sextant.rpc').send('answer', { choice = choice })
+    end, 'Answer ' .. choice .. ' to the open question')
+  end
   map('q', '<Cmd>close<CR>', 'Close the window; :AgentPlan opens it again')
   return buf
 end
@@ -66,16 +72,22 @@ local function open_window(enter)
 end
 
 local function with_note(lines)
-  if last_note then
-    lines[#lines + 1] = ''
-    vim.list_extend(lines, vim.split(last_note, '\n', { plain = true }))
+  for _, text in pairs({ last_note or false, question or false }) do
+    if text then
+      lines[#lines + 1] = ''
+      vim.list_extend(lines, vim.split(text, '\n', { plain = true }))
+    end
   end
   return lines
 end
 
+local function redraw()
+  set(with_note(vim.split(vim.trim(M.markdown or ''), '\n', { plain = true })))
+end
+
 --- Opens the window for a new plan. The user has just typed the command, so entering it takes no focus away.
 function M.open(request)
-  last_note = nil
+  last_note, question = nil, nil
   set({ '# ' .. request, '', 'Planning…' })
   open_window(true)
 end
@@ -92,7 +104,7 @@ end
 
 --- The plan document changed.
 function M.update(markdown, phase)
-  last_note = nil
+  last_note, question = nil, nil
   M.markdown = markdown
   local cursor = win and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win) or nil
   set(vim.split(vim.trim(markdown), '\n', { plain = true }))
@@ -104,13 +116,23 @@ function M.update(markdown, phase)
   end
 end
 
+--- The plan has left its way and asks how to go on; `g1` to `g4` answer.
+function M.ask(text, options)
+  local lines = { '? ' .. text }
+  for choice, option in ipairs(options) do
+    lines[#lines + 1] = ('  g%d  %s'):format(choice, option)
+  end
+  question = table.concat(lines, '\n')
+  redraw()
+end
+
 --- A word under the plan: how it ended, or why there is none.
 function M.note(text)
   if not (buf and api.nvim_buf_is_valid(buf)) then
     return
   end
   last_note = text
-  set(with_note(vim.split(vim.trim(M.markdown or ''), '\n', { plain = true })))
+  redraw()
 end
 
 return M

@@ -1,8 +1,8 @@
 --- The process and the RPC channel: finds the binary, starts it, speaks with it. No other file does.
 local M = {}
 
--- How long the binary may take to answer the greeting, in milliseconds.
-local HANDSHAKE_MS = 10000
+--- How long the binary may take to answer the greeting, in milliseconds.
+M.handshake_ms = 10000
 -- Bytes of one message: nvim-rs reads larger ones in quadratic time.
 local PIECE = 60000
 
@@ -118,11 +118,11 @@ local function start(options)
   local this = channel
   vim.defer_fn(function()
     if channel == this and not this.ready then
-      fail(('%s did not answer within %d s; the next command tries again. Log: %s'):format(path, HANDSHAKE_MS / 1000, M.log_path()))
+      fail(('%s did not answer within %g s; the next command tries again. Log: %s'):format(path, M.handshake_ms / 1000, M.log_path()))
     end
-  end, HANDSHAKE_MS)
+  end, M.handshake_ms)
   -- What only concerns windows and the process itself stays here.
-  local theirs = { model = options.model, diagnostics = options.diagnostics, save = options.save, quickfix = options.quickfix, limits = options.limits }
+  local theirs = { model = options.model, mode = options.mode, diagnostics = options.diagnostics, save = options.save, quickfix = options.quickfix, limits = options.limits }
   vim.rpcnotify(job, 'hello', vim.json.encode({
     version = require('sextant').version,
     cwd = vim.fn.getcwd(),

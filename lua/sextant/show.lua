@@ -43,6 +43,13 @@ local function line(text)
   append((last ~= '' and '\n' or '') .. text .. '\n')
 end
 
+-- The words of one question stay apart from those of the next.
+local function end_line()
+  if buf and api.nvim_buf_is_valid(buf) and api.nvim_buf_get_lines(buf, -2, -1, false)[1] ~= '' then
+    append('\n')
+  end
+end
+
 local function emit(name, data)
   api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
 end
@@ -124,6 +131,13 @@ local renderers = {
     M.status = 'running'
     emit('SextantStarted', event)
   end,
+  risk = function(event)
+    line(('risk %s: %s'):format(event.level, table.concat(event.reasons, '; ')))
+  end,
+  question = function(event)
+    require('sextant.plan').ask(event.text, event.options)
+    emit('SextantQuestion', event)
+  end,
   progress = function(event)
     line('… ' .. event.text)
   end,
@@ -140,6 +154,8 @@ local renderers = {
     emit('SextantEdited', event)
   end,
   plan = function(event)
+    end_line()
+    M.status = event.phase == 'executing' and 'running' or 'idle'
     require('sextant.plan').update(event.markdown, event.phase)
     emit('SextantPlan', event)
   end,

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+
 use crate::agent::journal::{Checkpoint, FileChange};
 use crate::agent::ledger::{Key, Ledger, Snaps};
+use crate::agent::scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::verdict::{self, Status, Verdict};
@@ -13,6 +16,7 @@ use crate::diagnostics::model::Report;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, FileEdit};
 use crate::edits::TextEdit;
+use crate::symbols::path::SymbolPath;
 
 /// An edit that a tool wants, with the document it was worked out on.
 #[derive(Clone, Debug)]
@@ -39,6 +43,16 @@ impl Wanted {
     }
 }
 
+/// When an edit is answered with what it introduced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    #[default]
+    Now,
+    /// With the next result: a burst of edits is settled once, against the baseline before its first one.
+    Defer,
+}
+
 /// What an edit did.
 #[derive(Clone, Debug)]
 pub struct Changed {
@@ -57,46 +71,61 @@ impl Session {
         &self,
         task: &mut Task,
         wanted: Vec<Wanted>,
-        check: bool,
+        when: When,
         deadline: Deadline,
     ) -> Result<Changed, Failure> {
         for want in &wanted {
             task.scope.check(want)?;
         }
         self.take_late(task).await;
-        let (edited, bystanders, stale) = self.baseline(&wanted, check, deadline).await;
+        let checked = self.config.diagnostics.on_edit;
+        let needs_baseline = checked && task.deferred.is_none();
+        let (bystanders, stale) =
+            if needs_baseline { self.baseline(&wanted, deadline).await } else { Default::default() };
         let mut before = self.known().await;
+        before.extend(task.deferred.take().unwrap_or_default());
         self.remember_created(task, &wanted, &mut before);
-        let symbols = wanted.iter().flat_map(|want| crate::agent::scope::touched(want)).collect();
+        let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
         let renamed = task.scope.follow(&wanted);
         let mut files = self.files_before(&wanted).await;
         let edits: Vec<FileEdit> = wanted.into_iter().map(Wanted::into_edit).collect();
         let applied = self.editor.apply(&edits, self.config.save).await?;
         task.scope = renamed;
-        self.record(task, &mut files, &applied).await;
+        self.record(task, &mut files, &applied, &symbols).await;
         let checkpoint = self.next_checkpoint();
         task.journal.checkpoints.push(Checkpoint { id: checkpoint.clone(), files });
-        let verdict = if check {
-            let reports = self.look_after(&applied, &bystanders, deadline).await;
-            self.judge(task, &before, &reports, &stale).await
-        } else {
-            Verdict::without(if self.config.diagnostics.on_edit { Status::Partial } else { Status::Off })
+        let verdict = match when {
+            _ if !checked => Verdict::without(Status::Off),
+            When::Now => {
+                let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
+                let reports = self.look(&now, &bystanders, deadline).await;
+                self.judge(task, &before, &reports, &stale).await
+            }
+            When::Defer => {
+                task.deferred = Some(before.clone());
+                Verdict { pending: vec!["deferred to the next result".to_owned()], ..Verdict::without(Status::Partial) }
+            }
         };
         task.remember_start(&before);
-        drop(edited);
         Ok(Changed { checkpoint, applied, symbols, verdict, before })
     }
 
-    /// The documents that the answer depends on, and which providers have no baseline of this very text.
-    async fn baseline(
-        &self,
-        wanted: &[Wanted],
-        check: bool,
-        deadline: Deadline,
-    ) -> (Vec<Document>, Vec<Document>, Vec<String>) {
-        if !check {
-            return (Vec::new(), Vec::new(), Vec::new());
+    /// Settles a burst of edits whose answers were deferred; `None` where there is none.
+    pub(crate) async fn settle_deferred(&self, task: &mut Task) -> Option<Verdict> {
+        let before = task.deferred.take()?;
+        let deadline = Deadline::after_ms(self.config.diagnostics.timeout_ms);
+        let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+        let mut documents = Vec::new();
+        for file in &files {
+            documents.extend(self.editor.read(file).await.ok());
         }
+        let bystanders = self.bystanders(&files).await;
+        let reports = self.look(&documents, &bystanders, deadline).await;
+        Some(self.judge(task, &before, &reports, &[]).await)
+    }
+
+    /// The other files that the answer depends on, and which providers have no baseline of this very text.
+    async fn baseline(&self, wanted: &[Wanted], deadline: Deadline) -> (Vec<Document>, Vec<String>) {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
         let edited: Vec<Document> = wanted
             .iter()
@@ -108,7 +137,7 @@ impl Session {
         let bystanders = self.bystanders(&paths).await;
         let reports = self.ensure_baseline(&edited, &bystanders, deadline).await;
         let (_, stale) = verdict::status(&reports);
-        (edited, bystanders, stale)
+        (bystanders, stale)
     }
 
     async fn files_before(&self, wanted: &[Wanted]) -> Vec<FileChange> {
@@ -126,14 +155,15 @@ impl Session {
         files
     }
 
-    async fn record(&self, task: &mut Task, files: &mut [FileChange], applied: &[Applied]) {
+    async fn record(&self, task: &mut Task, files: &mut [FileChange], applied: &[Applied], symbols: &[String]) {
         for (file, done) in files.iter_mut().zip(applied) {
             file.after = done.document.as_ref().map(|document| document.text.clone());
             file.marks_after = self.editor.marks(&file.path).await;
             if let Some(text) = &file.after {
                 task.seen.insert(file.path.clone(), text.clone());
             }
-            let symbols = Vec::new();
+            let own = |symbol: &&String| SymbolPath::parse(symbol).file == file.path;
+            let symbols = symbols.iter().filter(own).cloned().collect();
             self.editor.show(Event::Edited { path: file.path.clone(), symbols });
         }
     }
@@ -146,11 +176,6 @@ impl Session {
                 before.extend(Ledger::absent(path, providers.iter().cloned()));
             }
         }
-    }
-
-    async fn look_after(&self, applied: &[Applied], bystanders: &[Document], deadline: Deadline) -> Vec<Report> {
-        let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
-        self.look(&now, bystanders, deadline).await
     }
 
     async fn judge(&self, task: &mut Task, before: &Snaps, reports: &[Report], stale: &[String]) -> Verdict {

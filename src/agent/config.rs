@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::agent::mode::Mode;
 use crate::diagnostics::model::Severity;
 use crate::editor::Save;
 
@@ -9,10 +10,30 @@ use crate::editor::Save;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// How a plan is carried out.
+    pub mode: PlanMode,
     pub diagnostics: Checks,
     pub save: Save,
     pub quickfix: Quickfix,
     pub limits: Limits,
+}
+
+/// The modes that begin with a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanMode {
+    #[default]
+    Planner,
+    Supervised,
+}
+
+impl From<PlanMode> for Mode {
+    fn from(mode: PlanMode) -> Self {
+        match mode {
+            PlanMode::Planner => Self::Planner,
+            PlanMode::Supervised => Self::Supervised,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

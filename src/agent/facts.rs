@@ -50,7 +50,9 @@ impl Session {
 
     pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
         let found = self.first_ones(task).await;
-        let fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, Deadline::after_ms(4 * OFFERS_MS)).await;
+        let deadline = Deadline::after_ms(4 * OFFERS_MS);
+        let mut fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, deadline).await;
+        self.look_up_changes(task, &mut fixes, deadline).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
         task.note_seen(&seen);
         PlanInput {

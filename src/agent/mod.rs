@@ -2,14 +2,17 @@
 
 pub mod change;
 pub mod config;
+pub mod evaluate;
 mod facts;
 pub mod journal;
 pub mod ledger;
 mod look;
+pub mod mode;
 mod offers;
 pub mod outcome;
 pub mod plan;
 pub mod request;
+pub mod risk;
 pub mod scope;
 pub mod session;
 mod simple;

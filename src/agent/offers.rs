@@ -4,13 +4,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::agent::scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::tools::apply_fix;
 use crate::agent::verdict::Found;
 use crate::base::deadline::Deadline;
 use crate::editor::Fix;
 use crate::edits::TextEdit;
 use crate::llm::step::FixOffer;
+use crate::symbols::path::SymbolPath;
 
 /// Comments that silence a checker, in the languages that Sextant reads.
 static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -96,10 +99,25 @@ impl Session {
                     symbol: item.symbol.to_string(),
                     diagnostic: Some(index),
                     preferred: fix.preferred,
+                    changes: Vec::new(),
                 });
             }
         }
         offers
+    }
+
+    /// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may
+    /// touch the symbol alone could not carry out a fix that adds an import.
+    pub(crate) async fn look_up_changes(&self, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
+        for offer in offers {
+            if deadline.passed() {
+                break;
+            }
+            let Ok(wanted) = apply_fix::wanted(self, &offer.id, deadline).await else { continue };
+            let mut changes: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+            changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
+            offer.changes = changes;
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::agent::ledger::{Ledger, Snaps};
+use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -22,6 +23,7 @@ const LAST_LOOK_MS: u64 = 5000;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
+    /// Whether it came to its own end and no step of a plan failed. New diagnostics are told apart from this.
     pub ok: bool,
     pub summary: String,
     /// What the model said at the end; empty when it only worked.
@@ -58,9 +60,12 @@ pub struct Ending<T> {
 
 impl<T> Ending<T> {
     /// The last words come from the result itself.
-    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, summary: impl Fn(&T) -> String) -> Self {
+    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, done: impl Fn(&T) -> (bool, String)) -> Self {
         events.push(match &result {
-            Ok(done) => Event::Finished { ok: true, summary: summary(done) },
+            Ok(outcome) => {
+                let (ok, summary) = done(outcome);
+                Event::Finished { ok, summary }
+            }
             Err(failure) => Event::Failed { failure: failure.clone() },
         });
         Self { result, events }
@@ -113,7 +118,7 @@ impl Session {
 
     /// An answer came after the task was over: its list is amended, and the user told what it is about.
     pub async fn amend(&self) {
-        let mut nobody = Task::new("", "simple", None, Scope::Workspace);
+        let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
         self.take_late(&mut nobody).await;
         let Some(end) = self.open_end.lock().await.clone() else { return };
         let known = self.known().await;

@@ -15,6 +15,8 @@ pub struct Request {
     pub lines: Option<(usize, usize)>,
     /// Symbols that were named instead of lines.
     pub symbols: Vec<String>,
+    /// Whether everything in the workspace may be changed; the path only says where the user stands.
+    pub workspace: bool,
 }
 
 impl Session {
@@ -28,8 +30,8 @@ impl Session {
         }
     }
 
-    /// The scope of an ask: named symbols, or the innermost symbol around the lines, or the file.
-    pub(crate) async fn ask_scope(&self, request: &Request) -> Result<Scope, Failure> {
+    /// The scope of a task: named symbols, or the innermost symbol around the lines, or the file.
+    pub(crate) async fn scope(&self, request: &Request) -> Result<Scope, Failure> {
         let document = self.requested(request).await?;
         if !request.symbols.is_empty() {
             let mut symbols = Vec::new();
@@ -38,19 +40,13 @@ impl Session {
             }
             return Ok(Scope::Symbols(symbols));
         }
+        if request.workspace {
+            return Ok(Scope::Workspace);
+        }
         Ok(match (document, request.lines) {
             (Some(document), Some((first, last))) => Scope::at(&document.path, &document.text, first, last),
             (Some(document), None) => Scope::Files(vec![document.path]),
             (None, _) => Scope::Workspace,
         })
-    }
-
-    /// The scope of a plan: the named symbols, or the range where one was given on purpose, or the file.
-    pub(crate) async fn file_scope(&self, request: &Request) -> Result<Scope, Failure> {
-        if !request.symbols.is_empty() {
-            return self.ask_scope(request).await;
-        }
-        let document = self.requested(request).await?;
-        Ok(document.map_or(Scope::Workspace, |document| Scope::Files(vec![document.path])))
     }
 }

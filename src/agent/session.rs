@@ -6,9 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::config::Config;
+use crate::agent::config::{Config, PlanMode};
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Ledger;
+use crate::agent::mode::Mode;
 use crate::agent::outcome::OpenEnd;
 use crate::agent::plan::Plan;
 use crate::agent::task::Task;
@@ -31,6 +32,7 @@ pub struct Session {
     pub(crate) open_end: Mutex<Option<OpenEnd>>,
     /// Of the last task, or of the one that runs.
     trace: RwLock<SharedTrace>,
+    mode: RwLock<PlanMode>,
     checkpoints: AtomicU64,
     /// Of the task that runs; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
@@ -39,6 +41,7 @@ pub struct Session {
 impl Session {
     pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
         Self {
+            mode: RwLock::new(config.mode),
             editor,
             model,
             root,
@@ -60,6 +63,15 @@ impl Session {
     /// Shows an event in the editor of this session.
     pub fn show(&self, event: Event) {
         self.editor.show(event);
+    }
+
+    /// How the next plan is carried out. Only the user changes it.
+    pub fn set_mode(&self, mode: PlanMode) {
+        *self.mode.write().unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        (*self.mode.read().unwrap_or_else(PoisonError::into_inner)).into()
     }
 
     pub fn model_name(&self) -> &str {

@@ -2,13 +2,16 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::change::Wanted;
+use crate::agent::change::{Wanted, When};
+use crate::agent::ledger::Snaps;
+use crate::agent::mode::Mode;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
+use crate::agent::risk;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::EditAnswer;
+use crate::agent::tools::answer::{self, EditAnswer};
 use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
@@ -40,12 +43,12 @@ impl Session {
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
     pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
         let result = self.answer(request, cancel).await;
-        Ending::new(result, Vec::new(), |outcome| outcome.summary.clone())
+        Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
     async fn answer(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
-        let scope = self.ask_scope(request).await?;
-        let mut task = self.begin(request, "simple", scope, cancel).await?;
+        let scope = self.scope(request).await?;
+        let mut task = self.begin(request, Mode::Simple, scope, cancel).await?;
         let ended = self.run_steps(&mut task, cancel).await;
         let limits = &self.config.limits;
         let word = match &ended {
@@ -131,10 +134,16 @@ impl Session {
         let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
         let about = format!("{tool} {target}");
         self.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
-        let (ok, text) = match self.run_tool(task, &tool, &action.parameters).await {
+        let edits = task.journal.checkpoints.len();
+        let (ok, mut text) = match self.run_tool(task, &tool, &action.parameters).await {
             Ok(answer) => (true, answer.text),
             Err(failure) => (false, failure.one_line()),
         };
+        if task.journal.checkpoints.len() == edits
+            && let Some(verdict) = self.settle_deferred(task).await
+        {
+            text = format!("{text}\n{}", answer::deferred(&verdict, &self.config.diagnostics));
+        }
         let came_of_it = crate::agent::tools::answer::headline(&text);
         let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
         task.trace.push(step, Trace::new(Effect::Acted, about, self.model.name(), reason));
@@ -148,10 +157,11 @@ impl Session {
         task: &mut Task,
         wanted: Vec<Wanted>,
         notes: Vec<String>,
+        when: When,
     ) -> Result<ToolAnswer, Failure> {
         let checks = &self.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
-        let changed = self.change(task, wanted, checks.on_edit, deadline).await?;
+        let changed = self.change(task, wanted, when, deadline).await?;
         let late = std::mem::take(&mut task.late);
         let answer = EditAnswer::of(&changed, checks, &late, notes);
         Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
@@ -193,7 +203,7 @@ impl Session {
     pub(crate) async fn begin(
         &self,
         request: &Request,
-        mode: &'static str,
+        mode: Mode,
         scope: Scope,
         cancel: &CancellationToken,
     ) -> Result<Task, Failure> {
@@ -203,7 +213,7 @@ impl Session {
         self.use_trace(&task.trace);
         self.editor.show(Event::Started {
             request: request.text.clone(),
-            mode: mode.to_owned(),
+            mode: mode.to_string(),
             model: self.model.name().to_owned(),
         });
         let mut documents = Vec::new();
@@ -216,8 +226,26 @@ impl Session {
             documents.push(document);
         }
         self.first_look(&documents, cancel).await?;
-        task.remember_start(&self.known().await);
+        let known = self.known().await;
+        if self.model.needs_providers() {
+            self.refuse_blind(&documents, &known)?;
+        }
+        task.remember_start(&known);
+        let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);
+        tracing::info!(?risk, "a task begins");
+        self.editor.show(Event::Risk { level: risk.level.to_string(), reasons: risk.reasons.clone() });
+        task.risk = Some(risk);
         Ok(task)
+    }
+
+    /// A model that lives on the providers' words must not take their silence for "nothing wrong".
+    fn refuse_blind(&self, documents: &[Document], known: &Snaps) -> Result<(), Failure> {
+        let Some(blind) = documents.iter().find(|document| !known.keys().any(|(file, _)| *file == document.path))
+        else {
+            return Ok(());
+        };
+        let hint = "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
+        Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
     }
 
     async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {
@@ -226,6 +254,10 @@ impl Session {
         }
         let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
         let bystanders = self.bystanders(&paths).await;
+        if documents.is_empty() && bystanders.is_empty() {
+            let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
+            self.editor.show(Event::Progress { text });
+        }
         let deadline = Deadline::after_ms(self.config.diagnostics.start_timeout_ms);
         let waiting = async {
             tokio::time::sleep(std::time::Duration::from_millis(700)).await;

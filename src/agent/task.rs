@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
+use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
+use crate::agent::plan::question::Question;
+use crate::agent::risk::Risk;
 use crate::agent::scope::Scope;
 use crate::agent::trace::SharedTrace;
 use crate::agent::verdict::Found;
@@ -14,7 +17,7 @@ use crate::llm::step::{LastResult, Usage};
 #[derive(Debug)]
 pub struct Task {
     pub request: String,
-    pub mode: &'static str,
+    pub mode: Mode,
     pub current_file: Option<String>,
     pub scope: Scope,
     /// What was known before the task first touched or looked at each file: the task's own baseline.
@@ -31,6 +34,8 @@ pub struct Task {
     pub created: BTreeSet<String>,
     /// The baseline of edits whose answer is not complete yet.
     pub pending: Option<Snaps>,
+    /// The baseline of a burst of edits that is settled once, with the next result.
+    pub deferred: Option<Snaps>,
     /// Diagnostics that came late, to be told with the next answer.
     pub late: Vec<Found>,
     pub usage: Usage,
@@ -42,10 +47,18 @@ pub struct Task {
     pub trace: SharedTrace,
     /// Whether its list of introduced diagnostics has been shown already.
     pub shown: bool,
+    /// Failed steps since the plan was made (anew).
+    pub plan_errors: u32,
+    /// Plans made anew by the task itself.
+    pub replans: u32,
+    /// What the user is asked before the plan goes on.
+    pub question: Option<Question>,
+    /// What it may cost and break; for the user to know.
+    pub risk: Option<Risk>,
 }
 
 impl Task {
-    pub fn new(request: &str, mode: &'static str, current_file: Option<String>, scope: Scope) -> Self {
+    pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
         Self {
             request: request.to_owned(),
             mode,
@@ -59,6 +72,7 @@ impl Task {
             results: Vec::new(),
             created: BTreeSet::new(),
             pending: None,
+            deferred: None,
             late: Vec::new(),
             usage: Usage::default(),
             step: 0,
@@ -66,6 +80,10 @@ impl Task {
             survived: BTreeMap::new(),
             trace: SharedTrace::new(request),
             shown: false,
+            plan_errors: 0,
+            replans: 0,
+            question: None,
+            risk: None,
         }
     }
 

@@ -14,7 +14,7 @@ impl Session {
     /// Undoes the last task, all files; once more brings it back. Refused whole when the user's own later
     /// changes touch the same lines.
     pub async fn undo(&self) -> Ending<String> {
-        Ending::new(self.undo_last().await, Vec::new(), Clone::clone)
+        Ending::new(self.undo_last().await, Vec::new(), |summary| (true, summary.clone()))
     }
 
     async fn undo_last(&self) -> Result<String, Failure> {

@@ -48,24 +48,31 @@ pub(super) struct Job {
 
 impl Job {
     fn request(&self) -> Result<Request, Failure> {
-        let (path, lines) = match &self.file {
-            Some(given) => place(given)?,
-            None => (None, None),
-        };
-        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone() })
+        let place = self.file.as_deref().map(place).transpose()?;
+        let (path, lines) = place.map_or((None, None), |place| (Some(place.file), place.lines));
+        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone(), workspace: false })
     }
 }
 
+/// A file, and one-based lines of it.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    file: String,
+    lines: Option<(usize, usize)>,
+}
+
 /// Reads `FILE`, `FILE:LINE` or `FILE:FIRST-LAST`.
-fn place(given: &str) -> Result<(Option<String>, Option<(usize, usize)>), Failure> {
+fn place(given: &str) -> Result<Place, Failure> {
     let Some((file, lines)) =
         given.rsplit_once(':').filter(|(_, lines)| lines.starts_with(|c: char| c.is_ascii_digit()))
     else {
-        return Ok((Some(given.to_owned()), None));
+        return Ok(Place { file: given.to_owned(), lines: None });
     };
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
     match (first.parse(), last.parse()) {
-        (Ok(first), Ok(last)) if first > 0 && last >= first => Ok((Some(file.to_owned()), Some((first, last)))),
+        (Ok(first), Ok(last)) if first > 0 && last >= first => {
+            Ok(Place { file: file.to_owned(), lines: Some((first, last)) })
+        }
         _ => Err(Failure::user(format!("{lines:?} is no range of lines"), "write --file src/cart.py:10-20")),
     }
 }
@@ -78,7 +85,7 @@ pub(super) type Run = for<'a> fn(
 ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
 
 pub(super) fn run(arguments: &Job, work: Run) -> ExitCode {
-    if let Some(path) = &arguments.options.log {
+    if let Some(path) = &arguments.options.servers.log {
         log::start(path);
     }
     let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
@@ -188,12 +195,18 @@ async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool) {
 fn words(event: &Event) -> Option<String> {
     Some(match event {
         Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
+        Event::Risk { level, reasons } => format!("risk {level}: {}", reasons.join("; ")),
         Event::Progress { text } => format!("… {text}"),
         Event::Acting { step, tool, target, .. } => format!("{step}. {tool} {target}"),
         Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),
         // While it runs, the steps speak for themselves.
         Event::Plan { phase, .. } if phase == "executing" => return None,
         Event::Plan { markdown, phase } => format!("[{phase}]\n{markdown}"),
+        Event::Question { text, options } => {
+            let list: Vec<String> =
+                options.iter().enumerate().map(|(n, option)| format!("  {}. {option}", n + 1)).collect();
+            format!("? {text}\n{}", list.join("\n"))
+        }
         Event::Introduced { entries, .. } => {
             let lines: Vec<String> = entries
                 .iter()
@@ -217,10 +230,11 @@ mod tests {
 
     #[test]
     fn a_place_is_a_file_a_line_or_a_range() {
-        assert_eq!(place("a.py"), Ok((Some("a.py".into()), None)));
-        assert_eq!(place("a.py:3"), Ok((Some("a.py".into()), Some((3, 3)))));
-        assert_eq!(place("a.py:3-9"), Ok((Some("a.py".into()), Some((3, 9)))));
-        assert_eq!(place("a:b.py"), Ok((Some("a:b.py".into()), None)));
+        let read = |given: &str| place(given).map(|place| (place.file, place.lines));
+        assert_eq!(read("a.py"), Ok(("a.py".into(), None)));
+        assert_eq!(read("a.py:3"), Ok(("a.py".into(), Some((3, 3)))));
+        assert_eq!(read("a.py:3-9"), Ok(("a.py".into(), Some((3, 9)))));
+        assert_eq!(read("a:b.py"), Ok(("a:b.py".into(), None)));
         assert!(place("a.py:9-3").is_err() && place("a.py:0").is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, and the wiring of rooms to each other.
 
 mod ask;
+mod diff;
 mod headless;
 mod log;
 mod models;
@@ -26,6 +27,8 @@ enum Command {
     Ask(headless::Job),
     /// Make a plan for a request and print it; with --approve run it
     Plan(plan::Arguments),
+    /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
+    Diff(diff::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::Arguments),
 }
@@ -35,6 +38,7 @@ pub fn run() -> ExitCode {
     match Cli::parse().command {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

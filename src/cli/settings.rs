@@ -11,18 +11,31 @@ use serde_json::{Value, json};
 use crate::agent::config::Config;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::command::config::Wish;
+use crate::diagnostics::command::config::{CommandConfig, Wish};
 use crate::diagnostics::model::DiagnosticsProvider;
 use crate::diagnostics::program;
 use crate::diagnostics::server::config::{self, ServerConfig};
 use crate::diagnostics::syntax::Syntax;
 
-/// Options that `ask` and `plan` share.
+/// Where the providers come from, for every subcommand that has its own.
 #[derive(Debug, Args)]
-pub(super) struct Options {
+pub(super) struct Servers {
     /// Configuration file [default: sextant/config.toml in the user's configuration folder]
     #[arg(long)]
     config: Option<PathBuf>,
+    /// Folder to look for language servers in, before PATH; may be given more than once
+    #[arg(long = "servers", value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// File that the log is appended to
+    #[arg(long)]
+    pub(super) log: Option<PathBuf>,
+}
+
+/// Options that `ask` and `plan` share.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    pub(super) servers: Servers,
     /// `offline`, or `PROVIDER:MODEL` with openai, openai_compatible, anthropic, gemini or ollama
     #[arg(long)]
     model: Option<String>,
@@ -32,12 +45,6 @@ pub(super) struct Options {
     /// Milliseconds that the diagnostics of one edit may take
     #[arg(long)]
     timeout_ms: Option<u64>,
-    /// Folder to look for language servers in, before PATH; may be given more than once
-    #[arg(long = "servers", value_name = "FOLDER")]
-    folders: Vec<PathBuf>,
-    /// File that the log is appended to
-    #[arg(long)]
-    pub(super) log: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -46,8 +53,7 @@ struct File {
     model: Value,
     /// Language servers; those found on PATH where none are named.
     servers: Option<Vec<ServerConfig>>,
-    /// Commands that report diagnostics: names of the built-in table, or whole ones.
-    #[serde(default)]
+    /// Commands that are asked beside the servers: built-in names, or commands in full.
     commands: Vec<Wish>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
@@ -61,23 +67,35 @@ pub(super) struct Settings {
     pub(super) providers: Vec<Box<dyn DiagnosticsProvider>>,
 }
 
-impl Options {
-    pub(super) fn settings(&self, root: &Path) -> Result<Settings, Failure> {
+/// Everything that can be asked for diagnostics without an editor.
+#[derive(Clone, Debug)]
+pub(super) struct Providers {
+    pub(super) servers: Vec<ServerConfig>,
+    pub(super) commands: Vec<CommandConfig>,
+    /// Where the commands are looked for.
+    pub(super) places: Vec<PathBuf>,
+}
+
+impl Servers {
+    /// The configured language servers, or else those that are found, and the configured commands.
+    pub(super) fn providers(&self, root: &Path) -> Result<Providers, Failure> {
         let file = self.file()?;
-        let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
-        let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
-        if let Some(timeout_ms) = self.timeout_ms {
-            config.diagnostics.timeout_ms = timeout_ms;
-        }
+        let commands = file.commands.into_iter().map(Wish::config).collect::<Result<_, String>>();
+        let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
         let path = std::env::var_os("PATH");
-        let servers = file.servers.unwrap_or_else(|| config::detect(root, &self.folders, path.as_deref()));
-        let mut providers: Vec<Box<dyn DiagnosticsProvider>> = vec![Box::new(Syntax::default())];
-        let places = program::places(root, &self.folders, path.as_deref());
-        for wish in file.commands {
-            let command = wish.config().and_then(|command| CommandProvider::new(command, root, &places));
-            providers.push(Box::new(command.map_err(config_error)?));
-        }
-        Ok(Settings { config, model: self.model(file.model)?, servers, providers })
+        let places = program::places(root, &self.folders(), path.as_deref());
+        Ok(Providers { servers: self.of(file.servers, root), commands, places })
+    }
+
+    fn of(&self, configured: Option<Vec<ServerConfig>>, root: &Path) -> Vec<ServerConfig> {
+        let path = std::env::var_os("PATH");
+        configured.unwrap_or_else(|| config::detect(root, &self.folders(), path.as_deref()))
+    }
+
+    /// The folders that were named. A program is started in another folder, where a relative name would mean another.
+    fn folders(&self) -> Vec<PathBuf> {
+        let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        self.folders.iter().map(absolute).collect()
     }
 
     fn file(&self) -> Result<File, Failure> {
@@ -94,6 +112,26 @@ impl Options {
             }
             Err(_) => Ok(File::default()),
         }
+    }
+}
+
+impl Options {
+    pub(super) fn settings(&self, root: &Path) -> Result<Settings, Failure> {
+        let file = self.servers.file()?;
+        let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
+        let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
+        if let Some(timeout_ms) = self.timeout_ms {
+            config.diagnostics.timeout_ms = timeout_ms;
+        }
+        let servers = self.servers.of(file.servers, root);
+        let places = program::places(root, &self.servers.folders(), std::env::var_os("PATH").as_deref());
+        let mut providers: Vec<Box<dyn DiagnosticsProvider>> = vec![Box::new(Syntax::default())];
+        for wish in file.commands {
+            let command = wish.config().and_then(|command| CommandProvider::new(command, root, &places));
+            let command = command.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
+            providers.push(Box::new(command));
+        }
+        Ok(Settings { config, model: self.model(file.model)?, servers, providers })
     }
 
     fn model(&self, from_file: Value) -> Result<Value, Failure> {

@@ -85,31 +85,31 @@ pub fn delta(change: &Change<'_>, before: &[Diagnostic], after: &[Diagnostic]) -
     if before.is_empty() && after.is_empty() {
         return Delta::default();
     }
-    let mut spellings = Spellings::default();
-    let (mut old, mut new) = (Side::default(), Side::default());
-    let (mut old_paths, mut new_paths) = (Vec::new(), Vec::new());
     // A file whose text stands is compared by position, and never read.
-    for file in change.files.iter().filter(|file| file.before != file.after) {
-        if let Some(text) = file.before {
-            old.add(file.path, text, &mut spellings);
-            old_paths.push(file.path);
-        }
-        if let Some(text) = file.after {
-            new.add(file.path, text, &mut spellings);
-            new_paths.push(file.path);
-        }
-    }
+    let changed = || change.files.iter().filter(|file| file.before != file.after);
+    let old_texts: Vec<(&str, &str)> = changed().filter_map(|f| Some((f.path, f.before?))).collect();
+    let new_texts: Vec<(&str, &str)> = changed().filter_map(|f| Some((f.path, f.after?))).collect();
+    let structures = side::structures(&old_texts, &new_texts);
+    let mut spellings = Spellings::default();
+    let old = Side::read(&old_texts, &structures.0, &mut spellings);
+    let new = Side::read(&new_texts, &structures.1, &mut spellings);
+    let old_paths: Vec<&str> = old_texts.iter().map(|(path, _)| *path).collect();
+    let new_paths: Vec<&str> = new_texts.iter().map(|(path, _)| *path).collect();
     let partner = files::pair((&old, &old_paths), (&new, &new_paths), &change.renames);
     let scopes = symbols::pair(&old, &new, &partner);
-    let units = statements::pair(&old, &new, &scopes);
+    let statements::Statements { units, doubtful } = statements::pair(&old, &new, &scopes);
     let mut votes = spelling::Votes::new();
-    let mut tokens = spelling::pair(&old, &new, &units, &mut votes);
+    let mut tokens = Matching::new(old.tokens.len(), new.tokens.len());
+    let late: HashSet<u32> = doubtful.iter().map(|(b, _)| *b).collect();
+    let sure = units.pairs().filter(|(b, _)| !late.contains(b));
+    spelling::pair((&old, &new), sure, &mut tokens, &mut votes);
     for (b, a) in partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
         let (x, y) = (&old.files[b], &new.files[*a as usize]);
         if x.errors + y.errors > 0 || !(x.parsed && y.parsed) {
             text::pair_lines((&old, b), (&new, *a as usize), &mut tokens, &mut votes);
         }
     }
+    spelling::pair((&old, &new), doubtful.into_iter(), &mut tokens, &mut votes);
     let names = spellings.names();
     let mut renames: HashMap<&str, &str> = HashMap::new();
     for (from, to) in spelling::renames(&votes) {
@@ -211,7 +211,8 @@ impl Verdicts<'_, '_> {
         for (index, (d, anchored)) in old.0.iter().zip(old.1).enumerate() {
             if is_syntax(d) {
                 said.entry(anchored.file).or_default().0 += 1;
-            } else if is_import(d) && self.pairs.after(index as u32) == NONE {
+            } else if is_import(d) && self.pairs.after(index as u32) == NONE && self.survived(anchored) {
+                // An import that was deleted uncovers nothing: what its users say now is the change's own doing.
                 cured.insert(anchored.file);
             }
         }
@@ -231,7 +232,9 @@ impl Verdicts<'_, '_> {
     fn how(&self, before: usize, after: usize) -> How {
         let (b, a) = (&self.carry.old.0[before], &self.carry.new.0[after]);
         let (x, y) = (&self.carry.old.1[before], &self.carry.new.1[after]);
-        if b.severity != a.severity || b.code != a.code || x.texts[2] != y.texts[2] {
+        // Words that the change spells otherwise are no other words, and the same words are the same in any case.
+        let says_other = b.message != a.message && x.texts[2] != y.texts[2];
+        if b.severity != a.severity || b.code != a.code || says_other {
             How::Updated
         } else if b.location == a.location && b.message == a.message {
             How::Same

@@ -37,7 +37,7 @@ impl From<EditorError> for Failure {
             EditorError::Exists(_) => "edit it instead of creating it",
             EditorError::Stale(_) => "read it again and repeat the edit on the current text",
             EditorError::Conflict(_) => "resolve it in the editor first (:edit! or :write!)",
-            EditorError::Locked { .. } => "unlock it in the editor (:set modifiable, :set noreadonly)",
+            EditorError::Locked { .. } => "make it editable in the editor first, then ask again",
             EditorError::NotText(_) => "convert it first (:set fileencoding=utf-8 and :write)",
             EditorError::Unsupported(_) => "do it in the editor by hand",
             EditorError::FixGone(_) => "ask for the fixes again",

@@ -27,6 +27,11 @@ pub enum Event {
         mode: String,
         model: String,
     },
+    /// What the task may cost and break. Information only.
+    Risk {
+        level: String,
+        reasons: Vec<String>,
+    },
     /// What is being waited for.
     Progress {
         text: String,
@@ -62,6 +67,11 @@ pub enum Event {
     /// What led to what in a task, for a reader.
     Trace {
         markdown: String,
+    },
+    /// The work waits for an answer: one of the options, counted from 1.
+    Question {
+        text: String,
+        options: Vec<String>,
     },
     /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
     Introduced {

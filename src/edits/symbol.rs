@@ -191,7 +191,8 @@ fn delete(text: &str, language: &Language, extent: Range<usize>, declaration: us
     if before > 0 && (last || !first && blank(&text[before..start]) < blank(&rest[..rest.len() - next.len()])) {
         return TextEdit::new(before..end, "");
     }
-    TextEdit::new(start..layout::line_start(text, text.len() - next.len()), "")
+    let end = if next.is_empty() { text.len() } else { layout::line_start(text, text.len() - next.len()) };
+    TextEdit::new(start..end, "")
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Models: what they are asked, what they answer, and the ways to reach them.
 
+pub mod ask;
 pub mod call;
 pub mod endpoint;
 pub mod offline;

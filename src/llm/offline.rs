@@ -5,13 +5,11 @@
 use async_trait::async_trait;
 use serde_json::json;
 
-use crate::llm::offline::ask::Ask;
+use crate::llm::ask::{self, Ask};
 use crate::llm::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply,
     Usage, Words,
 };
-
-mod ask;
 
 /// How a user gets a language model; said wherever one would have been needed.
 pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and `model` under `[model]` in the \
@@ -28,6 +26,10 @@ pub struct OfflineModel;
 impl Model for OfflineModel {
     fn name(&self) -> &str {
         "offline"
+    }
+
+    fn needs_providers(&self) -> bool {
+        true
     }
 
     async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
@@ -97,16 +99,15 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     }
     let mut offers: Vec<(usize, &FixOffer)> = usable(&input.fixes).collect();
     offers.sort_by_key(|(i, fix)| rank(*i, fix, &input.diagnostics));
-    let mut groups: Vec<(&str, Vec<&FixOffer>)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut mended: Vec<usize> = Vec::new();
     for (_, fix) in offers {
-        match groups.iter_mut().find(|(symbol, _)| *symbol == fix.symbol) {
-            // One fix is enough for one diagnostic, and the best of them came first.
-            Some((_, group)) if fix.diagnostic.is_none() || group.iter().all(|f| f.diagnostic != fix.diagnostic) => {
-                group.push(fix);
-            }
-            Some(_) => {}
-            None => groups.push((&fix.symbol, vec![fix])),
+        // One fix is enough for one diagnostic, and the best of them came first.
+        if fix.diagnostic.is_some_and(|index| mended.contains(&index)) {
+            continue;
         }
+        mended.extend(fix.diagnostic);
+        join(&mut groups, fix);
     }
     let left = left_over(&input.diagnostics, &input.fixes);
     if groups.is_empty() {
@@ -117,23 +118,59 @@ pub fn plan(input: &PlanInput) -> PlanReply {
             confidence: 0.9,
         };
     }
-    let count: usize = groups.iter().map(|(_, group)| group.len()).sum();
+    let count: usize = groups.iter().map(|group| group.fixes.len()).sum();
+    let symbols: usize = groups.iter().map(|group| group.symbols.len()).sum();
     let mut reason = format!("The language servers offer {}.", counted(count, "fix", "fixes"));
     if !left.is_empty() {
         reason.push_str(&format!(" No fix is offered for {}.", listed(&left)));
     }
-    let lowest = groups.iter().flat_map(|(_, group)| group).map(|fix| confidence(fix)).fold(1.0, f64::min);
+    let lowest = groups.iter().flat_map(|group| &group.fixes).map(|fix| confidence(fix)).fold(1.0, f64::min);
     PlanReply {
-        title: format!("Apply the offered fixes in {}", counted(groups.len(), "symbol", "symbols")),
+        title: format!("Apply the offered fixes in {}", counted(symbols, "symbol", "symbols")),
         reason,
-        steps: groups.into_iter().map(|(symbol, group)| plan_step(symbol, &group, &input.diagnostics)).collect(),
+        steps: groups.iter().map(|group| plan_step(group, &input.diagnostics)).collect(),
         confidence: lowest,
     }
 }
 
-fn plan_step(symbol: &str, group: &[&FixOffer], diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
-    let titles: Vec<String> = group.iter().map(|fix| format!("“{}”", fix.title)).collect();
-    let lines: Vec<&DiagnosticLine> = group.iter().filter_map(|fix| reported(fix, diagnostics)).collect();
+/// The fixes of one step, and the symbols that they change.
+struct Group<'a> {
+    symbols: Vec<&'a str>,
+    fixes: Vec<&'a FixOffer>,
+}
+
+/// Puts a fix to those that share a symbol with it. In steps of their own the first of them would find the
+/// others' diagnostics in its scope, mend them as well, and leave nothing for the rest.
+fn join<'a>(groups: &mut Vec<Group<'a>>, fix: &'a FixOffer) {
+    let symbols: Vec<&str> = std::iter::once(&fix.symbol).chain(&fix.changes).map(String::as_str).collect();
+    let meets = |group: &Group| group.symbols.iter().any(|a| symbols.iter().any(|b| overlap(a, b)));
+    let Some(first) = groups.iter().position(meets) else {
+        return groups.push(Group { symbols, fixes: vec![fix] });
+    };
+    let (met, apart): (Vec<Group>, Vec<Group>) = groups.drain(first + 1..).partition(|group| meets(group));
+    groups.extend(apart);
+    let group = &mut groups[first];
+    group.fixes.extend(met.iter().flat_map(|other| &other.fixes));
+    group.fixes.push(fix);
+    for symbol in met.iter().flat_map(|other| &other.symbols).copied().chain(symbols) {
+        if !group.symbols.contains(&symbol) {
+            group.symbols.push(symbol);
+        }
+    }
+}
+
+/// The same symbol, or one inside of the other. A file is its module level and holds none of its symbols.
+fn overlap(a: &str, b: &str) -> bool {
+    let inside = |inner: &str, outer: &str| {
+        outer.contains("::") && inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with("::"))
+    };
+    a == b || inside(a, b) || inside(b, a)
+}
+
+fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
+    let symbol = group.symbols.join(", ");
+    let titles: Vec<String> = group.fixes.iter().map(|fix| format!("“{}”", fix.title)).collect();
+    let lines: Vec<&DiagnosticLine> = group.fixes.iter().filter_map(|fix| reported(fix, diagnostics)).collect();
     let (because, expect) = if lines.is_empty() {
         ("a language server offers it for this file".to_owned(), "no new diagnostics".to_owned())
     } else {
@@ -144,7 +181,7 @@ fn plan_step(symbol: &str, group: &[&FixOffer], diagnostics: &[DiagnosticLine]) 
     };
     PlanReplyStep {
         title: format!("Apply {} to {symbol}", titles.join(", ")),
-        symbols: vec![symbol.to_owned()],
+        symbols: group.symbols.iter().map(|symbol| (*symbol).to_owned()).collect(),
         because,
         expect,
     }

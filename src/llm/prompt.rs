@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use crate::llm::ask::{self, Ask};
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
 use crate::llm::tokens;
 use crate::llm::tools::{self, TOOLS};
@@ -17,7 +18,7 @@ pub const PLAN_MEMORY_TOKENS: usize = 200;
 const RESULT_TOKENS: usize = 300;
 /// Older results are one line each, and at most so many.
 const OLDER_RESULTS: usize = 5;
-const WORKSPACE_TOKENS: usize = 80;
+const WORKSPACE_TOKENS: usize = 60;
 /// All sources together; beyond it a model reads with its tools.
 const SOURCE_TOKENS: usize = 6000;
 const DIAGNOSTICS: usize = 20;
@@ -51,11 +52,7 @@ pub fn step(input: &StepInput) -> Prompt {
     facts.diagnostics(&input.diagnostics);
     facts.fixes(&input.fixes);
     facts.results(&input.results);
-    let errors = match input.error_count {
-        0 => String::new(),
-        n => format!(" {n} failed in a row; try another way."),
-    };
-    facts.line(&format!("This is step {}.{errors}", input.step.max(1)));
+    facts.line(&closing(input));
     facts.finish(include_str!("prompt/step.txt"), &tool_list())
 }
 
@@ -74,6 +71,23 @@ pub fn plan(input: &PlanInput) -> Prompt {
         facts.block("What was wrong with your last plan", &problems.join("\n"));
     }
     facts.finish(include_str!("prompt/plan.txt"), &tool_names())
+}
+
+/// The last line is the one that small models heed most, so it says what the structure alone can tell.
+fn closing(input: &StepInput) -> String {
+    let mut line = format!("This is step {}.", input.step.max(1));
+    if input.error_count > 0 {
+        line.push_str(&format!(" {} failed in a row; try another way.", input.error_count));
+    }
+    if ask::classify(&input.query) == Ask::Question {
+        line.push_str(" This reads like a question: edit nothing; action null, and the answer in \"answer\".");
+    } else if let Some(fix) = input.fixes.iter().find(|fix| fix.diagnostic.is_some()) {
+        line.push_str(&format!(" A fix is offered: apply_fix with fix \"{}\".", one_line(&fix.id)));
+    } else if input.diagnostics.is_empty() && input.results.last().is_some_and(|last| last.ok) {
+        line.push_str(" Nothing is reported any more. If the request is fulfilled, set action to null.");
+    }
+    line.push_str(" Reply in JSON, its texts in the language of the request.");
+    line
 }
 
 /// Said to a model whose answer could not be used.

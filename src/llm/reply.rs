@@ -40,11 +40,15 @@ pub fn step(text: &str) -> Reading<StepReply> {
     };
     let proceed = proceed(object.get("continue"), action.is_some(), &mut problems);
     let reasoning = words(&object, "reasoning", true, &mut problems);
-    let answer = words(&object, "answer", false, &mut problems);
+    let mut answer = words(&object, "answer", false, &mut problems);
     let confidence = confidence(object.get("confidence"), &mut problems);
     if action.is_none() && reasoning.is_empty() && answer.is_empty() {
         problems.push("the reply has neither an action nor an answer".to_owned());
         return Reading { value: None, problems };
+    }
+    if action.is_none() && answer.is_empty() {
+        problems.push("`answer` is empty; the reasoning is taken for it".to_owned());
+        answer.clone_from(&reasoning);
     }
     Reading { value: Some(StepReply { action, reasoning, proceed, confidence, answer }), problems }
 }

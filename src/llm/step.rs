@@ -31,6 +31,10 @@ pub struct FixOffer {
     pub diagnostic: Option<usize>,
     /// The server's own word that this is the fix to take.
     pub preferred: bool,
+    /// Full paths of the symbols that it changes besides `symbol` (an import goes to the file's module level);
+    /// empty where that was not looked up.
+    #[serde(default)]
+    pub changes: Vec<String>,
 }
 
 /// What was done last and what came of it, in words.
@@ -173,6 +177,11 @@ pub type Words<'a> = &'a (dyn Fn(&str) + Send + Sync);
 pub trait Model: Send + Sync {
     /// What the user sees: `offline`, `openai:gpt-…`.
     fn name(&self) -> &str;
+
+    /// Whether it can do nothing without a provider's diagnostics and fixes.
+    fn needs_providers(&self) -> bool {
+        false
+    }
 
     async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage);
 

@@ -33,34 +33,38 @@ const fn optional(name: &'static str, kind: ParameterType) -> Parameter {
     Parameter { name, kind, required: false }
 }
 
+/// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once.
+const DEFER: Parameter = optional("diagnostics", ParameterType::OneOf(&["defer"]));
+
 /// Every tool of a step, in the order in which a model reads about them.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "read_file",
-        purpose: "offset and limit count lines",
+        purpose: "offset, limit: lines",
         parameters: &[text("path"), optional("offset", ParameterType::Whole), optional("limit", ParameterType::Whole)],
     },
-    Tool { name: "read_symbol", purpose: "source of one symbol", parameters: &[text("symbol")] },
-    Tool { name: "list_symbols", purpose: "query is a path or a name", parameters: &[text("query")] },
+    Tool { name: "read_symbol", purpose: "", parameters: &[text("symbol")] },
+    Tool { name: "list_symbols", purpose: "query: path or name", parameters: &[text("query")] },
     Tool {
         name: "search",
-        purpose: "regular expression over the files",
+        purpose: "regular expression",
         parameters: &[text("pattern"), optional("path", ParameterType::Text)],
     },
     Tool {
         name: "edit_file",
-        purpose: "old_string copied exactly, occurs once",
+        purpose: "old_string: exact copy, occurs once",
         parameters: &[
             text("path"),
             text("old_string"),
             text("new_string"),
             optional("replace_all", ParameterType::Flag),
             optional("symbol", ParameterType::Text),
+            DEFER,
         ],
     },
     Tool {
         name: "edit_symbol",
-        purpose: "content: the whole new symbol; empty for delete",
+        purpose: "replace: content is the complete definition",
         parameters: &[
             text("symbol"),
             Parameter {
@@ -69,17 +73,18 @@ pub const TOOLS: &[Tool] = &[
                 required: true,
             },
             text("content"),
+            DEFER,
         ],
     },
-    Tool { name: "write_file", purpose: "a new or wholly new file", parameters: &[text("path"), text("content")] },
-    Tool { name: "apply_fix", purpose: "id of a fix offered below", parameters: &[text("fix")] },
+    Tool { name: "write_file", purpose: "whole file", parameters: &[text("path"), text("content"), DEFER] },
+    Tool { name: "apply_fix", purpose: "id of an offered fix", parameters: &[text("fix")] },
 ];
 
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// `search(pattern, path?): regular expression over the files`.
+/// `search(pattern, path?) - regular expression`.
 pub fn signature(tool: &Tool) -> String {
     let parameters: Vec<String> = tool
         .parameters
@@ -103,11 +108,11 @@ mod tests {
     #[test]
     fn signatures_are_compact() {
         let search = find("search").expect("search");
-        assert_eq!(signature(search), "search(pattern, path?) - regular expression over the files");
+        assert_eq!(signature(search), "search(pattern, path?) - regular expression");
         let edit = find("edit_symbol").expect("edit_symbol");
         assert!(
             signature(edit)
-                .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content)")
+                .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content, ")
         );
         assert!(find("rm").is_none());
     }

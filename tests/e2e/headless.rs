@@ -95,7 +95,26 @@ async fn both_servers_answer_fresh_and_an_error_is_reported_where_it_was_made() 
     let reports = shop.ask(&["shop/cart.py"]).await;
     fresh(&reports);
     assert_eq!(errors(&reports), Vec::<&Diagnostic>::new());
+
+    let processes: Vec<u32> = shop.editor.servers().iter().filter_map(|server| server.process()).collect();
+    let with_children = |id: &u32| {
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("it runs");
+        children.split_whitespace().filter_map(|child| child.parse().ok()).chain([*id]).collect::<Vec<u32>>()
+    };
+    let all: Vec<u32> = processes.iter().flat_map(with_children).collect();
+    assert!(processes.len() == 2 && all.len() > 2, "basedpyright starts a node of its own");
     shop.editor.shutdown(Deadline::after_ms(5_000)).await;
+    let ended = |id: &u32| {
+        let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z")
+    };
+    // A killed process takes a moment to go, and nobody but its parent hears of it.
+    let gone = async {
+        while !all.iter().all(ended) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("all processes ended");
 }
 
 #[tokio::test]
@@ -126,6 +145,90 @@ async fn an_edit_that_breaks_another_loaded_file_is_seen_there() {
     let reports = shop.ask(&["shop/cart.py"]).await;
     fresh(&reports);
     assert_eq!(errors(&reports).len(), 1, "{reports:?}");
+}
+
+#[tokio::test]
+async fn an_edit_of_a_file_that_was_not_loaded_is_seen_in_one_that_is() {
+    let shop = Shop::open();
+    fresh(&shop.ask(&["shop/cart.py"]).await);
+    for (old, new, broken) in [("def price(", "def cost(", true), ("def cost(", "def price(", false)] {
+        shop.replace("shop/price.py", old, new).await;
+        let reports = shop.ask(&["shop/cart.py"]).await;
+        fresh(&reports);
+        assert_eq!(!errors(&reports).is_empty(), broken, "{reports:?}");
+    }
+}
+
+#[tokio::test]
+async fn packages_of_the_projects_environment_are_found_without_its_interpreter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    put(
+        folder.path(),
+        ".venv/lib/python3.11/site-packages/scales/__init__.py",
+        b"def weigh(x: int) -> int:\n    return x\n",
+    );
+    // An interpreter that tells on whoever runs it.
+    let told = folder.path().join("told");
+    let script = format!("#!/bin/sh\ntouch {}\n", told.display());
+    for name in ["python", "python3"] {
+        put(folder.path(), &format!(".venv/bin/{name}"), script.as_bytes());
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(folder.path().join(".venv/bin").join(name), mode).expect("a mode");
+    }
+    put(folder.path(), "a.py", b"from scales import weigh\n\nprint(weigh(1))\n");
+    let editor = HeadlessEditor::new(folder.path(), python_servers(folder.path()), mpsc::unbounded_channel().0)
+        .expect("a folder");
+    let reports = editor.diagnostics(&["a.py".to_owned()], &[], Deadline::after_ms(PATIENCE_MS)).await;
+    fresh(&reports);
+    assert_eq!(errors(&reports), Vec::<&Diagnostic>::new());
+    assert!(!told.exists(), "the repository's interpreter was run");
+}
+
+#[tokio::test]
+async fn an_answer_that_came_too_late_is_delivered_once() {
+    let shop = Shop::open();
+    put(shop.folder.path(), "shop/cart.py", b"_ = missing\n");
+    let reports = shop.editor.diagnostics(&["shop/cart.py".to_owned()], &[], Deadline::after_ms(1)).await;
+    assert_eq!(reports.len(), 2);
+    assert!(reports.iter().all(|report| report.freshness == Freshness::Timeout && report.diagnostics.is_empty()));
+    let mut late: Vec<Report> = Vec::new();
+    for server in shop.editor.servers() {
+        let mut news = server.news();
+        while !late.iter().any(|report| report.provider == server.name()) {
+            late.extend(shop.editor.late().await);
+            if !late.iter().any(|report| report.provider == server.name()) {
+                tokio::time::timeout(Duration::from_millis(PATIENCE_MS), news.changed())
+                    .await
+                    .expect("news")
+                    .expect("news");
+            }
+        }
+    }
+    fresh(&late);
+    assert_eq!((late.len(), errors(&late).len()), (2, 2), "{late:?}");
+    assert_eq!(shop.editor.late().await, []);
+}
+
+#[tokio::test]
+async fn a_text_can_be_asked_about_before_it_is_applied() {
+    let shop = Shop::open();
+    fresh(&shop.ask(&["shop/cart.py", "shop/price.py"]).await);
+    let document = shop.editor.read("shop/price.py").await.expect("a file");
+    let start = document.text.find("price(name").expect("a name");
+    let hunks = vec![TextEdit { range: start..start + 5, text: "cost".into() }];
+    let edit = FileEdit::Change { path: "shop/price.py".into(), version: document.version, hunks };
+    let reports =
+        shop.editor.probe(std::slice::from_ref(&edit), Deadline::after_ms(PATIENCE_MS)).await.expect("reports");
+    fresh(&reports);
+    assert!(errors(&reports).iter().any(|error| error.location.file() == Some("shop/cart.py")), "{reports:?}");
+    assert_eq!(shop.editor.read("shop/price.py").await.expect("a file"), document);
+    assert_eq!(shop.bytes("shop/price.py"), PRICE.as_bytes());
+    let reports = shop.ask(&["shop/cart.py", "shop/price.py"]).await;
+    fresh(&reports);
+    assert_eq!(errors(&reports).iter().filter(|error| error.source == "lsp:basedpyright").count(), 0, "{reports:?}");
+    let create = FileEdit::Create { path: "shop/new.py".into(), text: String::new() };
+    let refused = shop.editor.probe(&[create], Deadline::after_ms(1_000)).await;
+    assert!(matches!(refused, Err(EditorError::Unsupported(_))));
 }
 
 #[tokio::test]
@@ -164,18 +267,28 @@ async fn a_killed_server_holds_nobody_up_and_comes_back() {
     let server = shop.editor.servers().iter().find(|server| server.name() == "lsp:basedpyright").expect("a server");
     let process = server.process().expect("it runs");
     let mut news = server.news();
-    let asked = async {
-        shop.replace("shop/cart.py", "return sum(", "return 'x' + sum(").await;
-        shop.editor.diagnostics(&["shop/cart.py".to_owned()], &[], Deadline::after_ms(3_000)).await
+    let signal = async |signal: &str| {
+        let group = format!("-{process}");
+        let sent = tokio::process::Command::new("kill").args([signal, "--", &group]).status().await;
+        assert!(sent.expect("kill").success());
     };
-    let killed = async {
-        let pid = process.to_string();
-        assert!(tokio::process::Command::new("kill").args(["-9", &pid]).status().await.expect("kill").success());
-    };
-    let (reports, ()) = tokio::join!(asked, killed);
-    let report = reports.iter().find(|report| report.provider == "lsp:basedpyright").expect("a report");
-    assert!(matches!(report.freshness, Freshness::Unavailable | Freshness::Timeout), "{report:?}");
-    assert!(report.diagnostics.is_empty() && report.note.is_some());
+    shop.replace("shop/cart.py", "return sum(", "return 'x' + sum(").await;
+    let cart = ["shop/cart.py".to_owned()];
+    let of_server = |reports: Vec<Report>| reports.into_iter().find(|report| report.provider == server.name());
+
+    signal("-STOP").await;
+    let report = of_server(shop.editor.diagnostics(&cart, &[], Deadline::after_ms(500)).await).expect("a report");
+    assert_eq!((report.freshness, report.diagnostics.len()), (Freshness::Timeout, 0));
+    assert!(report.note.is_some() && report.elapsed_ms < 5_000);
+
+    let asked = shop.editor.diagnostics(&cart, &[], Deadline::after_ms(PATIENCE_MS));
+    let (reports, ()) = tokio::join!(asked, signal("-KILL"));
+    let report = of_server(reports).expect("a report");
+    // Whether the death or the new process is met first is up to the system; an old list is neither.
+    match report.freshness {
+        Freshness::Unavailable => assert!(report.diagnostics.is_empty() && report.note.is_some(), "{report:?}"),
+        _ => assert!(!errors(&[report]).is_empty()),
+    }
     while server.process().is_none_or(|now| now == process) {
         tokio::time::timeout(Duration::from_secs(60), news.changed()).await.expect("a restart").expect("a server");
     }
@@ -257,14 +370,19 @@ impl Random {
     }
 }
 
-/// Random edits of twelve slots, some of them wrong; every fresh answer must be the truth.
-/// `SEXTANT_SOUNDNESS` is the number of edits, `SEXTANT_SEED` the seed.
-#[tokio::test]
-async fn every_fresh_answer_to_random_edits_is_the_truth() {
+/// How many random edits, and the seed: `SEXTANT_SOUNDNESS` and `SEXTANT_SEED`.
+fn rounds() -> (u64, u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let edits = number("SEXTANT_SOUNDNESS").unwrap_or(20);
     let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_nanos();
     let seed = number("SEXTANT_SEED").unwrap_or(u64::try_from(started % 1_000_000_007).unwrap_or(1)).max(1);
+    (edits, seed)
+}
+
+/// Random edits of twelve slots, some of them wrong; every fresh answer must be the truth.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fresh_answer_to_random_edits_is_the_truth() {
+    let (edits, seed) = rounds();
     let mut random = Random(seed);
     let shop = Shop::with(true);
     put(shop.folder.path(), "shop/names.py", b"known = 1\n");
@@ -319,4 +437,49 @@ async fn every_fresh_answer_to_random_edits_is_the_truth() {
     println!("seed {seed}: {answers} fresh answers, {silent} without one, median {median} ms");
     assert!(answers > 0, "seed {seed}: no answer was fresh");
     shop.editor.shutdown(Deadline::after_ms(5_000)).await;
+}
+
+/// Random renames in one file; what another that imports from it reports must follow each of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fresh_answer_across_files_is_the_truth() {
+    let (edits, seed) = rounds();
+    let mut random = Random(seed);
+    let shop = Shop::open();
+    let names = ["one", "two", "three"];
+    let defined = |present: [bool; 3]| -> String {
+        names
+            .iter()
+            .zip(present)
+            .map(|(name, is)| if is { format!("{name} = 1\n") } else { "# none\n".into() })
+            .collect()
+    };
+    let uses: String = names.iter().map(|name| format!("from shop.names import {name} as _{name}\n")).collect();
+    put(shop.folder.path(), "shop/names.py", defined([true; 3]).as_bytes());
+    put(shop.folder.path(), "shop/uses.py", uses.as_bytes());
+    let both = ["shop/names.py".to_owned(), "shop/uses.py".to_owned()];
+    fresh(&shop.ask(&["shop/names.py", "shop/uses.py"]).await);
+    let mut present = [true; 3];
+    let mut answers = 0;
+    for round in 0..edits {
+        for _ in 0..=random.below(2) {
+            present[random.below(3)] ^= true;
+            let document = shop.editor.read("shop/names.py").await.expect("a file");
+            let hunks = vec![TextEdit { range: 0..document.text.len(), text: defined(present) }];
+            let edit = FileEdit::Change { path: document.path, version: document.version, hunks };
+            shop.editor.apply(&[edit], Save::IfClean).await.expect("applied");
+        }
+        let reports = shop.editor.diagnostics(&both, &[], Deadline::after_ms(5_000)).await;
+        let uses = reports.iter().find(|r| r.provider == "lsp:basedpyright" && r.file == both[1]).expect("a report");
+        if uses.freshness.is_fresh() {
+            answers += 1;
+            let found: Vec<u32> = errors(std::slice::from_ref(uses))
+                .iter()
+                .map(|error| error.location.range().expect("a range").start.line)
+                .collect();
+            let wanted: Vec<u32> = (0u32..3).zip(present).filter(|(_, is)| !is).map(|(line, _)| line).collect();
+            assert_eq!(found, wanted, "seed {seed}, round {round}");
+        }
+    }
+    println!("seed {seed}: {answers} fresh answers across files of {edits}");
+    assert!(answers > 0);
 }

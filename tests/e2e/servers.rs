@@ -85,6 +85,16 @@ async fn a_second_phase_amends_the_first_and_is_waited_for_from_then_on() {
 }
 
 #[tokio::test]
+async fn the_same_list_published_again_is_no_news() {
+    let fake = Fake::new(&json!({"on": {OPEN: [push("same"), {"wait_for": "go"}, push("same"), push("none")]}}));
+    assert_eq!(lines(&fake.ask("bad\n", PATIENCE_MS).await), [0]);
+    let mut news = fake.server.news();
+    fake.go("go");
+    news.changed().await.expect("it is published again");
+    assert!(fake.server.late().is_empty());
+}
+
+#[tokio::test]
 async fn silence_after_a_repair_is_no_answer_and_shows_no_old_list() {
     let fake = Fake::new(&json!({"on": {OPEN: [push("same")], CHANGE: []}}));
     assert_eq!(fake.ask("bad\n", PATIENCE_MS).await.diagnostics.len(), 1);
@@ -142,6 +152,22 @@ async fn a_slow_pull_is_delivered_late_and_once() {
 }
 
 #[tokio::test]
+async fn the_answer_of_a_caller_who_went_away_is_late() {
+    let steps = json!([push("none"), {"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: steps}}));
+    let mut news = fake.server.news();
+    // One for the start, one for the publish that tells of the question.
+    let arrived = async { news.wait_for(|count| *count >= 2).await.map(|_| ()).expect("news") };
+    tokio::select! {
+        report = fake.ask("bad\n", PATIENCE_MS) => panic!("{report:?}"),
+        () = arrived => {}
+    }
+    fake.go("go");
+    let late = fake.late().await;
+    assert_eq!((late.len(), lines(&late[0])), (1, vec![0]));
+}
+
+#[tokio::test]
 async fn an_edit_cancels_the_slow_pull_of_the_text_before_and_its_answer_is_ignored() {
     let held = json!([{"wait_for": "go"}, {"reply": {"pull": [{"message": "stale"}]}}]);
     let steps = json!([held, [{"reply": {"pull": "scan"}}]]);
@@ -193,6 +219,24 @@ async fn a_reply_from_before_a_change_of_another_file_is_not_used() {
     assert_eq!((report.freshness, report.version, report.note), (Freshness::Exact, Some(1), None));
     assert_eq!(report.diagnostics, []);
     assert_eq!(fake.server.reach(), Reach::Project);
+}
+
+#[tokio::test]
+async fn a_question_that_another_caller_replaced_is_answered_with_his() {
+    let held = json!([push("none"), {"wait_for": "never"}]);
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let fake = Fake::new(&json!({"capabilities": pulling(), "on": {PULL: [full, full, held, full]}}));
+    let b = |text: &str| FileText { path: "b.py".into(), text: text.into() };
+    let deadline = || Deadline::after_ms(PATIENCE_MS);
+    fake.server.fetch(&[a("bad\n"), b("1\n")], deadline()).await;
+    let mut news = fake.server.news();
+    let (first, second) = tokio::join!(fake.ask("bad\n", PATIENCE_MS), async {
+        news.changed().await.expect("the question arrived");
+        fake.server.fetch(&[a("bad\n"), b("2\n")], deadline()).await
+    });
+    for report in [&first, &second[0]] {
+        assert_eq!((report.freshness, report.version, lines(report)), (Freshness::Exact, Some(1), vec![0]));
+    }
 }
 
 #[tokio::test]
@@ -339,4 +383,37 @@ async fn the_edit_of_a_command_is_captured_and_not_applied() {
     let log = fake.log().await;
     let asked = log.iter().find(|message| message["method"] == "textDocument/codeAction").expect("asked");
     assert_eq!(asked["params"]["context"]["diagnostics"][0]["code"], "bad", "the diagnostics as they were sent");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_asks_at_once_about_different_texts_gets_no_answer_for_another_one() {
+    for on in [json!({PULL: [{"reply": {"pull": "scan"}}]}), json!({OPEN: [push("same")], CHANGE: [push("same")]})] {
+        let capabilities = if on.get(PULL).is_some() { pulling() } else { json!({}) };
+        let fake = std::sync::Arc::new(Fake::new(&json!({"capabilities": capabilities, "on": on})));
+        assert!(fake.ask("ok\n", PATIENCE_MS).await.freshness.is_fresh());
+        let asking = (1..=4usize).map(|asker| {
+            let fake = std::sync::Arc::clone(&fake);
+            tokio::spawn(async move {
+                let mut fresh = 0;
+                for round in 0..50usize {
+                    let above = (asker * 7 + round * 3) % 11;
+                    let text = format!("{}bad\n", "ok\n".repeat(above));
+                    let report = fake.ask(&text, PATIENCE_MS).await;
+                    if report.freshness.is_fresh() {
+                        fresh += 1;
+                        assert_eq!(lines(&report), [u32::try_from(above).expect("small")]);
+                    } else {
+                        assert_eq!(report.diagnostics, []);
+                    }
+                    // The pace of the askers, so that some questions cross and some do not.
+                    tokio::time::sleep(std::time::Duration::from_millis((asker * round) as u64 % 17)).await;
+                }
+                fresh
+            })
+        });
+        let fresh: Vec<usize> =
+            futures::future::join_all(asking).await.into_iter().map(|asked| asked.expect("no wrong answer")).collect();
+        assert!(fresh.iter().sum::<usize>() > 0, "{fresh:?}");
+        println!("fresh answers of 50 each: {fresh:?}");
+    }
 }

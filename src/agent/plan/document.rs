@@ -39,7 +39,10 @@ fn line(text: &str) -> String {
 pub fn write(plan: &Plan) -> String {
     let mut out = format!("# {}\n", line(&plan.title));
     if !plan.reason.trim().is_empty() {
-        out.push_str(&format!("\n{}\n", line(&plan.reason)));
+        let reason = line(&plan.reason);
+        // A reason that looks like an item or a title is told apart by a backslash, as in Markdown.
+        let escape = if reason.starts_with(['-', '*', '#', '\\']) { "\\" } else { "" };
+        out.push_str(&format!("\n{escape}{reason}\n"));
     }
     if !plan.steps.is_empty() {
         out.push('\n');
@@ -87,7 +90,7 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
             if !plan.reason.is_empty() {
                 plan.reason.push(' ');
             }
-            plan.reason.push_str(&line(content));
+            plan.reason.push_str(&line(content.strip_prefix('\\').unwrap_or(content)));
         } else {
             problem("a step is written `- [ ] what to do`, its details below it as `  - symbols: …`".to_owned());
         }

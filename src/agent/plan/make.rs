@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::mode::Phase;
 use crate::agent::outcome::Ending;
 use crate::agent::plan::{Plan, State, Step, document};
 use crate::agent::request::Request;
@@ -24,29 +25,47 @@ impl Session {
     pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
         let result = self.make_plan(request, cancel).await;
         let events = match &result {
-            Ok(plan) => vec![plan_event(plan, "waiting for approval")],
+            Ok(plan) => vec![plan_event(plan, Phase::Planning.words())],
             Err(failure) => vec![Event::Failed { failure: failure.clone() }],
         };
         Ending { result, events }
     }
 
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
-        let scope = self.file_scope(request).await?;
-        let mut task = self.begin(request, "planner", scope, cancel).await?;
-        let mut input = self.plan_facts(&mut task).await;
+        let scope = self.scope(request).await?;
+        let mut task = self.begin(request, self.mode(), scope, cancel).await?;
+        let plan = self.propose(&mut task, Vec::new(), cancel).await?;
+        *self.plan.lock().await = Some((plan.clone(), task));
+        Ok(plan)
+    }
+
+    /// Asks the model for steps from where things stand, and holds them against the project.
+    pub(super) async fn propose(
+        &self,
+        task: &mut Task,
+        problems: Vec<String>,
+        cancel: &CancellationToken,
+    ) -> Result<Plan, Failure> {
+        let mut input = self.plan_facts(task).await;
+        input.problems = problems;
         let words = |text: &str| self.editor.show(Event::Words { text: text.to_owned() });
         let mut attempt = 0;
-        let plan = loop {
+        loop {
             attempt += 1;
-            let answered = tokio::select! {
+            let (reply, usage) = tokio::select! {
                 answered = self.model.plan(&input, &words) => answered,
                 () = cancel.cancelled() => return Err(Failure::cancelled()),
             };
-            let (reply, usage) = answered;
             task.usage.add(usage);
             let problems = match reply {
-                Ok(reply) => match self.validate(&task, reply).await {
-                    Ok(plan) => break plan,
+                Ok(reply) => match self.validate(task, reply).await {
+                    Ok(plan) => {
+                        for (number, step) in (1..).zip(&plan.steps) {
+                            let trace = Trace::new(Effect::Planned, &step.title, self.model.name(), &step.because);
+                            task.trace.push(number, trace);
+                        }
+                        return Ok(plan);
+                    }
                     Err(problems) => problems,
                 },
                 Err(ModelError::Unusable { problems, .. }) => problems,
@@ -57,12 +76,7 @@ impl Session {
                 return Err(Failure::new(Kind::Model, message, "ask in other words, or use another model"));
             }
             input.problems = problems;
-        };
-        for (number, step) in (1..).zip(&plan.steps) {
-            task.trace.push(number, Trace::new(Effect::Planned, &step.title, self.model.name(), &step.because));
         }
-        *self.plan.lock().await = Some((plan.clone(), task));
-        Ok(plan)
     }
 
     /// Every symbol that a step names must exist, inside the root and inside the scope of the request.

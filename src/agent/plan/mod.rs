@@ -2,6 +2,7 @@
 
 pub mod document;
 mod make;
+pub mod question;
 mod run;
 
 use serde::Serialize;

@@ -162,9 +162,17 @@ fn list(symbols: &[String]) -> String {
     if symbols.is_empty() { String::new() } else { format!(" ({})", symbols.join(", ")) }
 }
 
-/// One line a diagnostic of a verdict, for a reader.
-pub fn lines(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
-    verdict.new_from(checks.severity_floor).map(Line::of).collect()
+/// The answer to a burst of edits that was settled with a later result.
+pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
+    let floor = checks.severity_floor;
+    let mut out = vec![format!(
+        "diagnostics of the edits before ({}): {} new, {} fixed",
+        verdict.status.name(),
+        verdict.new_from(floor).count(),
+        verdict.fixed_from(floor)
+    )];
+    out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
+    out.join("\n")
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::{Changed, Wanted};
+use crate::agent::change::{Changed, Wanted, When};
 use crate::agent::offers::{self, Refusal};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::EditAnswer;
+use crate::agent::tools::answer::{EditAnswer, headline};
 use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::agent::verdict::{Status, Verdict};
 use crate::base::deadline::Deadline;
@@ -37,7 +37,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         }
     };
     task.tried.extend(name);
-    let changed = session.change(task, wanted, session.config.diagnostics.on_edit, deadline).await?;
+    let changed = session.change(task, wanted, When::Now, deadline).await?;
     if changed.verdict.status == Status::Complete
         && changed.verdict.fixed.is_empty()
         && let Some(about) = about
@@ -64,7 +64,7 @@ fn unverified(changed: &Changed) -> Vec<String> {
 fn worse(verdict: &Verdict) -> Option<String> {
     let first = |severity| verdict.new.iter().find(|found| found.diagnostic.severity == severity);
     if let Some(found) = first(Severity::Error) {
-        return Some(format!("it introduced an error: {}", found.diagnostic.message));
+        return Some(format!("it introduced an error: {}", headline(&found.diagnostic.message)));
     }
     if verdict.masked > 0 {
         return Some("it left a file that does not parse".to_owned());
@@ -81,7 +81,8 @@ fn worse(verdict: &Verdict) -> Option<String> {
     None
 }
 
-async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<Wanted>, Failure> {
+/// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
+pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<Wanted>, Failure> {
     let change = session.editor.fix_change(id, deadline).await?;
     if let Some(operation) = change.operations.first() {
         return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));

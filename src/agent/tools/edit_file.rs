@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::Wanted;
+use crate::agent::change::{Wanted, When};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::{ToolAnswer, tool_failure};
@@ -20,6 +20,9 @@ pub(super) struct Parameters {
     replace_all: bool,
     /// Confines the edit to this symbol.
     symbol: Option<String>,
+    /// `defer` leaves the diagnostics of this edit to the next result.
+    #[serde(default)]
+    diagnostics: When,
 }
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
@@ -37,5 +40,5 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         Rung::Exact => Vec::new(),
         rung => vec![format!("old_string matched by {rung}, not exactly")],
     };
-    session.edit(task, vec![Wanted::Change { document, hunks }], notes).await
+    session.edit(task, vec![Wanted::Change { document, hunks }], notes, given.diagnostics).await
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::Wanted;
+use crate::agent::change::{Wanted, When};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::{ToolAnswer, tool_failure};
@@ -17,6 +17,9 @@ pub(super) struct Parameters {
     action: Action,
     #[serde(default)]
     content: String,
+    /// `defer` leaves the diagnostics of this edit to the next result.
+    #[serde(default)]
+    diagnostics: When,
 }
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
@@ -32,5 +35,5 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     if hunks.is_empty() {
         return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
     }
-    session.edit(task, vec![Wanted::Change { document: place.document, hunks }], Vec::new()).await
+    session.edit(task, vec![Wanted::Change { document: place.document, hunks }], Vec::new(), given.diagnostics).await
 }

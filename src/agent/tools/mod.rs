@@ -1,7 +1,7 @@
 //! The tools: one file each, one row here. The same for the built-in agent and for other agents.
 
 pub mod answer;
-mod apply_fix;
+pub(crate) mod apply_fix;
 mod edit_file;
 mod edit_symbol;
 mod list_symbols;

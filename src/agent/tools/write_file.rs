@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::Wanted;
+use crate::agent::change::{Wanted, When};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::{ToolAnswer, tool_failure};
@@ -15,6 +15,9 @@ use crate::edits::hunks;
 pub(super) struct Parameters {
     path: String,
     content: String,
+    /// `defer` leaves the diagnostics of this edit to the next result.
+    #[serde(default)]
+    diagnostics: When,
 }
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
@@ -32,5 +35,5 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         Err(EditorError::NotFound(_)) => Wanted::Create { path, text: content },
         Err(error) => return Err(error.into()),
     };
-    session.edit(task, vec![wanted], Vec::new()).await
+    session.edit(task, vec![wanted], Vec::new(), given.diagnostics).await
 }

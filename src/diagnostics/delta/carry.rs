@@ -182,8 +182,8 @@ impl Carry<'_, '_> {
     fn copies(&self, out: &mut Matching) {
         let within = |side: &Side<'_>, d: &Anchored| {
             let unit = Self::unit(side, d);
-            let place = side.unit_tokens(unit).iter().position(|token| *token == d.span.0);
-            (side.units[unit as usize].key, side.units[unit as usize].scope, place.unwrap_or(0) as u64)
+            let place = side.unit_tokens(unit).binary_search(&d.span.0);
+            (side.units[unit as usize].key, side.units[unit as usize].scope, place.unwrap_or_default() as u64)
         };
         self.pass_by(
             out,

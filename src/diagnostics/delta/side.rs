@@ -62,6 +62,40 @@ pub(super) struct Scope {
     pub bag: Vec<u32>,
 }
 
+/// What the syntax tree says of one text. Without a grammar its units are lines under one module level.
+pub(super) struct Structure {
+    cuts: Cuts,
+    outline: Outline,
+    parsed: bool,
+}
+
+/// Texts from this size on are parsed side by side: below it a thread costs more than it saves.
+const WORTH_A_THREAD: usize = 64 * 1024;
+
+/// Reads the structure of both sides' texts, given with their paths.
+pub(super) fn structures(before: &[(&str, &str)], after: &[(&str, &str)]) -> (Vec<Structure>, Vec<Structure>) {
+    let read = |files: &[(&str, &str)]| -> Vec<Structure> { files.iter().map(|f| Structure::of(f.0, f.1)).collect() };
+    if before.iter().map(|(_, text)| text.len()).sum::<usize>() < WORTH_A_THREAD {
+        return (read(before), read(after));
+    }
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| read(before));
+        let after = read(after);
+        (other.join().unwrap_or_else(|_| read(before)), after)
+    })
+}
+
+impl Structure {
+    fn of(path: &str, text: &str) -> Self {
+        match of_path(path).and_then(|language| language.tree(text).map(|tree| (language, tree))) {
+            Some((language, tree)) => {
+                Self { cuts: units::of_tree(&tree), outline: Outline::of_tree(language, text, &tree), parsed: true }
+            }
+            None => Self { cuts: units::of_lines(text), outline: Outline::default(), parsed: false },
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Side<'a> {
     pub files: Vec<File<'a>>,
@@ -70,23 +104,28 @@ pub(super) struct Side<'a> {
     /// The tokens of units: a comment inside a statement does not interrupt it.
     pub members: Vec<u32>,
     pub scopes: Vec<Scope>,
+    /// Spelling of a quote.
+    pub quote: u32,
 }
 
 impl<'a> Side<'a> {
-    /// Adds a file. Without a grammar its units are lines under one module level.
-    pub fn add(&mut self, path: &str, text: &'a str, spellings: &mut Spellings<'a>) {
+    /// Takes texts apart, given with their paths and their structures.
+    pub fn read(files: &[(&str, &'a str)], structures: &[Structure], spellings: &mut Spellings<'a>) -> Self {
+        let mut side = Self::default();
+        files.iter().zip(structures).for_each(|((_, text), structure)| side.add(text, structure, spellings));
+        side
+    }
+
+    fn add(&mut self, text: &'a str, structure: &Structure, spellings: &mut Spellings<'a>) {
+        let Structure { cuts, outline, parsed } = structure;
         let file = self.files.len() as u32;
         let first_token = self.tokens.len();
         lex(text, spellings, &mut self.tokens);
-        let tree = of_path(path).and_then(|l| l.tree(text).map(|tree| (l, tree)));
-        let (cuts, outline) = match &tree {
-            Some((language, tree)) => (units::of_tree(tree), Outline::of_tree(language, text, tree)),
-            None => (units::of_lines(text), Outline::default()),
-        };
+        self.quote = spellings.id("\"");
         let first_scope = self.scopes.len();
-        self.add_scopes(file, first_token, &outline, text, spellings);
+        self.add_scopes(file, first_token, outline, text, spellings);
         let first_unit = self.units.len();
-        self.add_units(file, first_token, first_scope, &cuts, &outline);
+        self.add_units(file, first_token, first_scope, cuts, outline);
         for scope in &mut self.scopes[first_scope..] {
             summarize(scope, &self.units, &self.members, &self.tokens);
         }
@@ -97,7 +136,7 @@ impl<'a> Side<'a> {
             units: first_unit..self.units.len(),
             scopes: first_scope..self.scopes.len(),
             errors: cuts.errors,
-            parsed: tree.is_some(),
+            parsed: *parsed,
         });
     }
 
@@ -181,17 +220,53 @@ impl<'a> Side<'a> {
         }
     }
 
+    pub fn file_of(&self, unit: u32) -> &File<'a> {
+        &self.files[self.units[unit as usize].file as usize]
+    }
+
     /// The tokens of a unit.
     pub fn unit_tokens(&self, unit: u32) -> &[u32] {
         &self.members[self.units[unit as usize].members.clone()]
     }
 
-    /// Sorted spellings of a unit, layout left out.
+    /// Sorted spellings of a unit, layout left out. A string inside a statement counts as one, whatever its length;
+    /// a unit that is nothing but text (a docstring, a comment) counts its words.
     pub fn unit_bag(&self, unit: u32) -> Vec<u32> {
         let tokens = self.unit_tokens(unit).iter().map(|t| &self.tokens[*t as usize]);
-        let mut bag: Vec<u32> = tokens.filter(|t| t.class != Class::Layout).map(|t| t.key).collect();
+        let solid: Vec<&Token> = tokens.filter(|t| t.class != Class::Layout).collect();
+        let mut bag = Vec::with_capacity(solid.len());
+        let mut at = 0;
+        while at < solid.len() {
+            let end = string_end(&solid, at, self.quote);
+            bag.push(match end - at {
+                1 => solid[at].key,
+                _ => hash_of(&solid[at..end].iter().map(|t| t.key).collect::<Vec<u32>>()) as u32 | STRING,
+            });
+            at = end;
+        }
+        if bag.len() <= 1 || self.units[unit as usize].comment {
+            bag = solid.iter().map(|t| t.key).collect();
+        }
         bag.sort_unstable();
         bag
+    }
+}
+
+/// Set on the key of a whole string, so that it meets no spelling.
+const STRING: u32 = 1 << 31;
+
+/// Where the string that starts at a token ends; the next token where none starts or it does not end in the unit.
+/// Read from the quotes alone, which is near enough for a measure of likeness.
+fn string_end(tokens: &[&Token], at: usize, quote: u32) -> usize {
+    let is_quote = |i: usize| tokens.get(i).is_some_and(|t| t.key == quote);
+    let run = (at..at + 3).take_while(|i| is_quote(*i)).count();
+    match run {
+        0 => at + 1,
+        2 => at + 2,
+        _ => {
+            let closes = |i: usize| (i..i + run).all(is_quote);
+            (at + run..tokens.len()).find(|i| closes(*i)).map_or(at + 1, |i| i + run)
+        }
     }
 }
 

@@ -13,14 +13,17 @@ const REPLACED: usize = 4;
 /// Votes for `old → new`, in spellings.
 pub(super) type Votes = HashMap<(u32, u32), u32>;
 
-/// Pairs the tokens of every pair of units.
-pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, units: &Matching, votes: &mut Votes) -> Matching {
-    let mut tokens = Matching::new(before.tokens.len(), after.tokens.len());
-    for (b, a) in units.pairs() {
+/// Pairs the tokens of pairs of units.
+pub(super) fn pair(
+    (before, after): (&Side<'_>, &Side<'_>),
+    units: impl Iterator<Item = (u32, u32)>,
+    tokens: &mut Matching,
+    votes: &mut Votes,
+) {
+    for (b, a) in units {
         let same = before.units[b as usize].key == after.units[a as usize].key;
-        pair_lists((before, before.unit_tokens(b)), (after, after.unit_tokens(a)), same, &mut tokens, votes);
+        pair_lists((before, before.unit_tokens(b)), (after, after.unit_tokens(a)), same, tokens, votes);
     }
-    tokens
 }
 
 /// Pairs two lists of tokens; `same` when they are known to differ in layout only.

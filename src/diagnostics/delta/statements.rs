@@ -1,11 +1,11 @@
 //! Which statement of the one snapshot is which of the other, given the pairing of symbols.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::sequence::{align, best_chain, dice};
-use crate::diagnostics::delta::side::{NONE, Side};
+use crate::diagnostics::delta::side::{NONE, Side, Unit};
 
 /// A run of equal statements is taken for moved from this many tokens on.
 const RUN: u32 = 6;
@@ -15,6 +15,8 @@ const UNIQUE: u32 = 3;
 const SEEDS: usize = 250_000;
 /// Cells of one gap's table; a larger gap is a rewrite, and is not paired by likeness.
 const GAP: usize = 40_000;
+/// Statements with this share of common tokens are the same one, changed.
+const LIKENESS: f32 = 0.5;
 /// Lines with this share of common tokens were only wrapped anew.
 const REWRAPPED: f32 = 0.9;
 
@@ -39,10 +41,18 @@ struct Pairing<'s, 'a> {
     keys: (Vec<u32>, Vec<u32>),
     /// Units that stayed in order inside their pair of scopes.
     chains: Vec<Chain>,
+    doubtful: Vec<(u32, u32)>,
+}
+
+/// The pairing, and the part of it that rests on likeness inside texts that do not parse: statements of a broken tree
+/// are a poor measure, so equal lines have precedence over it.
+pub(super) struct Statements {
+    pub units: Matching,
+    pub doubtful: Vec<(u32, u32)>,
 }
 
 /// Pairs the units.
-pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Matching {
+pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Statements {
     let mut ids: HashMap<u64, u32> = HashMap::new();
     let mut number = |side: &Side<'_>| -> Vec<u32> {
         let id = |key| {
@@ -53,7 +63,7 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Ma
     };
     let keys = (number(before), number(after));
     let units = Matching::new(before.units.len(), after.units.len());
-    let mut p = Pairing { before, after, scopes, units, keys, chains: Vec::new() };
+    let mut p = Pairing { before, after, scopes, units, keys, chains: Vec::new(), doubtful: Vec::new() };
     for (b, a) in scopes.pairs() {
         p.in_order(b, a);
     }
@@ -65,12 +75,23 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> Ma
     };
     let (b, a) = left(&p);
     p.within_scope(&b, &a);
-    let (b, a) = left(&p);
+    let (mut b, mut a) = left(&p);
+    // Headers and decorators go with their symbols, and those are decided.
+    b.retain(|u| !heads_symbol(before, *u));
+    a.retain(|u| !heads_symbol(after, *u));
     p.runs(&b, &a);
-    let (b, a) = left(&p);
+    b.retain(|u| p.units.after(*u) == NONE);
+    a.retain(|u| p.units.before(*u) == NONE);
     p.unique(&b, &a);
     p.gaps();
-    p.units
+    p.spread();
+    Statements { units: p.units, doubtful: p.doubtful }
+}
+
+fn heads_symbol(side: &Side<'_>, unit: u32) -> bool {
+    let Unit { scope, comment, .. } = side.units[unit as usize];
+    let header = side.scopes[scope as usize].header;
+    header != NONE && unit <= header && !comment
 }
 
 impl Pairing<'_, '_> {
@@ -218,10 +239,11 @@ impl Pairing<'_, '_> {
 
     /// Changed statements between unchanged neighbours.
     fn gaps(&mut self) {
-        for Chain { scopes: (b, a), units } in std::mem::take(&mut self.chains) {
-            let (x, y) = (&self.before.scopes[b as usize].units, &self.after.scopes[a as usize].units);
+        let chains = std::mem::take(&mut self.chains);
+        for Chain { scopes: (b, a), units } in &chains {
+            let (x, y) = (&self.before.scopes[*b as usize].units, &self.after.scopes[*a as usize].units);
             let (mut i, mut j) = (0, 0);
-            for (b, a) in units.into_iter().chain([(NONE, NONE)]) {
+            for (b, a) in units.iter().copied().chain([(NONE, NONE)]) {
                 let end_b = x.partition_point(|u| *u < b);
                 let end_a = y.partition_point(|u| *u < a);
                 if i < end_b && j < end_a {
@@ -234,16 +256,43 @@ impl Pairing<'_, '_> {
                 (i, j) = (end_b + 1, end_a + 1);
             }
         }
+        self.chains = chains;
+    }
+
+    /// Changed lines right beside lines that moved: no scope holds them together.
+    fn spread(&mut self) {
+        let stayed: HashSet<u32> = self.chains.iter().flat_map(|chain| &chain.units).map(|(b, _)| *b).collect();
+        let mut open: Vec<(u32, u32)> = self.units.pairs().filter(|(b, _)| !stayed.contains(b)).collect();
+        while let Some((b, a)) = open.pop() {
+            for (x, y) in [(b.wrapping_sub(1), a.wrapping_sub(1)), (b + 1, a + 1)] {
+                if self.may_spread((b, a), (x, y))
+                    && dice(&self.before.unit_bag(x), &self.after.unit_bag(y)) >= LIKENESS
+                    && self.units.pair(x, y)
+                {
+                    open.push((x, y));
+                }
+            }
+        }
+    }
+
+    fn may_spread(&self, (b, a): (u32, u32), (x, y): (u32, u32)) -> bool {
+        let units = (self.before.units.get(x as usize), self.after.units.get(y as usize));
+        let (Some(old), Some(new)) = units else { return false };
+        let home = old.file == self.before.units[b as usize].file && new.file == self.after.units[a as usize].file;
+        home && !self.before.files[old.file as usize].parsed
+            && !self.after.files[new.file as usize].parsed
+            && old.weight > 0
+            && self.units.free(x, y)
     }
 
     fn gap(&mut self, before: &[u32], after: &[u32]) {
         if before.is_empty() || after.is_empty() || before.len() * after.len() > GAP {
             return;
         }
+        let (file_b, file_a) = (self.before.file_of(before[0]), self.after.file_of(after[0]));
         let bags_b: Vec<Vec<u32>> = before.iter().map(|u| self.before.unit_bag(*u)).collect();
         let bags_a: Vec<Vec<u32>> = after.iter().map(|u| self.after.unit_bag(*u)).collect();
-        let lines = |side: &Side<'_>, unit: u32| !side.files[side.units[unit as usize].file as usize].parsed;
-        if lines(self.before, before[0]) && lines(self.after, after[0]) {
+        if !file_b.parsed && !file_a.parsed {
             // Lines that were wrapped anew belong together; they are compared token by token later.
             let whole = |bags: &[Vec<u32>]| {
                 let mut whole = bags.concat();
@@ -261,13 +310,17 @@ impl Pairing<'_, '_> {
         for (i, b) in bags_b.iter().enumerate() {
             for (j, a) in bags_a.iter().enumerate() {
                 let likeness = if comment(i, j) || b.is_empty() { 0.0 } else { dice(b, a) };
-                worths[i * after.len() + j] = if likeness >= 0.5 { (likeness * 1000.0) as u32 } else { 0 };
+                worths[i * after.len() + j] = if likeness >= LIKENESS { (likeness * 1000.0) as u32 } else { 0 };
             }
         }
         let mut found = Vec::new();
         best_chain(before.len(), after.len(), |i, j| worths[i * after.len() + j], |i, j| found.push((i, j)));
+        let broken = file_b.errors + file_a.errors > 0;
         for (i, j) in found {
             self.units.pair(before[i], after[j]);
+            if broken {
+                self.doubtful.push((before[i], after[j]));
+            }
         }
     }
 }

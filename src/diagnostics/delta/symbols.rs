@@ -12,6 +12,11 @@ use crate::symbols::outline::Kind;
 const TELLING: u32 = 8;
 /// Pairs that are compared one by one; beyond it, order decides.
 const COMPARED: usize = 10_000;
+/// As [`COMPARED`], between one pair of siblings.
+const CROWD: usize = 64;
+
+/// A parent and the paired siblings around a place under it, as after-indices; [`NONE`] at either end.
+type Slot = (u32, u32, u32);
 
 struct Pairing<'s, 'a> {
     before: &'s Side<'a>,
@@ -32,6 +37,8 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matchi
     p.stage(|s, f| Some((f?, s.path, s.ordinal)), |p, b, a| p.alike(b, a) >= 0.3);
     p.stage(|s, _| Some((s.path, s.body)), |p, b, a| p.telling(b, a));
     p.stage(|s, _| Some((s.name, s.body)), |p, b, a| p.telling(b, a));
+    // A copy under another name must not take the place of the original that moved and was edited a little.
+    p.by_likeness(true, |p, b, a| Some(p.family(b, a)).filter(|_| p.alike(b, a) >= 0.8));
     p.stage(|s, _| (s.weight >= TELLING).then_some(s.blanked), |_, _, _| true);
     p.stage(|s, f| Some((f?, s.path, s.ordinal)), |_, _, _| true);
     p.stage(|s, f| Some((f?, s.path)), |_, _, _| true);
@@ -39,6 +46,7 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matchi
     p.by_likeness(true, |p, b, a| Some(p.alike(b, a)).filter(|d| *d >= 0.5));
     p.by_likeness(false, |p, b, a| Some(p.family(b, a)).filter(|d| *d >= 0.75));
     p.between_siblings();
+    p.sole_namesakes();
     p.scopes
 }
 
@@ -192,53 +200,116 @@ impl Pairing<'_, '_> {
         if before.is_empty() || after.is_empty() {
             return;
         }
-        let places = |side: &Side<'_>, forward: bool| -> HashMap<u32, Vec<(u32, u32, u32)>> {
-            let partner = |s: u32| if forward { self.scopes.after(s) } else { self.scopes.before(s) };
-            let mut last: HashMap<u32, u32> = HashMap::new();
-            let mut out: HashMap<u32, Vec<(u32, u32, u32)>> = HashMap::new();
-            let mut waiting: HashMap<u32, Vec<usize>> = HashMap::new();
-            for (index, scope) in side.scopes.iter().enumerate().filter(|(_, s)| s.kind.is_some()) {
-                let (index, parent) = (index as u32, scope.parent);
-                let mate = partner(index);
-                let previous = last.get(&parent).copied().unwrap_or(NONE);
-                if mate == NONE {
-                    let list = out.entry(parent).or_default();
-                    list.push((previous, NONE, index));
-                    waiting.entry(parent).or_default().push(list.len() - 1);
-                    continue;
+        let (befores, mut afters) = (self.slots(true), self.slots(false));
+        let mut slots: Vec<(Slot, Vec<u32>)> = befores.into_iter().collect();
+        slots.sort_unstable();
+        for (slot, old) in slots {
+            let Some(new) = afters.remove(&slot) else { continue };
+            if let ([b], [a]) = (old.as_slice(), new.as_slice()) {
+                if self.headers(*b, *a) >= 0.5 {
+                    self.scopes.pair(*b, *a);
                 }
-                // Both sides name a paired sibling by its after-index.
-                let name = if forward { mate } else { index };
-                last.insert(parent, name);
-                for place in waiting.remove(&parent).unwrap_or_default() {
-                    if let Some(entry) = out.get_mut(&parent).and_then(|list| list.get_mut(place)) {
-                        entry.1 = name;
-                    }
-                }
-            }
-            out
-        };
-        let (befores, afters) = (places(self.before, true), places(self.after, false));
-        let mut found = Vec::new();
-        for (parent, list) in &befores {
-            let Some(others) = afters.get(&self.scopes.after(*parent)) else { continue };
-            for (previous, next, b) in list {
-                let same = |e: &&(u32, u32, u32)| (e.0, e.1) == (*previous, *next);
-                let mut fits = others.iter().filter(same);
-                if let (1, Some((_, _, a)), None) = (list.iter().filter(same).count(), fits.next(), fits.next()) {
-                    found.push((*b, *a));
+            } else if old.len() * new.len() <= CROWD {
+                let all = old.iter().flat_map(|b| new.iter().map(move |a| (*b, *a)));
+                let mut ranked: Vec<(f32, u32, u32)> = all
+                    .filter(|(b, a)| self.telling_headers(*b, *a))
+                    .map(|(b, a)| (self.headers(b, a), b, a))
+                    .filter(|(likeness, _, _)| *likeness >= 0.75)
+                    .collect();
+                ranked.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+                for (_, b, a) in ranked {
+                    self.scopes.pair(b, a);
                 }
             }
         }
-        found.sort_unstable();
-        for (b, a) in found {
-            let (x, y) = (self.b(b), self.a(a));
-            let headers = x.header != NONE && y.header != NONE && is_class(x) == is_class(y);
-            if headers && dice(&self.before.unit_bag(x.header), &self.after.unit_bag(y.header)) >= 0.5 {
+    }
+
+    /// The scopes that are left, by the paired siblings they stand between.
+    fn slots(&self, forward: bool) -> HashMap<Slot, Vec<u32>> {
+        let side = if forward { self.before } else { self.after };
+        // Everything is named by its after-index.
+        let mate = |s: u32| if forward { self.scopes.after(s) } else { self.scopes.before(s) };
+        let name = |s: u32| if forward { self.scopes.after(s) } else { s };
+        let mut waiting: HashMap<u32, (u32, Vec<u32>)> = HashMap::new();
+        let mut out: HashMap<Slot, Vec<u32>> = HashMap::new();
+        for (index, scope) in side.scopes.iter().enumerate().filter(|(_, s)| s.kind.is_some()) {
+            let entry = waiting.entry(scope.parent).or_insert((NONE, Vec::new()));
+            if mate(index as u32) == NONE {
+                entry.1.push(index as u32);
+                continue;
+            }
+            let next = name(index as u32);
+            let slot = (name(scope.parent), entry.0, next);
+            if !entry.1.is_empty() {
+                out.insert(slot, std::mem::take(&mut entry.1));
+            }
+            entry.0 = next;
+        }
+        for (parent, (previous, rest)) in waiting.into_iter().filter(|(_, (_, rest))| !rest.is_empty()) {
+            out.insert((name(parent), previous, NONE), rest);
+        }
+        out.retain(|slot, _| slot.0 != NONE);
+        out
+    }
+
+    /// How like the headers of two scopes are, 0 to 1.
+    fn headers(&self, b: u32, a: u32) -> f32 {
+        let (x, y) = (self.b(b), self.a(a));
+        if x.header == NONE || y.header == NONE || is_class(x) != is_class(y) {
+            return 0.0;
+        }
+        dice(&self.before.unit_bag(x.header), &self.after.unit_bag(y.header))
+    }
+
+    /// Headers with more to them than `def f(self):`.
+    fn telling_headers(&self, b: u32, a: u32) -> bool {
+        let weight = |side: &Side<'_>, header: u32| side.units.get(header as usize).map_or(0, |unit| unit.weight);
+        weight(self.before, self.b(b).header).min(weight(self.after, self.a(a).header)) >= TELLING
+    }
+
+    /// Moved and rewritten: the only one of its name on either side, with a like header; also the only one of its
+    /// name that is left, when it stands at the top of a file or under the same parent.
+    fn sole_namesakes(&mut self) {
+        let (before, after) = self.left();
+        if before.is_empty() || after.is_empty() {
+            return;
+        }
+        let (befores, afters) = (namesakes(self.before, &before), namesakes(self.after, &after));
+        let top = |side: &Side<'_>, scope: &Scope| side.scopes[scope.parent as usize].kind.is_none();
+        for (name, old) in befores.iter().filter(|(_, old)| old.left == 1) {
+            let Some(new) = afters.get(name).filter(|new| new.left == 1) else { continue };
+            let (b, a) = (old.scope, new.scope);
+            let placed = old.all == 1 && new.all == 1
+                || top(self.before, self.b(b)) && top(self.after, self.a(a))
+                || self.parents_paired(b, a);
+            if placed && self.headers(b, a) >= 0.5 {
                 self.scopes.pair(b, a);
             }
         }
     }
+}
+
+/// How often a name is left, and where; how often it is there at all.
+#[derive(Default)]
+struct Namesakes {
+    scope: u32,
+    left: usize,
+    all: usize,
+}
+
+fn namesakes(side: &Side<'_>, left: &[u32]) -> HashMap<u32, Namesakes> {
+    let mut counts: HashMap<u32, Namesakes> = HashMap::new();
+    for index in left {
+        let entry = counts.entry(side.scopes[*index as usize].name).or_default();
+        entry.scope = *index;
+        entry.left += 1;
+    }
+    for scope in side.scopes.iter().filter(|scope| scope.kind.is_some()) {
+        if let Some(entry) = counts.get_mut(&scope.name) {
+            entry.all += 1;
+        }
+    }
+    counts
 }
 
 fn is_class(scope: &Scope) -> bool {

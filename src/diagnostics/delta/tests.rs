@@ -171,6 +171,12 @@ fn the_same_complaint_in_other_words_is_updated() {
                 "",
             ),
             (
+                "the same words, though one of them is a name that changed",
+                "def f(a: int) -> int:\n    return a\n\ndef g() -> int:\n    return x⟨E no int⟩\n",
+                "def f(a: str) -> str:\n    return a\n\n\ndef g() -> int:\n    return x⟨E no int⟩\n",
+                "",
+            ),
+            (
                 "a sibling code",
                 "def f⟨D103 Missing docstring in public function⟩(): pass\n",
                 "def f⟨D102 Missing docstring in public method⟩(): pass\nx = 1\n",
@@ -236,7 +242,16 @@ fn broken_syntax_hides_and_repaired_syntax_uncovers() {
 fn a_cured_import_uncovers() {
     let before = "import lib⟨reportMissingImports Import \"lib\" could not be resolved⟩\nlib.gone()\nx = 1\n";
     let after = "import lib\nlib.gone⟨E⟩()\nx = 1\ny = lib.bad⟨E⟩\n";
-    check(&[("import", before, after, "new 1; revealed 0; fixed 0")], &["a.py", "a.txt"]);
+    let corrected = before.replace("import lib⟨", "import lbi⟨");
+    let deleted = "lib⟨E⟩.gone()\nx = 1\n";
+    check(
+        &[
+            ("import found", before, after, "new 1; revealed 0; fixed 0"),
+            ("import corrected", &corrected, after, "new 1; revealed 0; fixed 0"),
+            ("import deleted", before, deleted, "new 0; fixed 0"),
+        ],
+        &["a.py", "a.txt"],
+    );
 }
 
 #[test]
@@ -284,6 +299,27 @@ fn severity_is_no_part_of_identity() {
         renames: Vec::new(),
     };
     assert_eq!(shown(&delta(&change, &before, &after)), "updated 0-0");
+}
+
+#[test]
+fn a_large_file_is_matched_whole() {
+    let function = |i: usize| {
+        format!(
+            "def f{i}(a, b):\n    x = a.one{i}⟨E no \"one{i}\"⟩ + b\n    if x:\n        return None\n    return x.two⟨E m⟩\n\n\n"
+        )
+    };
+    let before: String = (0..500).map(function).collect();
+    let mut order: Vec<usize> = (0..500).filter(|i| i % 100 != 7).collect();
+    order.extend((0..500).filter(|i| i % 100 == 7));
+    let after: String = order.into_iter().map(function).collect();
+    let after = after.replace("def f250(", "import os\n\n\ndef g250(").replacen(
+        "    if x:",
+        "    y = x.two⟨E m⟩\n    if x:",
+        1,
+    );
+    for file in ["a.py", "a.txt"] {
+        assert_eq!(shown(&changed(file, &before, &after)), "new 1");
+    }
 }
 
 fn lines() -> impl Strategy<Value = String> {

@@ -14,10 +14,12 @@ use crate::diagnostics::delta::tokens::Class;
 /// Below this share of common tokens two stretches of lines have nothing to do with each other.
 const LIKENESS: f32 = 0.5;
 
-/// A line with tokens: which they are, and what the line is compared by.
+/// A line with tokens: which they are, what they say, and what the line is compared by.
 struct Line {
     tokens: Vec<u32>,
+    text: u64,
     key: u64,
+    /// None of its tokens is paired.
     free: bool,
 }
 
@@ -56,8 +58,7 @@ pub(super) fn pair_lines(
             pair_lists((before, &gap_b), (after, &gap_a), false, tokens, votes);
         }
         if let (Some(b), Some(a)) = (lines_b.get(end_b), lines_a.get(end_a))
-            && b.free
-            && a.free
+            && b.text == a.text
         {
             pair_lists((before, &b.tokens), (after, &a.tokens), true, tokens, votes);
         }
@@ -84,20 +85,16 @@ fn lines(side: &Side<'_>, file: usize, aligned: impl Fn(u32) -> Option<usize>) -
         let line = file.lines.line_of(side.tokens[index].start as usize);
         match out.last_mut() {
             Some((last, entry)) if *last == line => entry.tokens.push(index as u32),
-            _ => out.push((line, Line { tokens: vec![index as u32], key: 0, free: true })),
+            _ => out.push((line, Line { tokens: vec![index as u32], text: 0, key: 0, free: true })),
         }
     }
     for (_, line) in &mut out {
         let anchor = line.tokens.iter().find_map(|token| aligned(*token));
         line.free = anchor.is_none();
-        line.key = match anchor {
-            Some(place) => hash_of(&(true, place)),
-            None => {
-                let solid = line.tokens.iter().map(|t| &side.tokens[*t as usize]);
-                let keys: Vec<u32> = solid.filter(|t| t.class != Class::Layout).map(|t| t.key).collect();
-                hash_of(&(false, keys))
-            }
-        };
+        let solid = line.tokens.iter().map(|t| &side.tokens[*t as usize]);
+        let keys: Vec<u32> = solid.filter(|t| t.class != Class::Layout).map(|t| t.key).collect();
+        line.text = hash_of(&keys);
+        line.key = hash_of(&(anchor.is_some(), anchor.map_or(line.text, |place| place as u64)));
     }
     out.into_iter().map(|(_, line)| line).collect()
 }

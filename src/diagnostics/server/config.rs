@@ -65,16 +65,19 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
         settings,
         initialization_options: Value::Null,
     };
-    let checker = PYTHON_CHECKERS
-        .iter()
-        .find_map(|(name, program, arguments)| Some(server(name, find(program)?, arguments, python_settings(&root))));
+    let interpreter = ["python3", "python"].iter().find_map(|name| find(name));
+    let checker = PYTHON_CHECKERS.iter().find_map(|(name, program, arguments)| {
+        Some(server(name, find(program)?, arguments, python_settings(&root, interpreter.as_deref())))
+    });
     let ruff = find("ruff").map(|program| server("ruff", program, &["server"], Value::Null));
     checker.into_iter().chain(ruff).collect()
 }
 
 /// Settings for the pyright family. The packages of the project's own environment are named as search
-/// paths and its interpreter is not: the server would run it, and it comes with the repository.
-fn python_settings(root: &Path) -> Value {
+/// paths and its interpreter is not: the server would run it, and it comes with the repository. Left to
+/// itself basedpyright looks for it, and so another interpreter is always named, be it one that is not there.
+fn python_settings(root: &Path, interpreter: Option<&Path>) -> Value {
+    let interpreter = interpreter.unwrap_or(Path::new("/nonexistent/python3")).display().to_string();
     let mut packages: Vec<String> = std::fs::read_dir(root.join(".venv/lib"))
         .into_iter()
         .flatten()
@@ -85,7 +88,7 @@ fn python_settings(root: &Path) -> Value {
         .collect();
     packages.sort();
     let analysis = json!({"diagnosticMode": "openFilesOnly", "extraPaths": packages});
-    json!({"python": {"analysis": analysis}, "basedpyright": {"analysis": analysis}})
+    json!({"python": {"analysis": analysis, "pythonPath": interpreter}, "basedpyright": {"analysis": analysis}})
 }
 
 #[cfg(test)]

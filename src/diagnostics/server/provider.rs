@@ -1,5 +1,6 @@
 //! The server as a `DiagnosticsProvider`: one settling a file, shared by all who ask, and what is late.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,6 +13,9 @@ use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach,
 use crate::diagnostics::server::settle::{self, CHASE, NoAnswer};
 use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, LanguageServer, Phase, supervise};
+
+/// Why a text that is not there any more has no diagnostics.
+const CHANGED: &str = "the text changed meanwhile";
 
 /// A settling that runs or has ended. It goes on after its first deadline, for the late answer.
 #[derive(Debug)]
@@ -54,31 +58,80 @@ impl DiagnosticsProvider for LanguageServer {
         if covered.is_empty() {
             return Vec::new();
         }
-        self.sync(&covered);
+        let mut versions = Vec::new();
+        // The versions are read under the same lock: another caller may bring another text a moment later.
+        self.inner.tell(|documents| {
+            let notices = documents.sync(&covered);
+            versions = covered.iter().map(|file| documents.get(&file.path).map(|known| known.version)).collect();
+            notices
+        });
         supervise::start(&self.inner);
-        futures::future::join_all(covered.iter().map(|file| one(&self.inner, &file.path, deadline))).await
+        let questions = covered.iter().zip(versions);
+        futures::future::join_all(questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline)))
+            .await
+    }
+}
+
+impl LanguageServer {
+    /// The report of a question that could not be put to it before the deadline.
+    pub fn unasked(&self, path: &str, deadline: Deadline) -> Report {
+        let note = "it was busy with another question".to_owned();
+        self.inner.nothing(path, Freshness::Timeout, note, deadline.elapsed_ms())
     }
 }
 
 /// Waits for the settling of one file, begun by this call or by an earlier one about the same state.
-async fn one(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Report {
-    let Some((id, mut result)) = join(inner, path) else {
+async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Deadline) -> Report {
+    let Some(version) = version else {
         let note = "the path has no URI".to_owned();
         return inner.nothing(path, Freshness::Unavailable, note, deadline.elapsed_ms());
     };
-    let answered = tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await;
-    drop(answered);
-    // Under the lock that the settling takes to end: its report is either here now or will be late.
-    let mut settling = lock(&inner.settling);
-    let known = settling.get_mut(path).filter(|known| known.id == id);
-    if let Some(known) = known {
-        known.waiting = known.waiting.saturating_sub(1);
+    let report = loop {
+        let Some((id, mut result)) = join(inner, path, version) else {
+            break inner.nothing(path, Freshness::Timeout, CHANGED.to_owned(), deadline.elapsed_ms());
+        };
+        let mut waiter = Waiter { inner, path, id, waits: true };
+        // An error means that another caller replaced the settling, after a change of another file.
+        let replaced =
+            matches!(tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await, Ok(Err(_)));
+        // Under the lock that the settling takes to end: its report is either here now or will be late.
+        let mut settling = lock(&inner.settling);
+        waiter.leave(&mut settling);
+        let report = result.borrow().clone();
+        drop(settling);
+        match report {
+            Some(report) => break report,
+            None if replaced && !deadline.passed() => {}
+            None => break silent(inner, path, deadline.elapsed_ms()),
+        }
+    };
+    Report { elapsed_ms: deadline.elapsed_ms(), wanted_version: Some(version), ..report }
+}
+
+/// One who waits for a settling; a caller that goes away is no longer counted, and the answer will be late.
+struct Waiter<'a> {
+    inner: &'a Inner,
+    path: &'a str,
+    id: u64,
+    /// Whether it has still to be counted out.
+    waits: bool,
+}
+
+impl Waiter<'_> {
+    fn leave(&mut self, settling: &mut HashMap<String, Settling>) {
+        self.waits = false;
+        if let Some(known) = settling.get_mut(self.path).filter(|known| known.id == self.id) {
+            known.waiting = known.waiting.saturating_sub(1);
+        }
     }
-    let report = result.borrow().clone();
-    drop(settling);
-    match report {
-        Some(report) => Report { elapsed_ms: deadline.elapsed_ms(), ..report },
-        None => silent(inner, path, deadline.elapsed_ms()),
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if self.waits {
+            let inner = self.inner;
+            self.leave(&mut lock(&inner.settling));
+        }
     }
 }
 
@@ -92,11 +145,13 @@ fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
     inner.nothing(path, freshness, note, elapsed_ms)
 }
 
-fn join(inner: &Arc<Inner>, path: &str) -> Option<(u64, watch::Receiver<Option<Report>>)> {
+/// `None` where the file has moved on from the version.
+fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Receiver<Option<Report>>)> {
     let mut settling = lock(&inner.settling);
-    let (epoch, version) = {
+    let epoch = {
         let documents = lock(&inner.documents);
-        (documents.epoch, documents.get(path)?.version)
+        documents.get(path).filter(|known| known.version == version)?;
+        documents.epoch
     };
     // Whoever asks again has the answer that is waiting to be delivered replaced by a newer one.
     lock(&inner.late).retain(|report| report.file != path);
@@ -129,7 +184,7 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
         (Ok(Ok(answer)), Some(text)) => inner.report(&path, &answer, &text, elapsed()),
         (Ok(Err(NoAnswer::Unavailable(reason))), _) => inner.nothing(&path, Freshness::Unavailable, reason, elapsed()),
         (Ok(Ok(_) | Err(NoAnswer::Superseded)), _) => {
-            inner.nothing(&path, Freshness::Timeout, "the text changed meanwhile".into(), elapsed())
+            inner.nothing(&path, Freshness::Timeout, CHANGED.to_owned(), elapsed())
         }
         (Err(_), _) => inner.nothing(&path, Freshness::Timeout, "no answer at all".into(), elapsed()),
     };

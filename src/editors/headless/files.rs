@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use crate::diagnostics::model::FileText;
 use crate::editor::error::EditorError;
 use crate::editor::{Applied, Document, FileEdit, Save};
 use crate::editors::headless::format::{self, Format};
@@ -90,6 +91,22 @@ impl Files {
         let changes: Vec<Change> = planned.iter().filter_map(|plan| plan.change.clone()).collect();
         transaction::commit(&changes).map_err(|refused| self.refusal(&planned, &refused))?;
         planned.into_iter().map(|plan| self.finish(plan)).collect()
+    }
+
+    /// The texts as they would be; nothing is changed.
+    pub fn preview(&mut self, edits: &[FileEdit]) -> Result<Vec<FileText>, EditorError> {
+        let mut texts: Vec<FileText> = Vec::with_capacity(edits.len());
+        for edit in edits {
+            let FileEdit::Change { path, version, hunks } = edit else { continue };
+            let (document, format, _) = self.look(path)?;
+            if document.version != *version {
+                return Err(EditorError::Stale(path.clone()));
+            }
+            let text = format::splice(&document.text, hunks, format)
+                .map_err(|problem| EditorError::Other(format!("{path}: {problem}")))?;
+            texts.push(FileText { path: path.clone(), text });
+        }
+        Ok(texts)
     }
 
     fn plan(&mut self, edit: &FileEdit, save: Save) -> Result<Planned, EditorError> {

@@ -3,6 +3,7 @@
 mod files;
 mod fixes;
 mod format;
+mod probe;
 mod transaction;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::future::join_all;
+use tokio::sync::RwLock;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::base::deadline::Deadline;
@@ -38,6 +40,8 @@ pub struct HeadlessEditor {
     /// Providers that need no editor: syntax, commands.
     providers: Vec<Box<dyn DiagnosticsProvider>>,
     fixes: Mutex<Fixes>,
+    /// Taken to write while the servers are shown texts that are not applied.
+    turn: RwLock<()>,
     events: UnboundedSender<Event>,
 }
 
@@ -55,6 +59,7 @@ impl HeadlessEditor {
             providers: Vec::new(),
             servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
             fixes: Mutex::default(),
+            turn: RwLock::default(),
             events,
             root,
         })
@@ -192,6 +197,7 @@ impl Editor for HeadlessEditor {
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let _turn = self.turn.read().await;
         let wanted = edits.to_vec();
         let applied = self.with_files(move |files| files.apply(&wanted, save)).await?;
         self.announce(edits, &applied);
@@ -200,7 +206,13 @@ impl Editor for HeadlessEditor {
     }
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
-        let documents = self.refresh(&[edited, bystanders].concat()).await;
+        let paths = [edited, bystanders].concat();
+        let Ok(_turn) = tokio::time::timeout(deadline.left(), self.turn.read()).await else {
+            let pairs = self.servers.iter().flat_map(|server| paths.iter().map(move |path| (server, path)));
+            let covered = pairs.filter(|(server, path)| server.covers(path));
+            return covered.map(|(server, path)| server.unasked(path, deadline)).collect();
+        };
+        let documents = self.refresh(&paths).await;
         let texts: Vec<FileText> = documents.iter().map(file_text).collect();
         let servers = join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline)));
         let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
@@ -218,6 +230,8 @@ impl Editor for HeadlessEditor {
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
+        let turn = tokio::time::timeout(deadline.left(), self.turn.read()).await;
+        let _turn = turn.map_err(|_| EditorError::Timeout(deadline.elapsed_ms()))?;
         let document = self.read(path).await?;
         self.refresh(&[]).await;
         fixes::offers(self, &document, range, deadline).await
@@ -225,6 +239,10 @@ impl Editor for HeadlessEditor {
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
         fixes::change(self, id, deadline).await
+    }
+
+    async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        probe::probe(self, edits, deadline).await
     }
 
     fn show(&self, event: Event) {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::config::Config;
+use crate::agent::config::{Config, PlanMode};
 use crate::agent::plan::Steps;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
@@ -73,6 +73,8 @@ pub(super) struct Door {
     /// The workspace of the last command: what `stop`, `undo` and `approve` are about.
     current: Mutex<Option<Arc<Open>>>,
     running: Mutex<Option<CancellationToken>>,
+    /// As the user set it since the greeting.
+    mode: Mutex<Option<PlanMode>>,
 }
 
 /// Serves the Neovim that is our parent, over stdio, until it is gone.
@@ -84,6 +86,7 @@ pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
         open: Mutex::default(),
         current: Mutex::default(),
         running: Mutex::default(),
+        mode: Mutex::default(),
     });
     let started = nvim_rs::create::tokio::new_parent(Incoming { door: Arc::clone(&door) }).await;
     let (nvim, io) = started.map_err(|error| {
@@ -119,10 +122,10 @@ impl Door {
         match name {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
-            "ask" => self.start(json, |session, request, cancel| {
+            "ask" => self.start(json, true, |session, request, cancel| {
                 Box::pin(async move { session.ask(&request, &cancel).await.events })
             }),
-            "plan" => self.start(json, |session, request, cancel| {
+            "plan" => self.start(json, false, |session, request, cancel| {
                 Box::pin(async move { session.plan(&request, &cancel).await.events })
             }),
             "approve" => {
@@ -132,10 +135,18 @@ impl Door {
                     Box::pin(async move { session.approve(steps, &cancel).await.events })
                 });
             }
+            "answer" => {
+                let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+                let choice = given["choice"].as_u64().and_then(|choice| usize::try_from(choice).ok()).unwrap_or(0);
+                self.start_current("no question is open", move |session, cancel| {
+                    Box::pin(async move { session.answer_question(choice, &cancel).await.events })
+                });
+            }
             "undo" => self.start_current("nothing was done here yet", |session, _cancel| {
                 Box::pin(async move { session.undo().await.events })
             }),
             "trace" => self.trace(),
+            "mode" => self.set_mode(json),
             "stop" => {
                 if !self.stop() {
                     self.show(Event::Failed { failure: Failure::user("nothing is running", "") });
@@ -192,9 +203,10 @@ impl Door {
     fn start(
         self: &Arc<Self>,
         json: &str,
+        at_cursor: bool,
         run: impl FnOnce(Arc<Session>, Request, CancellationToken) -> Running + Send + 'static,
     ) {
-        match self.request(json) {
+        match self.request(json, at_cursor) {
             Ok((open, request)) => {
                 let session = Arc::clone(&open.session);
                 *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
@@ -231,37 +243,41 @@ impl Door {
         }
         let door = Arc::clone(self);
         tokio::spawn(async move {
-            let ended = tokio::spawn(run(cancel)).await;
+            let events = caught(run(cancel)).await;
             *door.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            let events = ended.unwrap_or_else(|error| {
-                tracing::error!(%error, "a task ended in a panic");
-                let hint = "the log has the details; :AgentUndo takes back what was done";
-                vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
-            });
             for event in events {
                 door.show(event);
             }
         });
     }
 
-    fn request(&self, json: &str) -> Result<(Arc<Open>, Request), Failure> {
+    /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
+    fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<Open>, Request), Failure> {
         let ask: Ask = serde_json::from_str(json).map_err(|error| {
             Failure::new(Kind::Internal, format!("the command cannot be read: {error}"), "see the log")
         })?;
         let Ask { text, place } = ask;
+        let ready =
+            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        if place.workspace && (place.path.is_empty() || !place.buftype.is_empty()) {
+            let open = self.open(&ready.cwd.join("."))?;
+            return Ok((open, Request { text, workspace: true, ..Request::default() }));
+        }
         if place.path.is_empty() {
-            return Err(Failure::user("this buffer has no file name", "write it to a file first (:write name.py)"));
+            return Err(Failure::user(
+                "this buffer has no file name",
+                "write it to a file first (:write name.py), or ask about the whole workspace (:AgentAsk!)",
+            ));
         }
         if !place.buftype.is_empty() {
             let message = format!("this buffer is no file (it is of type '{}')", place.buftype);
             return Err(Failure::user(message, "go to the window of a file and ask there"));
         }
         let open = self.open(Path::new(&place.path))?;
-        let lines = match (place.first, place.last) {
-            (Some(first), Some(last)) => (first, last),
-            _ => (place.line, place.line),
-        };
-        Ok((open, Request { text, path: Some(place.path), lines: Some(lines), symbols: Vec::new() }))
+        let range = place.first.zip(place.last);
+        let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
+        let (path, workspace) = (Some(place.path), place.workspace);
+        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace }))
     }
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
@@ -283,6 +299,9 @@ impl Door {
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
         let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
+        if let Some(mode) = *self.mode.lock().unwrap_or_else(PoisonError::into_inner) {
+            session.set_mode(mode);
+        }
         let new = Arc::new(Open { root: path, editor, session });
         open.push(Arc::clone(&new));
         Ok(new)
@@ -300,6 +319,19 @@ impl Door {
         });
     }
 
+    fn set_mode(&self, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        match serde_json::from_value::<PlanMode>(given["mode"].clone()) {
+            Ok(mode) => {
+                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Some(mode);
+                for open in self.open.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                    open.session.set_mode(mode);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a mode that is none was dropped"),
+        }
+    }
+
     /// Stops the running task; false when none runs.
     fn stop(&self) -> bool {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -315,3 +347,23 @@ impl Door {
 
 /// A task as it runs. Its last events are shown when the door is free again.
 type Running = Pin<Box<dyn Future<Output = Vec<Event>> + Send>>;
+
+/// Runs a task in one of its own, so that a panic ends neither the channel nor the user's patience.
+async fn caught(run: Running) -> Vec<Event> {
+    tokio::spawn(run).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a task ended in a panic");
+        let hint = "the log has the details; :AgentUndo takes back what was done";
+        vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_told_like_any_other_failure() {
+        let events = caught(Box::pin(async { panic!("on purpose") })).await;
+        assert!(matches!(&events[..], [Event::Failed { failure }] if failure.kind == Kind::Internal), "{events:?}");
+    }
+}

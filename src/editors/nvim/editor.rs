@@ -129,11 +129,17 @@ impl NvimEditor {
                 }
                 let after = apply(&before, hunks).map_err(|error| EditorError::Other(error.to_string()))?;
                 let (hunks, newline) = convert::buffer_hunks(&before, &after);
-                BufferEdit::Change { path: self.absolute(path), version: *version, hunks, newline }
+                BufferEdit::Change {
+                    path: self.absolute(path),
+                    version: *version,
+                    hunks,
+                    newline,
+                    empty: after.is_empty(),
+                }
             }
             FileEdit::Create { path, text } => {
                 let (hunks, newline) = convert::buffer_hunks("", text);
-                BufferEdit::Create { path: self.absolute(path), hunks, newline }
+                BufferEdit::Create { path: self.absolute(path), hunks, newline, empty: text.is_empty() }
             }
             FileEdit::Delete { path, version } => BufferEdit::Delete { path: self.absolute(path), version: *version },
         })

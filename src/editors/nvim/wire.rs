@@ -77,8 +77,8 @@ pub(super) type Hunk = (usize, usize, usize, usize, Vec<String>);
 #[derive(Debug, Serialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub(super) enum BufferEdit {
-    Change { path: String, version: i64, hunks: Vec<Hunk>, newline: bool },
-    Create { path: String, hunks: Vec<Hunk>, newline: bool },
+    Change { path: String, version: i64, hunks: Vec<Hunk>, newline: bool, empty: bool },
+    Create { path: String, hunks: Vec<Hunk>, newline: bool, empty: bool },
     Delete { path: String, version: i64 },
 }
 
@@ -164,6 +164,9 @@ pub(super) struct Place {
     pub(super) first: Option<usize>,
     #[serde(default)]
     pub(super) last: Option<usize>,
+    /// Whether the whole workspace is meant (`:AgentAsk!`).
+    #[serde(default)]
+    pub(super) workspace: bool,
 }
 
 /// A Lua list as a whole answer.

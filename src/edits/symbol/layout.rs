@@ -53,7 +53,7 @@ impl Place {
                 _ => line.to_owned(),
             })
             .collect();
-        let cut = first.is_empty() && self.is_cut(&lines, &fixed);
+        let cut = first.is_empty() && self.is_cut(language, &lines, &fixed);
         let moved = lines.iter().enumerate().map(|(row, line)| {
             if row == 0 || cut || line.trim().is_empty() || fixed.contains(&row) {
                 line.clone()
@@ -67,7 +67,7 @@ impl Place {
     /// Whether content lacks the indentation of its first line only, as a quote from the symbol's start does.
     ///
     /// Then everything after it is indented at least like the symbol, and its block deeper than that.
-    fn is_cut(&self, lines: &[String], fixed: &HashSet<usize>) -> bool {
+    fn is_cut(&self, language: &Language, lines: &[String], fixed: &HashSet<usize>) -> bool {
         let rest = || {
             let rest = lines.iter().enumerate().skip(1);
             rest.filter(|(row, line)| !line.trim().is_empty() && !fixed.contains(row))
@@ -75,7 +75,8 @@ impl Place {
         if !rest().all(|(_, line)| line.starts_with(&self.indent)) {
             return false;
         }
-        let header = lines.iter().position(|line| line.trim_end().ends_with([':', '{']));
+        let code = |line: &String| line.find(language.comment).map_or(line.len(), |comment| comment);
+        let header = lines.iter().position(|line| line[..code(line)].trim_end().ends_with([':', '{']));
         match header
             .and_then(|header| rest().filter(|(row, _)| *row > header).map(|(_, line)| indent(line).len()).min())
         {

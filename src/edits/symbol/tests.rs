@@ -1,5 +1,7 @@
 //! Symbol edits against the layouts that have gone wrong elsewhere.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::edits::apply::apply;
 use crate::edits::scope;
@@ -121,6 +123,16 @@ fn a_cut_decorator_and_a_cut_long_header_are_seen() {
 }
 
 #[test]
+fn comments_do_not_pass_for_headers_nor_hide_them() {
+    let flat = "def empty(self):  # yes: or no\n    return 1";
+    let after = run(CART, "Cart::empty", Action::Replace, flat);
+    assert!(after.contains("    def empty(self):  # yes: or no\n        return 1\n"), "{after}");
+    let cut = "# One of these:\n    def empty(self):\n        return 1";
+    let after = run(CART, "Cart::empty", Action::Replace, cut);
+    assert!(after.contains("    # One of these:\n    def empty(self):\n        return 1\n"), "{after}");
+}
+
+#[test]
 fn strings_that_say_what_they_say_are_not_moved() {
     let content = "def empty(self):\n    \"\"\"No item.\n\n    None at all.\n    \"\"\"\n    return \"\"\"\\\nleft\n  two\n\"\"\"";
     let after = run(CART, "Cart::empty", Action::Replace, content);
@@ -192,4 +204,68 @@ fn what_cannot_be_done_says_why() {
     let outline = Outline::parse(language, CART);
     let gone = edit("x", language, &outline, 1, Action::Delete, "").unwrap_err();
     assert_eq!(gone, SymbolEditError::NoSuchSymbol);
+}
+
+/// Modules of a few definitions, laid out in all kinds of ways.
+fn module() -> impl Strategy<Value = String> {
+    let body = prop_oneof![
+        Just("    return 1\n"),
+        Just("    return 1  # c\n"),
+        Just("    def inner():\n        pass\n    return inner\n"),
+        Just("    if x:\n        return \"\"\"\nleft\n\"\"\"\n"),
+    ];
+    let head =
+        prop_oneof![Just(""), Just("# c\n"), Just("@d\n"), Just("# c\n# d\n@d(\n    1,\n)\n"), Just("# far\n\n")];
+    let function = (head, 0..3u8, body).prop_map(|(head, name, body)| format!("{head}def f{name}():\n{body}"));
+    let indent = |text: &str| {
+        // Lines of strings would mean something else, so they are not indented.
+        let lines = text
+            .lines()
+            .map(|l| if l.is_empty() || l == "left" || l == "\"\"\"" { l.into() } else { format!("    {l}") });
+        lines.collect::<Vec<String>>().join("\n") + "\n"
+    };
+    let class =
+        (proptest::collection::vec((function.clone(), 0..2usize), 1..3), any::<bool>()).prop_map(move |(all, doc)| {
+            let doc = if doc { "    \"\"\"A class.\"\"\"\n\n" } else { "" };
+            let methods: String = all.iter().map(|(text, gap)| indent(text) + &"\n".repeat(*gap)).collect();
+            format!("class C:\n{doc}{methods}")
+        });
+    let piece = prop_oneof![3 => function, 2 => class, 1 => Just("x = 1\n".to_owned())];
+    proptest::collection::vec((piece, 0..3usize), 1..5)
+        .prop_map(|all| all.into_iter().map(|(piece, gap)| piece + &"\n".repeat(gap)).collect())
+}
+
+proptest! {
+    #[test]
+    fn an_edit_leaves_every_other_symbol_as_it_is(text in module(), pick in 0usize..20, action in 0..4u8, trim: bool) {
+        let text = if trim { text.trim_end() } else { &text };
+        let language = language::of_path("a.py").unwrap();
+        let outline = Outline::parse(language, text);
+        prop_assume!(!outline.symbols.is_empty() && !outline.has_errors);
+        let symbol = pick % outline.symbols.len();
+        let (action, content) = match action {
+            0 => (Action::Replace, "@e\ndef new():\n    return 2"),
+            1 => (Action::InsertBefore, "def new():\n    return 2\n"),
+            2 => (Action::InsertAfter, "# n\ndef new():\n    return 2\n"),
+            _ => (Action::Delete, ""),
+        };
+        let edit = edit(text, language, &outline, symbol, action, content).unwrap();
+        let scope = scope::Scope::Symbols(vec![symbol]);
+        prop_assert_eq!(scope::check(text, &outline, &scope, std::slice::from_ref(&edit)), Ok(()));
+        let after = apply(text, &[edit]).unwrap();
+        let parsed = Outline::parse(language, &after);
+        prop_assert!(!parsed.has_errors, "{}", after);
+        let own = outline.symbols[symbol].extent.clone();
+        let apart = |other: &std::ops::Range<usize>| other.end <= own.start || other.start >= own.end;
+        let mut kept: Vec<&str> = outline.symbols.iter().filter(|s| apart(&s.extent)).map(|s| &text[s.declaration.clone()]).collect();
+        let mut there: Vec<&str> = parsed.symbols.iter().map(|s| &after[s.declaration.clone()]).collect();
+        kept.sort_unstable();
+        there.sort_unstable();
+        for one in kept {
+            let at = there.iter().position(|other| *other == one);
+            prop_assert!(at.is_some(), "lost: {}\nin: {}", one, after);
+            there.remove(at.unwrap());
+        }
+        prop_assert_eq!(parsed.symbols.iter().filter(|s| s.name == "new").count(), usize::from(action != Action::Delete));
+    }
 }

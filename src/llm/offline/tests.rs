@@ -17,7 +17,7 @@ fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLi
 }
 
 fn fix(id: &str, title: &str, symbol: &str, diagnostic: Option<usize>, preferred: bool) -> FixOffer {
-    FixOffer { id: id.into(), title: title.into(), symbol: symbol.into(), diagnostic, preferred }
+    FixOffer { id: id.into(), title: title.into(), symbol: symbol.into(), diagnostic, preferred, changes: Vec::new() }
 }
 
 fn question() -> StepInput {
@@ -114,6 +114,29 @@ fn a_plan_has_one_step_a_symbol_severest_first() {
 
     let empty = plan(&PlanInput::default());
     assert!(empty.steps.is_empty() && empty.reason.contains("nothing to fix"));
+}
+
+#[test]
+fn fixes_that_share_a_symbol_share_a_step() {
+    let line = |symbol: &str, code: &str| line("error", symbol, code, "no");
+    let import = |id: &str, symbol: &str, diagnostic| {
+        let mut fix = fix(id, "import json", symbol, Some(diagnostic), false);
+        fix.changes = vec!["a.py".into()];
+        fix
+    };
+    let diagnostics =
+        vec![line("a.py::f", "1"), line("a.py::C", "2"), line("a.py::C::m", "3"), line("a.py", "4"), line("b.py", "5")];
+    let fixes = vec![
+        import("f1", "a.py::f", 0),
+        fix("f2", "mend C", "a.py::C", Some(1), false),
+        fix("f3", "mend m", "a.py::C::m", Some(2), false),
+        fix("f4", "mend a", "a.py", Some(3), false),
+        fix("f5", "mend b", "b.py", Some(4), false),
+    ];
+    let reply = plan(&PlanInput { query: "fix".into(), diagnostics, fixes, ..PlanInput::default() });
+    let symbols: Vec<_> = reply.steps.iter().map(|step| step.symbols.join(" ")).collect();
+    assert_eq!(symbols, ["a.py::f a.py", "a.py::C a.py::C::m", "b.py"]);
+    assert_eq!(reply.steps[0].title, "Apply “import json”, “mend a” to a.py::f, a.py");
 }
 
 #[tokio::test]

@@ -76,6 +76,7 @@ fn task() -> StepInput {
                 symbol,
                 diagnostic: Some(1),
                 preferred: true,
+                changes: Vec::new(),
             },
             FixOffer {
                 id: "f2".into(),
@@ -83,6 +84,7 @@ fn task() -> StepInput {
                 symbol: "src/shop/cart.py".into(),
                 diagnostic: None,
                 preferred: false,
+                changes: Vec::new(),
             },
         ],
         results: vec![
@@ -143,7 +145,7 @@ fn the_prefix_never_changes_and_the_facts_are_there() {
     let prompt = prompt::step(&task());
     assert_eq!(prompt.system, prompt::step(&StepInput { query: "x".into(), ..StepInput::default() }).system);
     assert!(!prompt.system.contains('{') || !prompt.system.contains("{tools}") && !prompt.system.contains("{data}"));
-    assert!(prompt.system.contains("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content)"));
+    assert!(prompt.system.contains("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content"));
     assert!(prompt.system.contains("language of the request"));
     let user = &prompt.user;
     for fact in [
@@ -153,13 +155,24 @@ fn the_prefix_never_changes_and_the_facts_are_there() {
         "1: error Cart::total reportUndefinedVariable [basedpyright] \"Optional\" is not defined",
         "f1: Import `Optional` from `typing` (for 1, preferred)",
         "Result of edit_symbol (failed)",
-        "This is step 3. 1 failed in a row",
+        "This is step 3. 1 failed in a row; try another way. A fix is offered: apply_fix with fix \"f1\". Reply in JSON",
     ] {
         assert!(user.contains(fact), "{fact}\n{user}");
     }
     assert!(user.contains(SOURCE.trim_end()), "the source is quoted byte for byte");
     assert!(user.contains("read_symbol ok: def total(self"), "an older result is one line");
     assert_eq!(user.matches("price = price * rate").count(), 1, "and only one line");
+}
+
+#[test]
+fn the_last_line_says_what_the_structure_tells() {
+    let last = |input: &StepInput| prompt::step(input).user.lines().last().unwrap_or_default().to_owned();
+    assert!(last(&StepInput { query: "Explica f".into(), ..task() }).contains("reads like a question: edit nothing"));
+    let mut done = StepInput { diagnostics: vec![], fixes: vec![], error_count: 0, ..task() };
+    done.results[1].ok = true;
+    assert!(last(&done).contains("Nothing is reported any more"));
+    done.results.clear();
+    assert_eq!(last(&done), "This is step 3. Reply in JSON, its texts in the language of the request.");
 }
 
 #[test]

@@ -62,7 +62,8 @@ fn what_only_colours_the_reply_is_mended_and_said() {
     let said = problems(&reading);
     assert!(said.contains("`continue`") && said.contains("`confidence`") && said.contains("`reasoning`"), "{said}");
     assert!(reading.value.is_some_and(|reply| reply.proceed && reply.confidence == 0.5));
-    assert!(!usable(r#"{"action":null,"reasoning":"r","continue":true,"confidence":-1}"#).proceed);
+    let done = usable(r#"{"action":null,"reasoning":"It adds up.","continue":true,"confidence":-1,"answer":""}"#);
+    assert_eq!((done.proceed, done.answer.as_str()), (false, "It adds up."));
 }
 
 #[test]

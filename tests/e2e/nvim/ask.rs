@@ -211,3 +211,29 @@ async fn the_offline_model_repairs_what_the_servers_can() {
     nvim.finished().await;
     assert_eq!(project.read("src/shop/cart.py"), before);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_burst_of_edits_is_settled_once_with_the_next_result() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n\n\nx = f()\n")]);
+    let edit =
+        |old: &str, new: &str| json!({"path": "a.py", "old_string": old, "new_string": new, "diagnostics": "defer"});
+    let server = ModelServer::start([
+        step("edit_file", edit("def f()", "def g()"), true),
+        step("edit_file", edit("return 1", "return missing"), true),
+        step("edit_file", edit("x = f()", "x = g()"), true),
+        step("read_symbol", json!({"symbol": "a.py::g"}), false),
+    ])
+    .await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("3").await;
+    nvim.command("AgentAsk rename f").await;
+    nvim.finished().await;
+    let told: Vec<String> = server.requests().iter().map(|request| request.said_by("user").to_owned()).collect();
+    assert!(told[1].contains("deferred to the next result") && !told[2].contains("is not defined"), "{}", told[2]);
+    let answer = nvim.answer().await;
+    assert!(answer.contains("4. read_symbol"), "{answer}");
+    let list = nvim.quickfix().await;
+    assert_eq!(list.len(), 2, "only what is left at the end: {list:#?}");
+    assert!(list[1].contains("g: \"missing\" is not defined"), "{list:#?}");
+}

@@ -129,10 +129,24 @@ async fn a_missing_wrong_or_dead_binary_gives_one_message_and_the_next_command_t
     let dead = nvim.wait("message").await;
     assert!(dead["text"].as_str().unwrap().contains("exit code 3"), "{dead}");
 
+    with("#!/bin/sh\nexec sleep 600\n");
+    nvim.lua::<bool>("require('sextant.rpc').handshake_ms = 300 return true").await;
+    nvim.command("AgentAsk fix this").await;
+    let hung = nvim.wait("message").await;
+    assert!(hung["text"].as_str().unwrap().contains("did not answer within 0.3 s"), "{hung}");
+    nvim.lua::<bool>("require('sextant.rpc').handshake_ms = 60000 return true").await;
+
     let real = env!("CARGO_BIN_EXE_sextant");
     with(&format!("#!/bin/sh\nexec {real} \"$@\"\n"));
     nvim.command("AgentAsk fix this").await;
-    nvim.finished().await;
+    assert!(
+        said(&nvim.failed().await).contains("no language server"),
+        "it runs, and nobody says anything about the file"
+    );
+    let kind: String = nvim
+        .lua("for _, c in ipairs(vim.api.nvim_list_chans()) do if c.client and c.client.name == 'sextant' then return c.client.type end end")
+        .await;
+    assert_eq!(kind, "msgpack-rpc", "a client of type remote would be closed for answering out of order");
     nvim.lua::<bool>("require('sextant').version = '9.9.9'; require('sextant.rpc').stop() return true").await;
     nvim.command("AgentAsk fix this").await;
     let wrong = nvim.wait("message").await;

@@ -1,5 +1,7 @@
 //! The product in a real Neovim with real basedpyright and ruff.
 
-mod ask;
+pub mod ask;
+mod buffers;
 mod failures;
+mod modes;
 mod plan;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::nvim::ask::BOTH;
+use crate::nvim::ask::{BOTH, options, step};
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 
@@ -30,6 +31,8 @@ async fn a_plan_is_shown_approved_run_and_rolled_back() {
         nvim.lua("local c = vim.api.nvim_win_get_config(0); return { c.relative, vim.bo.modifiable }").await;
     assert_eq!(window, json!(["editor", false]), "the cursor is in the floating window");
     assert_eq!(project.bytes(), before, "a plan changes nothing");
+    let status: String = nvim.lua("return require('sextant.show').status").await;
+    assert_eq!(status, "idle", "it waits for the user");
 
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
@@ -52,6 +55,38 @@ async fn a_plan_is_shown_approved_run_and_rolled_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_fix_that_adds_an_import_is_planned_with_the_module_level() {
+    let project = Project::shop();
+    let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
+    nvim.edit("src/shop/report.py").await;
+    nvim.command("AgentPlan make this file type-clean").await;
+    nvim.wait("SextantPlan").await;
+    let plan = document(&nvim).await;
+    assert!(plan.contains("  - symbols: `src/shop/report.py::Report::to_json`, `src/shop/report.py`"), "{plan}");
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("3 of 3 steps done") && summary.contains("0 new diagnostics, 5 fixed"), "{summary}");
+    assert!(project.read("src/shop/report.py").contains("import json\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_range_confines_a_plan_to_the_symbol_around_it() {
+    let project = Project::shop();
+    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
+    nvim.edit("src/shop/inventory.py").await;
+    let take = 1 + project.read("src/shop/inventory.py").lines().position(|line| line.contains("def take")).unwrap();
+    nvim.command(&format!("{take},{}AgentPlan fix this", take + 1)).await;
+    nvim.wait("SextantPlan").await;
+    let plan = document(&nvim).await;
+    assert_eq!(plan.matches("- [ ] ").count(), 1, "{plan}");
+    assert!(plan.contains("  - symbols: `src/shop/inventory.py::Inventory::take`"), "{plan}");
+    nvim.keys("<CR>").await;
+    let (_, edited) = nvim.wait_for(&["SextantEdited"]).await;
+    assert_eq!(edited["symbols"], json!(["src/shop/inventory.py::Inventory::take"]));
+    nvim.finished().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_step_at_a_time_leaves_the_rest_open() {
     let project = Project::shop();
     let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
@@ -62,4 +97,53 @@ async fn one_step_at_a_time_leaves_the_rest_open() {
     nvim.finished().await;
     let plan = document(&nvim).await;
     assert_eq!((plan.matches("- [x] ").count(), plan.matches("- [ ] ").count()), (1, 3), "{plan}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_plan_keeps_its_finished_steps_and_its_open_ones() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n")]);
+    let plan_step = |symbol: &str| json!({"title": format!("change {symbol}"), "symbols": [format!("a.py::{symbol}")], "because": "asked", "expect": "changed"});
+    let server = ModelServer::start([
+        Reply::Json(json!({"title": "Two changes", "reason": "asked", "steps": [plan_step("f"), plan_step("g")], "confidence": 1})),
+        step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), false),
+        Reply::Stall("{".into()),
+    ])
+    .await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("<CR>").await;
+    server.requests_seen(3).await;
+    nvim.keys("<C-c>").await;
+    let failure = nvim.failed().await;
+    assert_eq!(failure["kind"], "cancelled", "{failure}");
+    let plan = document(&nvim).await;
+    assert!(plan.contains("- [x] change f") && plan.contains("- [ ] change g"), "{plan}");
+    assert!(project.read("a.py").contains("return 11"));
+    // It goes on where it was stopped.
+    server.push(step("edit_file", json!({"path": "a.py", "old_string": "return 2", "new_string": "return 22"}), false));
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    assert!(document(&nvim).await.contains("- [x] change g"));
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert!(project.read("a.py").contains("return 1\n") && project.read("a.py").contains("return 2\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_does_not_fit_the_project_is_asked_again_and_then_refused() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let wrong = || {
+        let step = json!({"title": "x", "symbols": ["a.py::nobody", "../b.py"], "because": "", "expect": ""});
+        Reply::Json(json!({"title": "T", "reason": "", "steps": [step], "confidence": 1}))
+    };
+    let server = ModelServer::start([wrong(), wrong(), wrong()]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change it").await;
+    let failure = nvim.failed().await;
+    let message = failure["message"].as_str().unwrap();
+    assert!(message.contains("no single symbol nobody") && message.contains("outside the workspace"), "{failure}");
+    assert!(server.requests()[1].said_by("user").contains("nobody"), "the model is told what does not fit");
 }

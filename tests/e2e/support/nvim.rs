@@ -63,7 +63,7 @@ end
 /// Tells the test what the plugin tells the user's own autocommands, and what it says in messages.
 const EARS: &str = r"
 local channel = ...
-for _, name in ipairs({ 'SextantStarted', 'SextantFinished', 'SextantFailed', 'SextantEdited', 'SextantPlan' }) do
+for _, name in ipairs({ 'SextantStarted', 'SextantFinished', 'SextantFailed', 'SextantEdited', 'SextantPlan', 'SextantQuestion' }) do
   vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(args)
     vim.rpcnotify(channel, 'heard', name, vim.json.encode(args.data or vim.empty_dict()))
   end })

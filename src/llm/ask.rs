@@ -1,6 +1,6 @@
 //! What a request is, as far as words alone tell: a repair, a question, or work that needs understanding.
 
-/// The offline model can serve the first kind only.
+/// The offline model serves the first kind only; a prompt reminds a language model of the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     Repair,

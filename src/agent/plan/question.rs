@@ -1,0 +1,90 @@
+//! A question to the user in supervised mode: asked once, with options, and what each answer does.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::evaluate::Trigger;
+use crate::agent::journal::{FileChange, Journal};
+use crate::agent::outcome::{Ending, Outcome};
+use crate::agent::plan::{State, Steps};
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::base::failure::Failure;
+
+/// What was asked, and about which step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    pub step: usize,
+    pub text: String,
+    /// Checkpoints of the task before the step.
+    pub mark: usize,
+}
+
+/// The answers, in the order in which they are offered.
+pub const OPTIONS: [&str; 4] =
+    ["go on with the next step", "do this step again", "take this step back and pause", "leave it and pause"];
+
+impl Question {
+    pub(super) fn new(step: usize, title: &str, trigger: &Trigger, mark: usize) -> Self {
+        let text = format!("Step {} (“{title}”): {}. What now?", step + 1, trigger.words());
+        Self { step, text, mark }
+    }
+}
+
+impl Session {
+    /// Answers the open question with one of [`OPTIONS`], counted from 1.
+    pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
+        let mut waiting = self.plan.lock().await;
+        let question = waiting.as_mut().and_then(|(_, task)| task.question.take());
+        let (Some(question), Some((plan, task))) = (question, waiting.as_mut()) else {
+            drop(waiting);
+            let failure =
+                Failure::user("no question is open", "a plan in supervised mode asks one when it leaves its plan");
+            return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, outcome.summary.clone()));
+        };
+        match choice {
+            1 => {}
+            2 => plan.steps[question.step].state = State::Open,
+            3 => {
+                if let Err(failure) = self.roll_back_to(task, question.mark).await {
+                    task.question = Some(question);
+                    drop(waiting);
+                    return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| {
+                        (outcome.ok, outcome.summary.clone())
+                    });
+                }
+                plan.steps[question.step].state = State::Open;
+                plan.steps[question.step].outcome = "taken back".to_owned();
+            }
+            4 => {}
+            _ => {
+                task.question = Some(question);
+                drop(waiting);
+                let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", OPTIONS.len()));
+                return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| {
+                    (outcome.ok, outcome.summary.clone())
+                });
+            }
+        }
+        drop(waiting);
+        if choice <= 2 { self.approve(Steps::All, cancel).await } else { self.pause().await }
+    }
+
+    /// Takes back every change of a task after a mark: the rollback of one step.
+    pub(crate) async fn roll_back_to(&self, task: &mut Task, mark: usize) -> Result<(), Failure> {
+        let after = task.journal.checkpoints.split_off(mark.min(task.journal.checkpoints.len()));
+        let part = Journal { request: task.journal.request.clone(), checkpoints: after };
+        let inverse: Vec<FileChange> = part.net().into_iter().rev().map(FileChange::inverse).collect();
+        if let Err(failure) = self.carry_over(&inverse).await {
+            task.journal.checkpoints.extend(part.checkpoints);
+            return Err(failure);
+        }
+        for file in &inverse {
+            match &file.after {
+                Some(text) => task.seen.insert(file.path.clone(), text.clone()),
+                None => task.seen.remove(&file.path),
+            };
+        }
+        task.pending = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! `sextant diff`: which diagnostics a change introduced, fixed, hid or uncovered, and the exit status that follows.
+
+mod arguments;
+mod batch;
+mod checkout;
+mod collect;
+mod compare;
+mod git;
+mod json;
+mod progress;
+mod question;
+mod report;
+mod revisions;
+mod selection;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::base::failure::{Failure, Kind};
+pub(super) use crate::cli::diff::arguments::Arguments;
+use crate::cli::diff::arguments::Format;
+use crate::cli::diff::compare::Comparison;
+use crate::cli::log;
+
+/// The question cannot be answered.
+const FAILED: u8 = 2;
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    if let Some(path) = &arguments.servers.log {
+        log::start(path);
+    }
+    if arguments.batch {
+        return match batch::run(std::io::stdin().lock(), std::io::stdout().lock()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => fail(&failure, arguments.format),
+        };
+    }
+    let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => {
+            let ended = runtime.block_on(async {
+                tokio::select! {
+                    ended = question::answer(arguments) => ended,
+                    () = stopped() => Err(Failure::new(Kind::Cancelled, "stopped", "nothing was changed")),
+                }
+            });
+            runtime.shutdown_timeout(Duration::from_millis(200));
+            ended
+        }
+        Err(error) => Err(Failure::new(Kind::Internal, format!("no runtime: {error}"), "free some memory")),
+    };
+    match ended {
+        Ok(mut found) => {
+            let status = status(&found, arguments);
+            found.keep_from(arguments.severity.severity());
+            print(&found, arguments.format);
+            ExitCode::from(status)
+        }
+        Err(failure) => fail(&failure, arguments.format),
+    }
+}
+
+fn status(found: &Comparison, arguments: &Arguments) -> u8 {
+    let fails = arguments.fail_on.severity().is_some_and(|severity| found.has_new(severity));
+    if arguments.strict && found.is_partial() { FAILED } else { u8::from(fails) }
+}
+
+fn print(found: &Comparison, format: Format) {
+    let text = match format {
+        Format::Text => report::text(found),
+        Format::Json => json::json(found).to_string(),
+        Format::Errorformat => {
+            // What is not known must not look like nothing: it goes where it disturbs no reader of lines.
+            report::unknown(found).iter().for_each(|what| complain(&format!("not known: {what}")));
+            report::errorformat(found)
+        }
+    };
+    if !text.is_empty() {
+        // A reader that went away is no error of ours.
+        let _ = writeln!(std::io::stdout().lock(), "{text}");
+    }
+}
+
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "sextant: {text}");
+}
+
+fn fail(failure: &Failure, format: Format) -> ExitCode {
+    complain(&format!("{}\n  → {}", failure.message, failure.hint));
+    if format == Format::Json {
+        let _ = writeln!(std::io::stdout().lock(), "{}", serde_json::json!({"type": "failed", "failure": failure}));
+    }
+    ExitCode::from(FAILED)
+}
+
+/// Waits until somebody wants this process to end; temporary folders and servers then go in order.
+async fn stopped() {
+    let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,227 @@
+//! What became of every diagnostic between two sides, with the names a reader knows it by.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::agent::verdict::{Found, Namer};
+use crate::cli::diff::collect::{Said, Side, Silent};
+use crate::cli::diff::git::Changed;
+use crate::cli::diff::revisions::Revision;
+use crate::diagnostics::delta::{Change, FileChange, How, delta};
+use crate::diagnostics::model::{Diagnostic, Severity};
+
+/// What became of a diagnostic, in the order in which a reader wants to hear of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum State {
+    New,
+    /// The same complaint about the same code, in other words or with another severity.
+    Updated,
+    /// Seen only because an earlier parse or import error went away.
+    Revealed,
+    /// Gone only because the file no longer parses.
+    Masked,
+    Fixed,
+    Unchanged,
+}
+
+impl State {
+    pub const ALL: [Self; 6] = [Self::New, Self::Updated, Self::Revealed, Self::Masked, Self::Fixed, Self::Unchanged];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Updated => "updated",
+            Self::Revealed => "revealed",
+            Self::Masked => "masked",
+            Self::Fixed => "fixed",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// One diagnostic and what became of it. The place is the later one, where there is one.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub state: State,
+    pub found: Found,
+    /// What it was before, where it is on both sides.
+    pub was: Option<Found>,
+}
+
+impl Entry {
+    pub fn severity(&self) -> Severity {
+        self.found.diagnostic.severity
+    }
+
+    pub fn file(&self) -> &str {
+        &self.found.symbol.file
+    }
+}
+
+/// The whole answer.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    pub before: Revision,
+    /// `None` for the working tree.
+    pub after: Option<Revision>,
+    /// By file, then as [`State`] is ordered, then worst first.
+    pub entries: Vec<Entry>,
+    /// Providers whose answers are compared, sorted.
+    pub providers: Vec<String>,
+    pub silent: Vec<Silent>,
+    /// Why less was checked than was asked for, a sentence each.
+    pub gaps: Vec<String>,
+    /// Files that were checked, and how many of them changed.
+    pub checked: usize,
+    pub changed: usize,
+}
+
+impl Comparison {
+    /// Whether something is not known that was asked for.
+    pub fn is_partial(&self) -> bool {
+        !self.silent.is_empty() || !self.gaps.is_empty()
+    }
+
+    pub fn after_name(&self) -> &str {
+        self.after.as_ref().map_or("working tree", |revision| &revision.name)
+    }
+
+    pub fn count(&self, state: State) -> usize {
+        self.entries.iter().filter(|entry| entry.state == state).count()
+    }
+
+    /// Whether there is something new of at least this severity.
+    pub fn has_new(&self, severity: Severity) -> bool {
+        self.entries.iter().any(|entry| entry.state == State::New && entry.severity() <= severity)
+    }
+
+    /// Leaves out what is less severe than the floor on both sides.
+    pub fn keep_from(&mut self, floor: Severity) {
+        self.entries.retain(|entry| {
+            let was = entry.was.as_ref().map(|was| was.diagnostic.severity);
+            entry.severity() <= floor || was.is_some_and(|was| was <= floor)
+        });
+    }
+}
+
+/// Matches what both sides said. `files` are those that were checked.
+pub(super) fn entries(files: &[Changed], before: &Side, after: &Side, said: &Said) -> Vec<Entry> {
+    let mut change = Change::default();
+    for file in files {
+        match (&file.old, &file.new) {
+            (Some(old), Some(new)) if old == new => {
+                let (was, is) = (text(before, old), text(after, new));
+                change.files.push(FileChange { path: old, before: was, after: is });
+            }
+            (old, new) => {
+                let gone = old.iter().map(|old| FileChange { path: old, before: text(before, old), after: None });
+                change.files.extend(gone);
+                let come = new.iter().map(|new| FileChange { path: new, before: None, after: text(after, new) });
+                change.files.extend(come);
+                change.renames.extend(old.clone().zip(new.clone()));
+            }
+        }
+    }
+    // A path may be left by one file and taken by another.
+    merge(&mut change.files);
+    let result = delta(&change, &said.before, &said.after);
+    let (mut old_names, mut new_names) = (Namer::default(), Namer::default());
+    let mut was = |index: usize| name(&mut old_names, &said.before, index, before);
+    let mut is = |index: usize| name(&mut new_names, &said.after, index, after);
+    let mut out = Vec::new();
+    let entry = |state, found, was| Entry { state, found, was };
+    out.extend(result.new.iter().map(|index| entry(State::New, is(*index), None)));
+    out.extend(result.revealed.iter().map(|index| entry(State::Revealed, is(*index), None)));
+    out.extend(result.masked.iter().map(|index| entry(State::Masked, was(*index), None)));
+    out.extend(result.fixed.iter().map(|index| entry(State::Fixed, was(*index), None)));
+    for pair in &result.persisting {
+        let state = if pair.how == How::Updated { State::Updated } else { State::Unchanged };
+        out.push(entry(state, is(pair.after), Some(was(pair.before))));
+    }
+    out.sort_by(|a, b| order(a).cmp(&order(b)));
+    out
+}
+
+fn order(entry: &Entry) -> (&str, State, Severity, u32, u32, &str) {
+    let Found { line, column, diagnostic, .. } = &entry.found;
+    (entry.file(), entry.state, entry.severity(), *line, *column, &diagnostic.message)
+}
+
+fn text<'s>(side: &'s Side, path: &str) -> Option<&'s str> {
+    side.texts.get(path).map(String::as_str)
+}
+
+fn name(namer: &mut Namer, said: &[Diagnostic], index: usize, side: &Side) -> Found {
+    namer.name(&said[index], |path| text(side, path))
+}
+
+/// Brings the two halves of one path together.
+fn merge(files: &mut Vec<FileChange<'_>>) {
+    let mut by_path: BTreeMap<&str, FileChange<'_>> = BTreeMap::new();
+    for file in files.iter() {
+        let known = by_path.entry(file.path).or_insert(FileChange { path: file.path, before: None, after: None });
+        known.before = known.before.or(file.before);
+        known.after = known.after.or(file.after);
+    }
+    *files = by_path.into_values().collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::text::{Position, Range};
+    use crate::diagnostics::model::{Confidence, Location};
+
+    fn side(texts: &[(&str, &str)]) -> Side {
+        let texts = texts.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        Side { name: String::new(), root: "/".into(), texts }
+    }
+
+    fn said(file: &str, line: u32, message: &str) -> Diagnostic {
+        let at = |character| Position { line, character };
+        Diagnostic {
+            source: "lsp:x".into(),
+            severity: Severity::Error,
+            code: Some("c".into()),
+            message: message.into(),
+            location: Location::Range { file: file.into(), range: Range { start: at(11), end: at(14) } },
+            confidence: Confidence::Medium,
+            suggested_action: None,
+            evidence: None,
+        }
+    }
+
+    fn file(old: &str, new: &str) -> Changed {
+        let side = |path: &str| (!path.is_empty()).then(|| path.to_owned());
+        Changed { old: side(old), new: side(new) }
+    }
+
+    fn shown(entries: &[Entry]) -> Vec<String> {
+        entries.iter().map(|e| format!("{} {}:{}", e.state.name(), e.found.symbol, e.found.line)).collect()
+    }
+
+    #[test]
+    fn a_renamed_file_whose_old_path_is_a_new_file_brings_its_diagnostics_along() {
+        let text =
+            "class A:\n    def f(self) -> int:\n        return bad\n\n    def g(self) -> int:\n        return 1\n";
+        let fresh = "def h() -> int:\n    return bad\n";
+        let (before, after) = (side(&[("a.py", text)]), side(&[("b.py", text), ("a.py", fresh)]));
+        let answers = Said {
+            before: vec![said("a.py", 2, "m")],
+            after: vec![said("a.py", 1, "m"), said("b.py", 2, "m")],
+            ..Said::default()
+        };
+        let found = entries(&[file("a.py", "b.py"), file("", "a.py")], &before, &after, &answers);
+        assert_eq!(shown(&found), ["new a.py::h:2", "unchanged b.py::A::f:3"]);
+        assert_eq!(found[1].was.as_ref().map(|was| was.symbol.file.as_str()), Some("a.py"));
+    }
+
+    #[test]
+    fn what_is_gone_is_named_by_where_it_was() {
+        let (before, after) = (side(&[("a.py", "def f() -> int:\n    return bad\n")]), side(&[("a.py", "x = 1\n")]));
+        let answers = Said { before: vec![said("a.py", 1, "m")], ..Said::default() };
+        assert_eq!(shown(&entries(&[file("a.py", "a.py")], &before, &after, &answers)), ["fixed a.py::f:2"]);
+    }
+}

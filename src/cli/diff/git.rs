@@ -1,0 +1,241 @@
+//! Asks git about a repository, through its own program and only in ways that change nothing there.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use crate::base::failure::{Failure, Kind};
+
+/// One file between two states; `old` or `new` is `None` where it does not exist there. Paths are relative to the
+/// top of the repository. A renamed file has both, and they differ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Changed {
+    pub old: Option<String>,
+    pub new: Option<String>,
+}
+
+/// A repository with a working tree.
+#[derive(Clone, Debug)]
+pub(super) struct Git {
+    /// The top folder of the working tree, without symbolic links.
+    pub top: PathBuf,
+    /// The folder where git keeps its records.
+    folder: PathBuf,
+}
+
+/// What git said: standard output where it succeeded, else the last line of its complaint.
+type Said = Result<Vec<u8>, String>;
+
+impl Git {
+    /// The repository that a folder is in.
+    ///
+    /// # Errors
+    /// There is no git, no repository, or one without a working tree.
+    pub async fn open(folder: &Path) -> Result<Self, Failure> {
+        let ask = async |what: &str| {
+            let mut command = program();
+            command.current_dir(folder).args(["rev-parse", what]);
+            said(command).await?.map_err(|why| {
+                let none = why.contains("not a git repository");
+                let message = if none {
+                    format!("{} is not in a git repository", folder.display())
+                } else {
+                    format!("git cannot read {}: {why}", folder.display())
+                };
+                Failure::user(message, "go to a repository with a working tree, or name one with --root")
+            })
+        };
+        let top = path(ask("--show-toplevel").await?)?;
+        let top = top.canonicalize().unwrap_or(top);
+        Ok(Self { top, folder: path(ask("--absolute-git-dir").await?)? })
+    }
+
+    fn command(&self, tree: &Path) -> Command {
+        let mut command = program();
+        command.current_dir(tree).arg("--git-dir").arg(&self.folder).arg("--work-tree").arg(tree);
+        command
+    }
+
+    async fn ask(&self, arguments: &[&str]) -> Result<Said, Failure> {
+        let mut command = self.command(&self.top);
+        command.args(arguments);
+        said(command).await
+    }
+
+    async fn must(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+        self.ask(arguments).await?.map_err(|why| failed(arguments, &why))
+    }
+
+    /// The commit that a revision means; `None` where it means none.
+    pub async fn commit(&self, revision: &str) -> Result<Option<String>, Failure> {
+        let wanted = format!("{revision}^{{commit}}");
+        let said = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).await?;
+        Ok(said.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
+    }
+
+    /// The best common ancestor of two commits; `None` where there is none.
+    pub async fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Failure> {
+        let said = self.ask(&["merge-base", one, other]).await?;
+        Ok(said.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
+    }
+
+    /// The files that differ, sorted. Without a second commit: from the first to the working tree, new files
+    /// included that git does not know yet. A file may be named that turns out to be the same.
+    pub async fn changes(&self, before: &str, after: Option<&str>) -> Result<Vec<Changed>, Failure> {
+        let mut arguments = vec![if after.is_some() { "diff-tree" } else { "diff-index" }];
+        arguments.extend(["--name-status", "-M", "-z", "-r"]);
+        arguments.push(before);
+        arguments.extend(after);
+        arguments.push("--");
+        let mut changes = name_status(&self.must(&arguments).await?);
+        if after.is_none() {
+            let new = self.must(&["ls-files", "--others", "--exclude-standard", "-z"]).await?;
+            changes.extend(names(&new).map(|path| Changed { old: None, new: Some(path.to_owned()) }));
+        }
+        changes.sort();
+        changes.dedup();
+        Ok(changes)
+    }
+
+    /// The regular files of a commit.
+    pub async fn files(&self, commit: &str) -> Result<Vec<String>, Failure> {
+        let listing = self.must(&["ls-tree", "-r", "-z", "--full-tree", commit]).await?;
+        Ok(names(&listing).filter_map(|entry| entry.strip_prefix("100")?.split_once('\t')).map(second).collect())
+    }
+
+    /// The files of the working tree that git knows or would take; some may be gone, or be links.
+    pub async fn working_files(&self) -> Result<Vec<String>, Failure> {
+        let listing = self.must(&["ls-files", "--cached", "--others", "--exclude-standard", "-z"]).await?;
+        let mut files: Vec<String> = names(&listing).map(str::to_owned).collect();
+        // A file with a conflict is named once for each side.
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// What lies in the working tree and git does not keep: ignored files, whole folders with a `/` at the end,
+    /// and the folders of submodules.
+    pub async fn unkept(&self) -> Result<Vec<String>, Failure> {
+        let ignored = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let mut out: Vec<String> = names(&self.must(&ignored).await?).map(str::to_owned).collect();
+        let staged = self.must(&["ls-files", "--stage", "-z"]).await?;
+        let modules = names(&staged).filter_map(|entry| entry.strip_prefix("160000 ")?.split_once('\t'));
+        out.extend(modules.map(|(_, path)| format!("{path}/")));
+        Ok(out)
+    }
+
+    /// Writes all files of a commit below an empty folder `tree`; the repository's own index is not touched.
+    /// `index` is where the index of this checkout is kept, and must be outside of `tree`.
+    pub async fn checkout(&self, commit: &str, tree: &Path, index: &Path) -> Result<(), Failure> {
+        for arguments in [["read-tree", commit].as_slice(), &["checkout-index", "--all", "--force", "--quiet"]] {
+            // Git runs inside of the new tree, so that line ends follow the attributes of the commit itself.
+            let mut command = self.command(tree);
+            command.env("GIT_INDEX_FILE", index).env("GIT_LFS_SKIP_SMUDGE", "1").args(arguments);
+            said(command).await?.map_err(|why| failed(arguments, &why))?;
+        }
+        Ok(())
+    }
+}
+
+fn program() -> Command {
+    let mut command = Command::new("git");
+    // No hooks and no monitor of the repository's choice, no lock that the user's own git would meet.
+    command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.sparseCheckout=false"]);
+    command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+async fn said(mut command: Command) -> Result<Said, Failure> {
+    let output = command.output().await.map_err(|error| {
+        Failure::new(Kind::Config, format!("git cannot be started: {error}"), "install git, and put it on PATH")
+    })?;
+    if output.status.success() {
+        return Ok(Ok(output.stdout));
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let line = complaint.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
+    Ok(Err(line.trim_start_matches("fatal: ").to_owned()))
+}
+
+fn failed(arguments: &[&str], why: &str) -> Failure {
+    let what = arguments.first().copied().unwrap_or_default();
+    Failure::new(Kind::Tool, format!("git {what} failed: {why}"), "run git status there; it says what is wrong")
+}
+
+fn path(mut line: Vec<u8>) -> Result<PathBuf, Failure> {
+    while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+        line.pop();
+    }
+    let text = String::from_utf8(line).map_err(|_| {
+        Failure::user("the path of the repository is not UTF-8", "move the repository to a folder with another name")
+    })?;
+    Ok(PathBuf::from(text))
+}
+
+fn second((_, path): (&str, &str)) -> String {
+    path.to_owned()
+}
+
+/// The parts of a list that end in NUL. A name that is not UTF-8 is left out: nothing here could speak of it.
+fn names(list: &[u8]) -> impl Iterator<Item = &str> {
+    list.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok()).filter(|name| !name.is_empty())
+}
+
+/// Reads `--name-status -z`: a letter, its score, and one path or, for renames and copies, two.
+fn name_status(list: &[u8]) -> Vec<Changed> {
+    let mut out = Vec::new();
+    let mut parts = list.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    let read = |part: Option<&[u8]>| part.and_then(|name| std::str::from_utf8(name).ok()).map(str::to_owned);
+    while let Some(status) = parts.next() {
+        let letter = status.first().copied().unwrap_or_default();
+        let first = read(parts.next());
+        let (old, new) = match letter {
+            b'R' => (first, read(parts.next())),
+            b'C' => (None, read(parts.next())),
+            b'A' => (None, first),
+            b'D' => (first, None),
+            _ => (first.clone(), first),
+        };
+        if old.is_some() || new.is_some() {
+            out.push(Changed { old, new });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_names_the_sides_on_which_the_file_exists() {
+        let list =
+            "M\0a b.py\0R087\0old.py\0ü/new.py\0D\0gone.py\0A\0line\nbreak.py\0T\0kind.py\0C100\0from.py\0to.py\0";
+        let read: Vec<(Option<String>, Option<String>)> =
+            name_status(list.as_bytes()).into_iter().map(|changed| (changed.old, changed.new)).collect();
+        let some = |path: &str| Some(path.to_owned());
+        assert_eq!(
+            read,
+            [
+                (some("a b.py"), some("a b.py")),
+                (some("old.py"), some("ü/new.py")),
+                (some("gone.py"), None),
+                (None, some("line\nbreak.py")),
+                (some("kind.py"), some("kind.py")),
+                (None, some("to.py")),
+            ]
+        );
+        assert!(name_status(b"").is_empty());
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf_8_shifts_nothing() {
+        let read = name_status(b"M\0\xff.py\0D\0b.py\0R100\0\xff\0c.py\0");
+        let expected = [(Some("b.py"), None), (None, Some("c.py"))];
+        let expected = expected.map(|(old, new)| Changed { old: old.map(str::to_owned), new: new.map(str::to_owned) });
+        assert_eq!(read, expected);
+        assert_eq!(names(b"a\0\xff\0b c\0").collect::<Vec<_>>(), ["a", "b c"]);
+    }
+}

@@ -1,0 +1,22 @@
+//! What a long run says on standard error while it works.
+
+use std::io::{IsTerminal, Write};
+
+/// Whoever looks at the terminal, or nobody.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    shown: bool,
+}
+
+impl Progress {
+    /// Shown where it is asked for or where standard error is a terminal.
+    pub fn new(asked: bool) -> Self {
+        Self { shown: asked || std::io::stderr().is_terminal() }
+    }
+
+    pub fn say(self, text: &str) {
+        if self.shown {
+            let _ = writeln!(std::io::stderr().lock(), "sextant: {text}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+-- Sets up the demo in a terminal: the file, and a note on top that says what to type.
+local file = assert(vim.env.SEXTANT_DEMO_FILE, 'SEXTANT_DEMO_FILE is not set; make demo sets it')
+
+local NOTE = {
+  ' This is a copy of a small project, with real errors by basedpyright and ruff. Type:',
+  '',
+  '   :AgentPlan make this file type-clean     a plan, step by step; nothing is changed yet',
+  '   <CR>                                     in the plan window: approve and run it',
+  '   :AgentUndo                               take all of it back',
+  '',
+  ' :AgentAsk fix this   works on the function at the cursor alone.      :qa! leaves.',
+}
+
+vim.o.number = true
+vim.o.signcolumn = 'yes'
+vim.diagnostic.config({ virtual_text = true, severity_sort = true })
+
+vim.cmd.edit(file)
+local note = vim.api.nvim_create_buf(false, true)
+vim.api.nvim_buf_set_lines(note, 0, -1, false, NOTE)
+vim.bo[note].modifiable = false
+local win = vim.api.nvim_open_win(note, false, { split = 'above', win = 0, height = #NOTE })
+vim.wo[win].winfixheight = true
+vim.wo[win].number = false
+vim.wo[win].signcolumn = 'no'

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Shows Sextant at work in a real Neovim with real language servers, on a copy of tests/fixtures/shop.
+
+In a terminal it opens Neovim and says what to type. Otherwise it prints a transcript, and ends with a
+status other than 0 when the job was not done. `make demo` builds the binary and names the tools.
+"""
+
+import fcntl
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import typing
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+HERE = ROOT / "tests" / "demo"
+SHOP = ROOT / "tests" / "fixtures" / "shop"
+PLACE = ROOT / ".demo"
+COPY = PLACE / "shop"
+FILE = "src/shop/report.py"
+BINARY = ROOT / "target" / "debug" / "sextant"
+# What the checkers leave behind is not the project.
+LEFT_BEHIND = {".ruff_cache", "__pycache__"}
+# Seconds for the whole of it; every single wait inside has its own, shorter end.
+PATIENCE = 600
+
+
+def fail(text: str) -> typing.NoReturn:
+    print(f"demo: {text}", flush=True)
+    sys.exit(1)
+
+
+def tool(variable: str, inside: str = "") -> pathlib.Path:
+    folder = os.environ.get(variable)
+    if not folder:
+        fail(f"{variable} is not set; start it with make demo")
+    path = pathlib.Path(folder) / inside
+    if not path.exists():
+        fail(f"{path} is missing; make tools fetches it")
+    return path
+
+
+def files(folder: pathlib.Path) -> "dict[str, bytes]":
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not LEFT_BEHIND.intersection(path.parts):
+            found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found
+
+
+def environment() -> "dict[str, str]":
+    """The user's own, but with no trace of their Neovim configuration."""
+    env = dict(os.environ)
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        folder = PLACE / "home" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        env[name] = str(folder)
+    for name in ("VIMINIT", "NVIM", "NVIM_APPNAME", "NVIM_LISTEN_ADDRESS"):
+        env.pop(name, None)
+    env["SEXTANT_DEMO_BINARY"] = str(BINARY)
+    env["SEXTANT_DEMO_FILE"] = FILE
+    return env
+
+
+def main() -> int:
+    nvim = tool("SEXTANT_NVIM")
+    for name in ("basedpyright-langserver", "ruff"):
+        tool("SEXTANT_TOOLS", name)
+    if not BINARY.exists():
+        fail(f"{BINARY} is missing; cargo build makes it")
+    PLACE.mkdir(exist_ok=True)
+    lock = open(PLACE / "lock", "w", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        fail(f"another demo runs in {PLACE}")
+    for folder in (COPY, PLACE / "home"):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(SHOP, COPY, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+    before = files(COPY)
+    command = [str(nvim), "--clean", "-n", "--cmd", "let &runtimepath = $SEXTANT_DEMO_ROOT . ',' . &runtimepath"]
+    command += ["-c", "luafile $SEXTANT_DEMO_ROOT/tests/demo/servers.lua"]
+    env = environment()
+    env["SEXTANT_DEMO_ROOT"] = str(ROOT)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        script = "luafile $SEXTANT_DEMO_ROOT/tests/demo/interactive.lua"
+        return subprocess.run([*command, "-c", script], cwd=COPY, env=env, check=False).returncode
+
+    script = "luafile $SEXTANT_DEMO_ROOT/tests/demo/transcript.lua"
+    command += ["--headless", "-c", script]
+    # Neovim's messages; the transcript says the same in its own order.
+    with open(PLACE / "messages", "w+", encoding="utf-8", errors="replace") as messages:
+        try:
+            status = subprocess.run(
+                command, cwd=COPY, env=env, check=False, stdin=subprocess.DEVNULL, stderr=messages, timeout=PATIENCE
+            ).returncode
+        except subprocess.TimeoutExpired:
+            fail(f"no end after {PATIENCE} s")
+        if status != 0:
+            messages.seek(0)
+            print(messages.read(), flush=True)
+            fail("the job was not done; the lines above say why")
+    after = files(COPY)
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if changed:
+        fail(f"the workspace is not what it was: {', '.join(changed)}")
+    size = sum(len(content) for content in after.values())
+    print(f"\nThe workspace is what it was, byte for byte ({len(after)} files, {size} bytes).", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+-- Configures Neovim for the demo as a user would: the language servers, and Sextant's setup().
+local tools = assert(vim.env.SEXTANT_TOOLS, 'SEXTANT_TOOLS is not set; make demo sets it')
+
+vim.lsp.config('basedpyright', {
+  cmd = { tools .. '/basedpyright-langserver', '--stdio' },
+  filetypes = { 'python' },
+  root_markers = { 'pyproject.toml' },
+})
+vim.lsp.config('ruff', {
+  cmd = { tools .. '/ruff', 'server' },
+  filetypes = { 'python' },
+  root_markers = { 'pyproject.toml' },
+})
+vim.lsp.enable({ 'basedpyright', 'ruff' })
+
+require('sextant').setup({
+  binary = vim.env.SEXTANT_DEMO_BINARY,
+  -- The servers start cold, perhaps on a busy machine.
+  diagnostics = { timeout_ms = 20000, start_timeout_ms = 120000 },
+})

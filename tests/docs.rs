@@ -1,0 +1,166 @@
+//! Whether the documentation is true of the source, as far as text alone can tell: options, tags, events, flags.
+//!
+//! Nothing of the product is linked here.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Every file with this ending below a folder, as text.
+fn texts(folder: &Path, ending: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            out.extend(texts(&path, ending));
+        } else if path.extension().is_some_and(|found| found == ending) {
+            out.push(fs::read_to_string(path).unwrap());
+        }
+    }
+    out
+}
+
+/// The options of a Lua table as `name` and default, nested ones as `diagnostics.max`. The model's own keys are
+/// the binary's business.
+fn options(source: &str) -> Vec<(String, String)> {
+    let table = source.split_once("M.defaults = {\n").expect("the defaults").1.split_once("\n}").expect("their end").0;
+    let mut out = Vec::new();
+    let mut outer = String::new();
+    for line in table.lines().map(str::trim).filter(|line| !line.starts_with("--")) {
+        if line == "}," {
+            outer.clear();
+            continue;
+        }
+        let Some((name, value)) = line.split_once(" = ") else { continue };
+        let value = value.trim_end_matches(',');
+        let inner = value.strip_prefix("{ ").and_then(|rest| rest.strip_suffix(" }"));
+        match (value, inner) {
+            ("{", _) => outer = format!("{name}."),
+            (_, Some(inner)) if name != "model" => {
+                let (key, value) = inner.split_once(" = ").expect("one option a line");
+                out.push((format!("{name}.{key}"), value.to_owned()));
+            }
+            _ => out.push((format!("{outer}{name}"), value.to_owned())),
+        }
+    }
+    out
+}
+
+/// What stands between a tag and the next one.
+fn entry<'t>(help: &'t str, tag: &str) -> Option<&'t str> {
+    let (_, rest) = help.split_once(&format!("*{tag}*"))?;
+    Some(rest.split_once(" *").map_or(rest, |(text, _)| text))
+}
+
+/// The options that the help leaves out, or gives another default.
+fn undocumented(source: &str, help: &str) -> Vec<String> {
+    let stated = |(name, default): &(String, String)| {
+        let text = entry(help, &format!("sextant-option-{name}"));
+        text.is_some_and(|text| text.contains(&format!("Default: `{default}`\n")))
+    };
+    options(source).into_iter().filter(|option| !stated(option)).map(|(name, _)| name).collect()
+}
+
+/// The words of a text between two marks, without blanks in them.
+fn between(text: &str, open: &str, close: char) -> BTreeSet<String> {
+    let after = text.match_indices(open).map(|(at, _)| &text[at + open.len()..]);
+    let words = after.filter_map(|rest| rest.split_once(close).map(|(word, _)| word));
+    words.filter(|word| !word.is_empty() && !word.contains(char::is_whitespace)).map(str::to_owned).collect()
+}
+
+fn tags(help: &str) -> BTreeSet<String> {
+    between(help, "*", '*')
+}
+
+#[test]
+fn every_option_is_in_the_help_with_its_default() {
+    let source = read("lua/sextant/options.lua");
+    let names: Vec<String> = options(&source).into_iter().map(|(name, _)| name).collect();
+    for known in ["binary", "model", "diagnostics.on_edit", "save", "quickfix.open", "window.height", "limits.steps"] {
+        assert!(names.iter().any(|name| name == known), "{known} was not read: {names:?}");
+    }
+    let help = read("doc/sextant.txt");
+    assert_eq!(undocumented(&source, &help), Vec::<String>::new());
+    let more = source.replace("  save = ", "  extra = { more = 1 },\n  save = ").replace("max = 20", "max = 21");
+    assert_eq!(undocumented(&more, &help), ["diagnostics.max", "extra.more"], "the rule objects");
+    for tag in tags(&help).iter().filter_map(|tag| tag.strip_prefix("sextant-option-")) {
+        assert!(names.iter().any(|name| name == tag), "{tag} is no option any more");
+    }
+}
+
+#[test]
+fn every_help_tag_that_is_named_exists() {
+    let help = read("doc/sextant.txt");
+    let tags = tags(&help);
+    let own = |tag: &String| tag.starts_with("sextant");
+    let mut named: BTreeSet<String> = between(&help, "|", '|').into_iter().filter(own).collect();
+    let mut sources = texts(&repository().join("src"), "rs");
+    sources.extend(texts(&repository().join("lua"), "lua"));
+    sources.push(read("README.md"));
+    for text in &sources {
+        for (at, found) in text.match_indices(":help sextant") {
+            let rest = &text[at + found.len()..];
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(rest.len());
+            named.insert(format!("sextant{}", &rest[..end]));
+        }
+    }
+    assert!(named.contains("sextant-options") && named.contains("sextant-models"), "{named:?}");
+    let missing: Vec<&String> = named.iter().filter(|tag| !tags.contains(*tag)).collect();
+    assert!(missing.is_empty(), "no such tag: {missing:?}");
+    for tag in &tags {
+        assert_eq!(help.matches(&format!("*{tag}*")).count(), 1, "{tag} twice");
+    }
+}
+
+#[test]
+fn every_command_and_event_is_in_the_help() {
+    let help = tags(&read("doc/sextant.txt"));
+    let commands = between(&read("plugin/sextant.lua"), "command('", '\'');
+    let events = between(&read("lua/sextant/show.lua"), "emit('", '\'');
+    assert!(commands.contains("AgentAsk") && events.contains("SextantFinished"));
+    for name in &commands {
+        assert!(help.contains(&format!(":{name}")), ":{name} is not in the help");
+        assert!(read("README.md").contains(&format!(":{name}")), ":{name} is not in the README");
+    }
+    for name in &events {
+        assert!(help.contains(name), "{name} is not in the help");
+    }
+}
+
+#[test]
+fn every_flag_in_the_readme_exists() {
+    let source = texts(&repository().join("src/cli"), "rs").join("\n");
+    let readme = read("README.md");
+    let shell: String =
+        readme.lines().filter(|line| line.contains("sextant ask") || line.contains("sextant plan")).collect();
+    let flags: BTreeSet<&str> = shell.split_whitespace().filter_map(|word| word.strip_prefix("--")).collect();
+    assert!(flags.contains("approve"), "{flags:?}");
+    for flag in flags {
+        let field = flag.trim_matches('`').replace('-', "_");
+        assert!(source.contains(&format!("{field}:")), "--{flag} does not exist");
+    }
+}
+
+#[test]
+fn the_map_of_the_source_has_every_room() {
+    let map = read("doc/architecture.md");
+    for entry in fs::read_dir(repository().join("src")).unwrap() {
+        let path = entry.unwrap().path();
+        let room = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(!path.is_dir() || map.contains(&format!("| `{room}` |")), "{room} is not in the table of rooms");
+    }
+    for (at, _) in map.match_indices("`src/").chain(map.match_indices("`lua/")).chain(map.match_indices("`tests/")) {
+        let name = map[at + 1..].split('`').next().unwrap();
+        assert!(repository().join(name).exists(), "{name} is named and does not exist");
+    }
+}

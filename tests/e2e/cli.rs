@@ -1,0 +1,86 @@
+//! `sextant ask` and `sextant plan` on a folder, as a script would call them.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::step;
+use crate::support::model_server::ModelServer;
+use crate::support::project::Project;
+use crate::support::servers::tool;
+
+fn sextant(project: &Project, arguments: &[&str]) -> Output {
+    let tools = tool("ruff").parent().expect("a folder").to_owned();
+    tool("basedpyright-langserver");
+    Command::new(env!("CARGO_BIN_EXE_sextant"))
+        .args(arguments)
+        .args(["--timeout-ms", "60000", "--servers"])
+        .arg(tools)
+        .current_dir(project.root())
+        .env("XDG_CONFIG_HOME", project.beside("config"))
+        .output()
+        .expect("the binary")
+}
+
+fn outcome(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text.lines().last().unwrap_or_else(|| panic!("no output: {}", String::from_utf8_lossy(&output.stderr)));
+    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn a_plan_is_printed_and_run_only_when_approved() {
+    let project = Project::shop();
+    let before = project.bytes();
+    let arguments = ["plan", "make this file type-clean", "--file", "src/shop/inventory.py"];
+    let shown = sextant(&project, &arguments);
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.status.success() && text.contains("- [ ] ") && text.contains("Inventory::take"), "{text}");
+    assert_eq!(project.bytes(), before);
+    let ran = sextant(&project, &[&arguments[..], &["--approve", "--json"]].concat());
+    let outcome = outcome(&ran)["outcome"].clone();
+    assert!(ran.status.success(), "{outcome}");
+    assert_eq!(outcome["fixed"], 4, "{outcome}");
+    assert_eq!(outcome["new_diagnostics"], json!([]));
+    assert_eq!(outcome["diagnostics_status"], "complete");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_request_breaks_is_in_the_outcome() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return missing"});
+    let server = ModelServer::start([step("edit_file", edit, false)]).await;
+    let url = server.url();
+    let arguments =
+        ["ask", "break it", "--file", "a.py:2", "--json", "--model", "openai_compatible:m", "--base-url", &url];
+    let output = tokio::task::block_in_place(|| sextant(&project, &arguments));
+    let outcome = outcome(&output)["outcome"].clone();
+    let sources: Vec<&str> = outcome["new_diagnostics"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|line| line["source"].as_str())
+        .collect();
+    assert_eq!(sources, ["lsp:basedpyright", "lsp:ruff"], "{outcome}");
+    assert_eq!(outcome["new_diagnostics"][0]["symbol"], "f");
+    assert_eq!(project.read("a.py"), "def f() -> int:\n    return missing\n");
+}
+
+#[test]
+fn nonsense_on_the_command_line_is_answered_with_the_way_out() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let fails = |arguments: &[&str], wanted: &str| {
+        let output = sextant(&project, arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(wanted) && said.contains("→"), "{arguments:?}: {said}");
+    };
+    fails(&["ask", "   ", "--file", "a.py"], "no text");
+    fails(&["ask", "fix", "--file", "nowhere.py"], "does not exist");
+    fails(&["ask", "fix", "--file", "../a.py"], "outside the workspace");
+    fails(&["ask", "fix", "--file", "a.py:9-3"], "no range of lines");
+    fails(&["ask", "fix", "--symbol", "a.py::nobody"], "no single symbol nobody");
+    fails(&["ask", "fix", "--file", "a.py", "--model", "gpt"], "names no provider");
+    fails(&["ask", "fix", "--file", "a.py", "--config", "none.toml"], "cannot be read");
+    project.write("notes.md", "# nothing\n");
+    fails(&["ask", "fix this", "--file", "notes.md"], "no language server");
+}

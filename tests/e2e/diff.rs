@@ -1,0 +1,290 @@
+//! `sextant diff` on real git repositories, with the real basedpyright and ruff.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::project::Project;
+use crate::support::servers::tool;
+
+/// A project under git. Its name has a blank and a letter beyond ASCII, as people's folders do.
+struct Repository {
+    project: Project,
+}
+
+impl Repository {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let repository = Self { project: Project::new(files) };
+        repository.git(&["init", "--quiet", "--initial-branch=main"]);
+        repository.commit("one");
+        repository
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let output = Command::new(tool("git"))
+            .args(["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"])
+            .args(["-c", "core.quotePath=false"])
+            .args(arguments)
+            .current_dir(self.project.root())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .expect("git runs");
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        self.project.write(path, text);
+    }
+
+    fn diff(&self, arguments: &[&str]) -> Answer {
+        self.diff_in(self.project.root(), arguments)
+    }
+
+    fn diff_in(&self, folder: &Path, arguments: &[&str]) -> Answer {
+        tool("basedpyright-langserver");
+        let tools = tool("ruff").parent().expect("a folder").to_owned();
+        let tools = tools.to_str().expect("UTF-8");
+        sextant(&self.project, folder, &[&["diff", "--servers", tools], arguments].concat())
+    }
+
+    fn json(&self, arguments: &[&str]) -> (Value, i32) {
+        let answer = self.diff(&[&["--format", "json"], arguments].concat());
+        let value = serde_json::from_str(&answer.text).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
+        (value, answer.status)
+    }
+
+    /// Everything that a run could have touched: the files, and git's own with them.
+    fn bytes(&self) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+        let mut all = self.project.bytes();
+        // The objects are there or not; what may change is beside them.
+        all.retain(|(path, _)| !path.components().any(|part| part.as_os_str() == "objects"));
+        all
+    }
+}
+
+#[derive(Debug)]
+struct Answer {
+    text: String,
+    complaint: String,
+    status: i32,
+}
+
+fn sextant(project: &Project, folder: &Path, arguments: &[&str]) -> Answer {
+    let output = Command::new(env!("CARGO_BIN_EXE_sextant"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_CONFIG_HOME", project.beside("config"))
+        .env("TMPDIR", project.beside("temporary"))
+        .output()
+        .expect("the binary");
+    let left = fs::read_dir(project.beside("temporary")).expect("a folder");
+    let left: Vec<_> = left.flatten().filter(|entry| entry.file_name().to_string_lossy().contains("sextant")).collect();
+    assert!(left.is_empty(), "it leaves its checkouts behind: {left:?}");
+    answer(&output)
+}
+
+fn answer(output: &Output) -> Answer {
+    let read = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    Answer { text: read(&output.stdout), complaint: read(&output.stderr), status: output.status.code().unwrap_or(-1) }
+}
+
+/// `symbol code` of every diagnostic of a list.
+fn names(list: &Value) -> Vec<String> {
+    let list = list.as_array().unwrap_or_else(|| panic!("{list} is no list"));
+    let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    list.iter().map(|one| format!("{} {}", word(&one["symbol"]), word(&one["code"]))).collect()
+}
+
+const CART: &str = "from shop.price import price\n\n\nclass Cart:\n    def total(self, names: list[str]) -> int:\n        return sum(price(name) for name in names)\n\n    def old(self) -> int:\n        return \"x\"\n";
+const PRICE: &str = "import os\n\n\ndef price(name: str) -> int:\n    return len(name)\n";
+
+fn shop() -> Repository {
+    Repository::new(&[("shop/__init__.py", ""), ("shop/ü cart.py", CART), ("shop/price.py", PRICE)])
+}
+
+#[test]
+fn what_a_commit_broke_in_the_changed_file_and_in_another_is_said_in_every_format() {
+    let shop = shop();
+    shop.write(
+        "shop/price.py",
+        &PRICE.replace("import os\n", "").replace("-> int:\n    return len(name)", "-> str:\n    return nam"),
+    );
+    shop.commit("two");
+    let before = shop.bytes();
+
+    let (found, status) = shop.json(&["HEAD~1"]);
+    assert_eq!(status, 1, "{found}");
+    assert_eq!(
+        (&found["status"], &found["files"]),
+        (&json!("complete"), &json!({"checked": 3, "changed": 1})),
+        "{found}"
+    );
+    let new = names(&found["new"]);
+    // Both checkers see the misspelt name; the caller is broken by the other return type.
+    assert!(new.contains(&"price reportUndefinedVariable".to_owned()), "{new:?}");
+    assert!(new.iter().any(|name| name.starts_with("Cart::total ")), "{new:?}");
+    assert!(!new.iter().any(|name| name.starts_with("Cart::old")), "{new:?}");
+    assert_eq!(names(&found["fixed"]), ["shop/price.py F401"]);
+    assert_eq!(found["updated"], json!([]), "{found}");
+    assert!(found["counts"]["unchanged"].as_u64() >= Some(1), "Cart::old was wrong before: {found}");
+    assert_eq!(found["providers"], json!(["lsp:basedpyright", "lsp:ruff"]));
+
+    let text = shop.diff(&["HEAD~1", "HEAD", "--fail-on", "never"]);
+    assert_eq!(text.status, 0, "{text:?}");
+    let lines: Vec<&str> = text.text.lines().collect();
+    let (price, cart) = ("shop/price.py", "shop/ü cart.py");
+    assert!(lines.iter().position(|line| *line == price) < lines.iter().position(|line| *line == cart), "{text:?}");
+    assert!(lines.iter().any(|line| line.starts_with("  Cart::total: new error: ")), "{text:?}");
+    assert!(lines.iter().any(|line| line.starts_with("  shop/price.py: fixed warning: ") && line.contains("[F401]")));
+    assert!(lines.last().is_some_and(|sums| sums.starts_with("HEAD~1 → HEAD: ") && sums.contains(" 1 fixed")));
+
+    let list = shop.diff(&["HEAD~1..HEAD", "--format", "errorformat", "--", price]);
+    assert_eq!(list.status, 1, "{list:?}");
+    assert!(list.text.lines().any(|line| {
+        line.starts_with("shop/price.py:4:12: error: price: ") && line.ends_with(" [reportUndefinedVariable]")
+    }));
+    assert!(!list.text.contains("cart.py"), "only what was asked about: {list:?}");
+    assert_eq!(shop.bytes(), before, "nothing is written to the repository");
+}
+
+#[test]
+fn moved_code_and_a_renamed_file_bring_nothing_new() {
+    let helper = "def helper(values: list[int]) -> str:\n    total = 0\n    for value in values:\n        total += value\n    return total\n";
+    let shop = Repository::new(&[
+        ("a/one.py", &format!("X = 1\n\n\n{helper}")),
+        ("a/two.py", "Y: int = \"y\"\n"),
+        ("b/three.py", "def three() -> int:\n    return \"3\"\n"),
+    ]);
+    shop.write("a/one.py", "X = 1\n");
+    shop.write("a/two.py", &format!("Y: int = \"y\"\n\n\n{helper}"));
+    shop.git(&["mv", "b/three.py", "b/vier und drei.py"]);
+    shop.commit("two");
+    let (found, status) = shop.json(&["HEAD~1"]);
+    assert_eq!(status, 0, "{found}");
+    let quiet = (&found["new"], &found["fixed"], &found["masked"], &found["revealed"]);
+    let none = json!([]);
+    // ruff has a word on the new file's name, which is no moved diagnostic.
+    let new: Vec<String> = names(quiet.0).into_iter().filter(|name| !name.ends_with(" N999")).collect();
+    assert_eq!(new, Vec::<String>::new(), "{found}");
+    assert_eq!((quiet.1, quiet.2, quiet.3), (&none, &none, &none), "{found}");
+    assert!(found["counts"]["unchanged"].as_u64() >= Some(3), "{found}");
+
+    // The folder to which the code moved, seen alone: where it came from is looked at all the same.
+    let answer = shop.diff_in(&shop.project.root().join("a"), &["HEAD~1", "HEAD", "two.py"]);
+    assert_eq!(answer.status, 0, "{answer:?}");
+    assert!(answer.text.contains("0 new, 0 fixed"), "{answer:?}");
+}
+
+#[test]
+fn the_working_tree_is_compared_with_what_git_ignores_on_both_sides() {
+    let user = "from generated import VERSION\nfrom vendored import answer\n\n\ndef use() -> str:\n    return VERSION + answer()\n";
+    let shop = Repository::new(&[
+        (".gitignore", ".venv/\ngenerated.py\n"),
+        ("generated.py", "VERSION = \"1\"\n"),
+        (".venv/lib/python3.11/site-packages/vendored.py", "def answer() -> str:\n    return \"\"\n"),
+        ("user.py", user),
+        ("gone.py", "def gone() -> int:\n    return \"\"\n"),
+    ]);
+    shop.write("user.py", &user.replace("return VERSION", "return 1 + VERSION"));
+    shop.write("neu ü.py", "def neu() -> int:\n    return None\n");
+    fs::remove_file(shop.project.root().join("gone.py")).expect("a file");
+    let before = shop.bytes();
+    let (found, status) = shop.json(&[]);
+    assert_eq!(status, 1, "{found}");
+    assert_eq!(found["after"], json!({"revision": "working tree", "commit": null}));
+    let errors: Vec<String> = names(&found["new"]).into_iter().filter(|name| !name.ends_with(" N999")).collect();
+    assert_eq!(errors, ["neu reportReturnType", "use reportOperatorIssue"], "{found}");
+    assert_eq!(names(&found["fixed"]), ["gone reportReturnType"], "{found}");
+    assert_eq!(found["revealed"], json!([]), "the imports were found on both sides: {found}");
+    assert_eq!(shop.bytes(), before, "nothing is written to the repository");
+
+    let (found, status) = shop.json(&["--changed-only", "user.py", "--severity", "error"]);
+    assert_eq!((status, names(&found["new"])), (1, vec!["use reportOperatorIssue".to_owned()]), "{found}");
+}
+
+#[test]
+fn a_question_that_cannot_be_answered_is_an_exit_status_of_two_and_a_way_out() {
+    let shop = shop();
+    let failed = |answer: Answer, words: &str| {
+        assert_eq!(answer.status, 2, "{answer:?}");
+        assert!(answer.complaint.contains(words) && answer.complaint.contains("→"), "{answer:?}");
+    };
+    failed(shop.diff(&["HEAD~7"]), "\"HEAD~7\" is neither a revision nor a file");
+    failed(shop.diff(&["HEAD", "nowhere.py"]), "\"nowhere.py\" is neither");
+    failed(shop.diff(&["HEAD", "--", "nowhere.py"]), "nowhere.py is in neither of the two states");
+    failed(shop.diff(&["HEAD", "--", "../elsewhere"]), "../elsewhere is outside of");
+    failed(shop.diff(&["HEAD", "--config", "missing.toml"]), "missing.toml cannot be read");
+    failed(shop.diff_in(&shop.project.beside("plain"), &[]), "is not in a git repository");
+    let answer = shop.diff(&["--format", "json", "HEAD~7"]);
+    let value: Value = serde_json::from_str(&answer.text).expect("JSON");
+    assert_eq!((&value["type"], &value["failure"]["kind"]), (&json!("failed"), &json!("user")), "{value}");
+
+    // Without any server there is no answer, and an empty one would look like a good one.
+    let config = shop.project.beside("config").join("sextant");
+    fs::create_dir_all(&config).expect("a folder");
+    fs::write(config.join("config.toml"), "servers = []\n").expect("a file");
+    failed(shop.diff(&[]), "no provider of diagnostics was found");
+    let dead = "[[servers]]\nname = \"dead\"\ncommand = [\"/nonexistent/server\"]\nlanguages = [\"python\"]\n";
+    fs::write(config.join("config.toml"), dead).expect("a file");
+    failed(shop.diff(&[]), "no provider could answer: lsp:dead");
+
+    // One of two: its part is missing, and said to be.
+    let ruff = tool("ruff").display().to_string();
+    let two =
+        format!("{dead}[[servers]]\nname = \"ruff\"\ncommand = [{ruff:?}, \"server\"]\nlanguages = [\"python\"]\n");
+    fs::write(config.join("config.toml"), two).expect("a file");
+    shop.write("shop/price.py", &format!("{PRICE}\nimport sys\n"));
+    let (found, status) = shop.json(&["--fail-on", "warning"]);
+    assert_eq!((status, &found["status"]), (1, &json!("partial")), "{found}");
+    assert!(names(&found["new"]).contains(&"shop/price.py F401".to_owned()), "{found}");
+    assert_eq!(found["silent"][0]["provider"], "lsp:dead");
+    assert!(found["notes"][0].as_str().is_some_and(|note| note.starts_with("dead did not answer for ")), "{found}");
+    let answer = shop.diff(&["--strict", "--progress"]);
+    assert_eq!(answer.status, 2, "{answer:?}");
+    assert!(answer.text.contains("\nnot known: dead did not answer"), "{answer:?}");
+    assert!(answer.complaint.contains("ruff has answered for 3 of 3 files"), "{answer:?}");
+}
+
+#[test]
+fn cases_are_answered_line_by_line_and_garbage_is_answered_too() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sextant"))
+        .args(["diff", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut output = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let said = json!({"file": "a.py", "range": {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 7}},
+        "severity": 1, "code": "E", "source": "x", "message": "m"});
+    let mut moved = said.clone();
+    moved["range"] = json!({"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 7}});
+    let files = json!({"a.py": {"before": "x = bad\n", "after": "y = 1\nx = bad\n"}});
+    let lines = [
+        json!({"id": "one", "files": files, "before": [said], "after": [moved]}).to_string(),
+        "{\"id\": \"two\", \"fil".to_owned(),
+        json!({"id": 3, "files": files, "before": [], "after": [moved]}).to_string(),
+    ];
+    let mut answers = Vec::new();
+    for line in lines {
+        // The next line is written only when the answer to this one is there.
+        writeln!(input, "{line}").expect("it reads");
+        let mut answer = String::new();
+        std::io::BufRead::read_line(&mut output, &mut answer).expect("it answers");
+        answers.push(serde_json::from_str::<Value>(&answer).expect("JSON"));
+    }
+    drop(input);
+    assert!(child.wait().expect("an end").success());
+    assert_eq!((&answers[0]["pairs"], &answers[0]["new"]), (&json!([[0, 0]]), &json!([])));
+    assert!(answers[1]["id"].is_null() && answers[1]["error"].is_string(), "{}", answers[1]);
+    assert_eq!((&answers[2]["id"], &answers[2]["new"]), (&json!(3), &json!([0])));
+}
