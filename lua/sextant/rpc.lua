@@ -199,7 +199,6 @@ local handlers = {
   marks = { 'sextant.buffers', 'marks' },
   restore_marks = { 'sextant.buffers', 'restore_marks' },
   settle = { 'sextant.settle', 'settle' },
-  late = { 'sextant.settle', 'late' },
   fixes = { 'sextant.fixes', 'fixes' },
   fix_change = { 'sextant.fixes', 'change' },
 }
