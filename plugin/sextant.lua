@@ -1,8 +1,16 @@
--- The user commands. Nothing is required here: the first command loads the rest.
+-- The user commands. Nothing is required here: the first command, or the first language server, loads the rest.
 if vim.g.loaded_sextant then
   return
 end
 vim.g.loaded_sextant = true
+
+-- What servers publish is heard from the first one on, so that an edit has something to be compared with.
+vim.api.nvim_create_autocmd('LspAttach', {
+  once = true,
+  callback = function()
+    require('sextant.publishes').watch()
+  end,
+})
 
 local function command(name, verb, opts)
   vim.api.nvim_create_user_command(name, function(args)

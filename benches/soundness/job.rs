@@ -73,7 +73,7 @@ impl Answer {
                 column: start.character,
                 severity: item.severity as u8,
                 code: item.code.clone().unwrap_or_default(),
-                message: item.message.clone(),
+                message: crate::truth::common(&item.message),
             })
         });
         let mut items: Vec<Item> = items.collect();

@@ -179,17 +179,17 @@ fn header(language: Language, import: bool, neutral: u32) -> Vec<String> {
         Language::Python => (
             &["\"\"\"Sums that mean nothing.\"\"\"", ""],
             "from collections import Counter as Bag",
-            "\n\ndef counted() -> int:\n    bag = Bag()\n    return len(str(bag))\n\n\nNEUTRAL = @\n\n",
+            "\n\ndef counted() -> int:\n    holder = Bag()\n    return len(str(holder))\n\n\nNEUTRAL = @\n\n",
         ),
         Language::TypeScript => (
             &["// Sums that mean nothing.", ""],
             "import { Bag } from './bag';",
-            "\nexport function counted(): number {\n  const bag = new Bag();\n  return bag.size;\n}\n\nexport const NEUTRAL = @;\n",
+            "\nexport function counted(): number {\n  const holder = new Bag();\n  return holder.size;\n}\n\nexport const NEUTRAL = @;\n",
         ),
         Language::Cpp => (
             &["// Sums that mean nothing.", "#include <map>", "#include <string>", "#include <vector>"],
             "#include \"bag.h\"",
-            "\nint counted() {\n  Bag bag;\n  return bag.size;\n}\n\nint neutral = @;\n",
+            "\nint counted() {\n  Bag holder;\n  return holder.size;\n}\n\nint neutral = @;\n",
         ),
     };
     let mut lines: Vec<String> = first.iter().map(|line| (*line).to_owned()).collect();

@@ -73,6 +73,16 @@ impl Server {
     }
 }
 
+/// A message without what depends on the file's name or on how much of the project is indexed already.
+pub fn common(message: &str) -> String {
+    let mut text = message.replace(" (fix available)", "");
+    while let Some(at) = text.find("case_") {
+        let digits = text[at + 5..].bytes().take_while(u8::is_ascii_digit).count();
+        text.replace_range(at..at + 5 + digits, "subject");
+    }
+    text
+}
+
 fn items(list: &Value) -> Vec<Item> {
     let number = |value: &Value| u32::try_from(value.as_u64().unwrap_or(0)).unwrap_or(0);
     let mut items: Vec<Item> = list
@@ -87,7 +97,7 @@ fn items(list: &Value) -> Vec<Item> {
             code: item["code"]
                 .as_str()
                 .map_or_else(|| item["code"].as_i64().map_or_else(String::new, |code| code.to_string()), str::to_owned),
-            message: item["message"].as_str().unwrap_or_default().to_owned(),
+            message: common(item["message"].as_str().unwrap_or_default()),
         })
         .collect();
     items.sort();

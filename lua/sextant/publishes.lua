@@ -1,5 +1,6 @@
 --- What servers published, with the version that Neovim's own handler drops.
 local preamble = require('sextant.preamble')
+local servers = require('sextant.servers')
 
 local M = {}
 
@@ -13,15 +14,20 @@ local ECHO_MS = 10000
 ---@field at integer milliseconds of vim.uv.now()
 ---@field count integer how many publishes of this version came
 ---@field ambiguous boolean may be of a document that was closed and opened again with the same versions
+---@field epoch integer how many changes the client had been told of
 
 ---@class sextant.Document what was sent to one client
 ---@field version integer the newest
+---@field epoch integer of its last change
+---@field at integer of its last change, milliseconds of vim.uv.now()
 ---@field closed? { version: integer, at: integer } the document that had this URI before
 
 ---@type table<integer, table<string, sextant.Publish>> by client, by URI
 local store = {}
 ---@type table<integer, table<string, sextant.Document>>
 local documents = {}
+---@type table<integer, integer> how often each client was told of a change that may concern other documents
+local epochs = {}
 ---@type table<function, boolean>
 local listeners = {}
 local wrapped = {}
@@ -51,6 +57,7 @@ local function record(client_id, params)
     at = vim.uv.now(),
     count = count,
     ambiguous = is_ambiguous(client_id, params.uri, version),
+    epoch = M.epoch(client_id),
   }
   preamble.published(client_id, params.uri, version, count)
   tell(client_id, params.uri)
@@ -87,25 +94,17 @@ end
 -- What Neovim told a server. A document that is opened again starts its versions again: what was published
 -- before says nothing any more, and what is still under way may be of the old one.
 local sent = {
-  ['textDocument/didOpen'] = function(client_id, uri, params)
-    local before = documents[client_id][uri]
-    documents[client_id][uri] = { version = params.textDocument.version, closed = before and before.closed }
-    if store[client_id] then
-      store[client_id][uri] = nil
-    end
+  ['textDocument/didOpen'] = function(before, params)
+    return { version = params.textDocument.version, at = vim.uv.now(), closed = before and before.closed }, true
   end,
-  ['textDocument/didChange'] = function(client_id, uri, params)
-    local document = documents[client_id][uri] or {}
-    documents[client_id][uri] = document
-    document.version = params.textDocument.version
+  ['textDocument/didChange'] = function(before, params)
+    return { version = params.textDocument.version, at = vim.uv.now(), closed = before and before.closed }, false
   end,
-  ['textDocument/didClose'] = function(client_id, uri)
-    local document = documents[client_id][uri]
-    documents[client_id][uri] = { version = -1, closed = { version = document and document.version or math.huge, at = vim.uv.now() } }
-    if store[client_id] then
-      store[client_id][uri] = nil
-    end
-    preamble.closed(client_id, uri)
+  ['textDocument/didSave'] = function(before)
+    return before, false
+  end,
+  ['textDocument/didClose'] = function(before)
+    return { version = -1, at = vim.uv.now(), closed = { version = before and before.version or math.huge, at = vim.uv.now() } }, true
   end,
 }
 
@@ -116,13 +115,26 @@ local function on_notify(args)
     return
   end
   local params = args.data.params
-  local uri = params.textDocument.uri
-  documents[client.id] = documents[client.id] or {}
-  note(client.id, uri, params)
+  local id, uri = client.id, params.textDocument.uri
+  documents[id] = documents[id] or {}
+  local document, anew = note(documents[id][uri], params)
+  if not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
+    epochs[id] = M.epoch(id) + 1
+  end
+  if document then
+    document.epoch = M.epoch(id)
+  end
+  documents[id][uri] = document
+  if anew then
+    if store[id] then
+      store[id][uri] = nil
+    end
+    preamble.closed(id, uri)
+  end
   if client.name == 'clangd' and params.textDocument.version then
     local buf = vim.uri_to_bufnr(uri)
     if vim.api.nvim_buf_is_loaded(buf) then
-      preamble.sent(client.id, buf, params)
+      preamble.sent(id, buf, params)
     end
   end
 end
@@ -166,6 +178,23 @@ end
 ---@return sextant.Publish?
 function M.last(client_id, uri)
   return store[client_id] and store[client_id][uri]
+end
+
+--- How many changes that may concern other documents the client has been told of.
+function M.epoch(client_id)
+  return epochs[client_id] or 0
+end
+
+--- Whether no document that this one may depend on has changed later: only then does its version say what the server saw.
+function M.is_newest(client_id, uri)
+  local document = documents[client_id] and documents[client_id][uri]
+  return (document and document.epoch or 0) == M.epoch(client_id)
+end
+
+--- Whether this was published after the document was last changed.
+function M.is_later(client_id, uri, publish)
+  local document = documents[client_id] and documents[client_id][uri]
+  return not document or publish.at >= document.at
 end
 
 --- Calls `listener(client_id, uri)` at every publish, attach and detach, until the returned function is called.

@@ -18,6 +18,22 @@ function M.is_checker(client)
   return not NOT_A_CHECKER[client.name]
 end
 
+---@type table<string, boolean> by client name: seen to publish one version twice
+local two_phase = {}
+
+--- Whether the client was seen to amend what it had published for one version.
+function M.amends(client)
+  return two_phase[client.name] == true
+end
+
+function M.note_amendment(client)
+  two_phase[client.name] = true
+end
+
+local function is_source(path)
+  return path:match('%.c$') or path:match('%.cc$') or path:match('%.cpp$') or path:match('%.cxx$')
+end
+
 --- Whether edits of these files leave what the client says of any other file as it is.
 ---@param edited string[] paths
 function M.leaves_others(client, edited)
@@ -27,9 +43,7 @@ function M.leaves_others(client, edited)
   end
   if client.name == 'clangd' then
     -- Only a header is part of another file.
-    return not vim.iter(edited):any(function(path)
-      return path:match('%.c$') == nil and path:match('%.cc$') == nil and path:match('%.cpp$') == nil and path:match('%.cxx$') == nil
-    end)
+    return vim.iter(edited):all(is_source)
   end
   return ONE_FILE[client.name] == true
 end

@@ -18,6 +18,8 @@ local LATE_MS = 60000
 local open_jobs = {}
 ---@type table<integer, table<integer, table>> raw items of the last answer, by client and buffer
 local raw = {}
+---@type table<string, fun()> ends the wait for an amendment, by client and buffer
+local amending = {}
 
 local function stop(job)
   job.dead = true
@@ -80,9 +82,9 @@ end
 
 -- Neovim asks only for visible buffers; what we asked for is shown by its own handler, so that the signs are
 -- right everywhere. Not for servers that publish as well: Neovim would show everything twice.
-local function show_pulled(job, items)
+local function show_pulled(job, version, items)
   local client = job.client
-  if client:supports_method(servers.PULL, job.buf) then
+  if api.nvim_buf_is_loaded(job.buf) and vim.lsp.util.buf_versions[job.buf] == version and client:supports_method(servers.PULL, job.buf) then
     local params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) } }
     local handler = client.handlers[servers.PULL] or vim.lsp.handlers[servers.PULL]
     pcall(handler, nil, { kind = 'full', items = items }, { client_id = client.id, bufnr = job.buf, method = servers.PULL, params = params })
@@ -101,6 +103,41 @@ local function give_up(job, how, note)
   end
 end
 
+local function stop_amending(key)
+  if amending[key] then
+    amending[key]()
+    amending[key] = nil
+  end
+end
+
+-- A server may publish one version twice, the second time with more: that is told late, and expected from then on.
+local function await_amendment(job, version, items)
+  local uri, id = vim.uri_from_bufnr(job.buf), job.client.id
+  local epoch = publishes.epoch(id)
+  local stop_listening
+  stop_listening = publishes.listen(function(client_id, at)
+    if client_id ~= id or at ~= uri then
+      return
+    end
+    local last = publishes.last(id, uri)
+    if not last or last.version ~= version or last.epoch ~= epoch or not api.nvim_buf_is_loaded(job.buf) then
+      return stop_amending(job.key)
+    end
+    local short = trimmed(last.items)
+    if short and not vim.deep_equal(last.items, items) and vim.lsp.util.buf_versions[job.buf] == version then
+      items = last.items
+      servers.note_amendment(job.client)
+      require('sextant.rpc').late_answer(entry(job, 'versioned', version, short))
+    end
+  end)
+  amending[job.key] = stop_listening
+  vim.defer_fn(function()
+    if amending[job.key] == stop_listening then
+      stop_amending(job.key)
+    end
+  end, LATE_MS)
+end
+
 local function finish(job, how, version, items)
   if job.dead then
     return
@@ -109,7 +146,6 @@ local function finish(job, how, version, items)
   if not short then
     return give_up(job, 'unavailable', 'the server sent diagnostics that cannot be read')
   end
-  -- Before the signs are drawn, so that the answer does not wait for them.
   local result = entry(job, how, version, short)
   raw[job.client.id] = raw[job.client.id] or {}
   raw[job.client.id][job.buf] = { items = items, version = version }
@@ -120,7 +156,11 @@ local function finish(job, how, version, items)
     require('sextant.rpc').late_answer(result)
   end
   if how == 'exact' then
-    show_pulled(job, items)
+    vim.schedule(function()
+      show_pulled(job, version, items)
+    end)
+  elseif how == 'versioned' then
+    await_amendment(job, version, items)
   end
 end
 
@@ -130,7 +170,6 @@ local function new_job(client, buf, item, done)
     client = client,
     buf = buf,
     path = item.path,
-    bystander = item.bystander or false,
     started = vim.uv.hrtime(),
     done = done,
     finish = finish,
@@ -141,6 +180,7 @@ local function new_job(client, buf, item, done)
     -- Whoever waits for it is told; a late one is replaced by this.
     before:give_up('timeout', 'asked again before it was answered')
   end
+  stop_amending(job.key)
   open_jobs[job.key] = job
   return job
 end

@@ -17,7 +17,6 @@ local PREAMBLE_MS = 3000
 ---@field client vim.lsp.Client
 ---@field buf integer
 ---@field path string
----@field bystander boolean
 ---@field dead boolean?
 ---@field wanted integer?
 ---@field request integer? the open request
@@ -120,16 +119,16 @@ function M.push(job)
   job.wanted = version_of(job.buf)
   local uri = vim.uri_from_bufnr(job.buf)
   local id = job.client.id
-  local asked_at = vim.uv.now()
   if job.client.name == 'clangd' then
     -- A request that waits makes clangd look at once instead of waiting for more edits.
     job.client.rpc.request('textDocument/documentSymbol', { textDocument = { uri = uri } }, function() end)
   end
 
-  local function guess(seen, version, ms)
+  -- Waits for silence after a publish that proves nothing by itself.
+  local function wait(seen, version, ms, how)
     vim.defer_fn(function()
       if not job.dead and publishes.last(id, uri) == seen and version_of(job.buf) == version then
-        job:finish('quiet', nil, seen.items)
+        job:finish(how, how == 'versioned' and version or nil, seen.items)
       end
     end, ms)
   end
@@ -139,24 +138,23 @@ function M.push(job)
       return
     end
     local version = version_of(job.buf)
-    if version ~= job.wanted then
-      job.wanted = version
-      asked_at = vim.uv.now()
-    end
+    job.wanted = version
     local last = publishes.last(id, uri)
     if not last then
       return
     elseif not last.version then
-      if last.at >= asked_at then
-        guess(last, version, QUIET_MS)
+      if publishes.is_later(id, uri, last) then
+        wait(last, version, QUIET_MS, 'quiet')
       end
     elseif last.version ~= version then
       return
-    elseif job.bystander or last.ambiguous then
+    elseif last.ambiguous or not publishes.is_newest(id, uri) then
       -- The version of a file does not move with the others that it depends on.
-      guess(last, version, QUIET_MS)
+      wait(last, version, QUIET_MS, 'quiet')
     elseif preamble.is_open(id, uri) then
-      guess(last, version, PREAMBLE_MS)
+      wait(last, version, PREAMBLE_MS, 'quiet')
+    elseif servers.amends(job.client) then
+      wait(last, version, math.max(1, QUIET_MS - (vim.uv.now() - last.at)), 'versioned')
     else
       learn(job, version, last.items)
       job:finish('versioned', version, last.items)
@@ -168,7 +166,8 @@ function M.push(job)
       vim.schedule(look)
     end
   end)
-  look()
+  -- After what the flush has set going.
+  vim.schedule(look)
 end
 
 --- Asks for the diagnostics of this very text. Not through client:request(): Neovim's own refresh would cancel it.
