@@ -68,7 +68,9 @@ impl Faked {
     async fn set(&self, text: &str) {
         let lines = json!(text.trim_end_matches('\n').split('\n').collect::<Vec<_>>());
         self.nvim
-            .lua::<bool>(&format!("vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.json.decode([==[{lines}]==])) return true"))
+            .lua::<bool>(&format!(
+                "vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.json.decode([==[{lines}]==])) return true"
+            ))
             .await;
     }
 
@@ -151,7 +153,8 @@ async fn a_publish_of_our_version_is_versioned_and_silence_after_a_repair_is_no_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stale_publish_is_a_timeout_without_a_list_and_the_late_one_comes_once() {
-    let script = json!({"on": {OPEN: [push("same")], CHANGE: [stale(), {"wait_for": "go"}, push("same"), push("same")]}});
+    let script =
+        json!({"on": {OPEN: [push("same")], CHANGE: [stale(), {"wait_for": "go"}, push("same"), push("same")]}});
     let mut fake = Faked::start("fake", &script, "bad\n").await;
     fake.ask(PATIENCE_MS).await;
     fake.set("ok\nbad\n").await;
@@ -197,7 +200,8 @@ async fn a_second_phase_amends_the_first_once_and_is_waited_for_from_then_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_preamble_needs_clangds_second_publish() {
     let once = json!([push("same")]);
-    let changes = json!([[stale(), {"publish": {"items": "old"}}, push("same")], once, [{"publish": {"items": "old"}}]]);
+    let changes =
+        json!([[stale(), {"publish": {"items": "old"}}, push("same")], once, [{"publish": {"items": "old"}}]]);
     let script = json!({"on": {OPEN: once, CHANGE: changes}, "log": "log"});
     let mut fake = Faked::start("clangd", &script, "#include <set>\nbad\n").await;
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
@@ -316,14 +320,18 @@ async fn a_file_that_is_closed_meanwhile_is_told_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_is_no_answer_and_does_not_hide_the_next() {
     let noise = json!([{"frame": "{not json"}, {"publish": {"items": [{"message": "no range"}]}}]);
-    let script = json!({"on": {OPEN: [push("same")], CHANGE: [noise, [{"publish": {"items": "garbage"}}], [push("same")]]}});
+    let script =
+        json!({"on": {OPEN: [push("same")], CHANGE: [noise, [{"publish": {"items": "garbage"}}], [push("same")]]}});
     let mut fake = Faked::start("fake", &script, "bad\n").await;
     fake.nvim.lua::<bool>("vim.lsp.handlers['textDocument/publishDiagnostics'] = function() end return true").await;
     fake.ask(PATIENCE_MS).await;
     for text in ["bad\nbad\n", "bad\nok\n"] {
         fake.set(text).await;
         let entry = fake.ask(PATIENCE_MS).await;
-        assert_eq!((entry.said(), entry.note()), (("unavailable", vec![]), "the server sent diagnostics that cannot be read"));
+        assert_eq!(
+            (entry.said(), entry.note()),
+            (("unavailable", vec![]), "the server sent diagnostics that cannot be read")
+        );
     }
     fake.set("ok\nbad\n").await;
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
@@ -361,7 +369,8 @@ async fn a_publish_for_another_file_proves_nothing_after_an_edit_elsewhere() {
     fake.begin(PATIENCE_MS, &[("a.py", false), ("b.py", true)]).await;
     let entries = fake.entries().await;
     assert_eq!(entries.len(), 2);
-    let of = |name: &str| entries.iter().find(|entry| entry.0["path"].as_str().is_some_and(|path| path.ends_with(name)));
+    let of =
+        |name: &str| entries.iter().find(|entry| entry.0["path"].as_str().is_some_and(|path| path.ends_with(name)));
     assert_eq!(of("a.py").expect("a.py").said(), ("versioned", vec![0]));
     assert_eq!(of("b.py").expect("b.py").said(), ("quiet", vec![]), "its version did not move");
     // A server that looks at one file at a time is not asked about the others.
