@@ -110,7 +110,7 @@ fn validate(log: &str, project: &Project) {
         schema, log = (json.load(open(path, encoding='utf-8')) for path in sys.argv[1:])\n\
         Draft4Validator.check_schema(schema)\n\
         errors = [f'{error.json_path}: {error.message}' for error in Draft4Validator(schema).iter_errors(log)]\n\
-        sys.exit('\\n'.join(errors))";
+        sys.exit('\\n'.join(errors) or 0)";
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sarif/sarif-2.1.0-rtm.5.json");
     let file = project.beside("sarif").join("log.sarif");
     fs::write(&file, log).expect("a file");
@@ -270,6 +270,29 @@ fn a_project_below_the_top_of_its_repository_is_a_project_of_its_own() {
     assert_eq!(found["before"]["revision"], "merge base of main and topic");
     assert_eq!(names(&found["new"]), ["use reportReturnType"], "{found}");
     assert_eq!((&found["new"][0]["path"], &found["files"]["checked"]), (&json!("use.py"), &json!(2)), "{found}");
+}
+
+#[test]
+fn a_configured_command_is_a_provider_and_runs_outside_of_the_repository() {
+    let shop = shop();
+    let config = shop.project.beside("config").join("sextant");
+    fs::create_dir_all(&config).expect("a folder");
+    let script = "echo > left-behind; echo \"$1:1: warning: $(wc -l < \"$1\") lines\"";
+    let lines = format!(
+        "servers = []\n[[commands]]\nname = \"lines\"\nlanguages = [\"python\"]\nran = [0]\n\
+        command = [\"sh\", \"-c\", {script:?}, \"lines\", \"{{file}}\"]\n\
+        format = {{ regex = ['^(?P<file>.+?):(?P<line>\\d+): (?P<severity>\\w+): (?P<message>.+)$'] }}\n\
+        severity = {{ warning = \"warning\" }}\n"
+    );
+    fs::write(config.join("config.toml"), lines).expect("a file");
+    shop.write("shop/new.py", "x = 1\n");
+    let before = shop.bytes();
+    let (found, status) = shop.json(&["--fail-on", "warning"]);
+    assert_eq!(status, 1, "{found}");
+    assert_eq!((&found["providers"], &found["status"]), (&json!(["tool:lines"]), &json!("complete")), "{found}");
+    assert_eq!((&found["new"][0]["path"], &found["new"][0]["message"]), (&json!("shop/new.py"), &json!("1 lines")));
+    assert_eq!((&found["counts"]["new"], &found["counts"]["unchanged"]), (&json!(1), &json!(3)), "{found}");
+    assert_eq!(shop.bytes(), before, "what it left behind is not in the repository");
 }
 
 #[test]
