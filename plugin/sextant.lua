@@ -1,8 +1,16 @@
--- The user commands. Nothing is required here: the first command loads the rest.
+-- The user commands. Nothing is required here: the first command, or the first language server, loads the rest.
 if vim.g.loaded_sextant then
   return
 end
 vim.g.loaded_sextant = true
+
+-- What servers publish is heard from the first one on, so that an edit has something to be compared with.
+vim.api.nvim_create_autocmd('LspAttach', {
+  once = true,
+  callback = function()
+    require('sextant.publishes').watch()
+  end,
+})
 
 local function command(name, verb, opts)
   vim.api.nvim_create_user_command(name, function(args)
@@ -10,12 +18,42 @@ local function command(name, verb, opts)
   end, opts)
 end
 
-command('AgentAsk', 'ask', { nargs = '*', range = true, bang = true, desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there' })
-command('AgentPlan', 'plan', { nargs = '*', range = true, bang = true, desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan' })
-command('AgentTrace', 'trace', { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' })
+command(
+  'AgentAsk',
+  'ask',
+  {
+    nargs = '*',
+    range = true,
+    bang = true,
+    desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there',
+  }
+)
+command(
+  'AgentPlan',
+  'plan',
+  {
+    nargs = '*',
+    range = true,
+    bang = true,
+    desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
+  }
+)
+command(
+  'AgentTrace',
+  'trace',
+  { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
+)
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
-command('AgentUndo', 'undo', { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' })
-command('AgentAnswer', 'answer', { nargs = 1, desc = 'Answer the question of a paused plan with the number of an option' })
+command(
+  'AgentUndo',
+  'undo',
+  { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' }
+)
+command(
+  'AgentAnswer',
+  'answer',
+  { nargs = 1, desc = 'Answer the question of a paused plan with the number of an option' }
+)
 command('AgentMode', 'mode', {
   nargs = '?',
   desc = 'Show or set how plans are carried out: planner or supervised',

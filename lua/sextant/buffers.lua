@@ -15,7 +15,10 @@ function M.find(path)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
       local name = api.nvim_buf_get_name(buf)
-      if name == path or (name ~= '' and vim.fs.basename(name) == vim.fs.basename(path) and vim.uv.fs_realpath(name) == path) then
+      if
+        name == path
+        or (name ~= '' and vim.fs.basename(name) == vim.fs.basename(path) and vim.uv.fs_realpath(name) == path)
+      then
         return buf
       end
     end
@@ -166,7 +169,11 @@ end
 function M.loaded(params, reply)
   local paths = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' and #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0 then
+    if
+      api.nvim_buf_is_loaded(buf)
+      and vim.bo[buf].buftype == ''
+      and #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0
+    then
       local name = api.nvim_buf_get_name(buf)
       if vim.startswith(name, params.root .. '/') then
         paths[#paths + 1] = name

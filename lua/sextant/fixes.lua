@@ -48,7 +48,8 @@ local function offer(client, buf, action)
   offers[id] = { client = client, action = action, buf = buf, tick = vim.b[buf].changedtick }
   local repairs = {}
   for _, item in ipairs(action.diagnostics or {}) do
-    repairs[#repairs + 1] = { range = item.range, code = item.code and tostring(item.code) or nil, message = item.message }
+    repairs[#repairs + 1] =
+      { range = item.range, code = item.code and tostring(item.code) or nil, message = item.message }
   end
   return {
     id = id,

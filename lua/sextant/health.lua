@@ -37,7 +37,10 @@ end
 local function servers(health)
   local clients = vim.lsp.get_clients()
   if #clients == 0 then
-    health.warn('no language server is running', { 'without one nothing is known of what an edit does to the diagnostics', 'see :help lsp-quickstart' })
+    health.warn(
+      'no language server is running',
+      { 'without one nothing is known of what an edit does to the diagnostics', 'see :help lsp-quickstart' }
+    )
   end
   for _, client in ipairs(clients) do
     health.ok(('%s (%d buffers)'):format(client.name, vim.tbl_count(client.attached_buffers)))

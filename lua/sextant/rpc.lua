@@ -55,7 +55,9 @@ function M.find(options)
 end
 
 local function build_hint()
-  return ('build it with `cargo build --release` in %s, or set `binary` in setup(); :checkhealth sextant tells more'):format(M.folder)
+  return ('build it with `cargo build --release` in %s, or set `binary` in setup(); :checkhealth sextant tells more'):format(
+    M.folder
+  )
 end
 
 local function fail(text)
@@ -118,16 +120,33 @@ local function start(options)
   local this = channel
   vim.defer_fn(function()
     if channel == this and not this.ready then
-      fail(('%s did not answer within %g s; the next command tries again. Log: %s'):format(path, M.handshake_ms / 1000, M.log_path()))
+      fail(
+        ('%s did not answer within %g s; the next command tries again. Log: %s'):format(
+          path,
+          M.handshake_ms / 1000,
+          M.log_path()
+        )
+      )
     end
   end, M.handshake_ms)
   -- What only concerns windows and the process itself stays here.
-  local theirs = { model = options.model, mode = options.mode, diagnostics = options.diagnostics, save = options.save, quickfix = options.quickfix, limits = options.limits }
-  vim.rpcnotify(job, 'hello', vim.json.encode({
-    version = require('sextant').version,
-    cwd = vim.fn.getcwd(),
-    options = theirs,
-  }))
+  local theirs = {
+    model = options.model,
+    mode = options.mode,
+    diagnostics = options.diagnostics,
+    save = options.save,
+    quickfix = options.quickfix,
+    limits = options.limits,
+  }
+  vim.rpcnotify(
+    job,
+    'hello',
+    vim.json.encode({
+      version = require('sextant').version,
+      cwd = vim.fn.getcwd(),
+      options = theirs,
+    })
+  )
   return true
 end
 
@@ -160,7 +179,10 @@ function M.send(name, params)
   if not channel then
     local options, problems = require('sextant.options').resolve(require('sextant').given)
     if #problems > 0 then
-      M.say('setup() has mistakes: ' .. table.concat(problems, '; ') .. '. See :help sextant-options', vim.log.levels.ERROR)
+      M.say(
+        'setup() has mistakes: ' .. table.concat(problems, '; ') .. '. See :help sextant-options',
+        vim.log.levels.ERROR
+      )
       return
     end
     if not start(options) then
@@ -199,7 +221,6 @@ local handlers = {
   marks = { 'sextant.buffers', 'marks' },
   restore_marks = { 'sextant.buffers', 'restore_marks' },
   settle = { 'sextant.settle', 'settle' },
-  late = { 'sextant.settle', 'late' },
   fixes = { 'sextant.fixes', 'fixes' },
   fix_change = { 'sextant.fixes', 'change' },
 }

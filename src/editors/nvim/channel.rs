@@ -100,7 +100,7 @@ impl Channel {
     }
 
     /// A piece of an answer has come; the last one wakes the caller.
-    pub(super) fn take_piece(&self, args: &[Value]) {
+    pub fn take_piece(&self, args: &[Value]) {
         let (Some(id), Some(last), Some(Value::String(piece))) =
             (args.first().and_then(Value::as_u64), args.get(1).and_then(Value::as_bool), args.get(2))
         else {

@@ -24,7 +24,8 @@ use crate::edits::apply::apply;
 /// What an answer may take that waits for nobody but Neovim.
 const QUICK: Duration = Duration::from_secs(5);
 
-pub(super) struct NvimEditor {
+/// One workspace in one Neovim.
+pub struct NvimEditor {
     root: PathBuf,
     channel: Arc<Channel>,
     /// Texts as they were read last, so that an unchanged buffer is not sent again.
@@ -33,12 +34,12 @@ pub(super) struct NvimEditor {
 }
 
 impl NvimEditor {
-    pub(super) fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
+    pub fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
         Self { root, channel, texts: Mutex::default(), late: Mutex::default() }
     }
 
     /// A client answered after its deadline.
-    pub(super) fn take_late(&self, entry: Entry) {
+    pub fn take_late(&self, entry: Entry) {
         self.late.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
     }
 

@@ -3,8 +3,8 @@
 pub mod channel;
 mod convert;
 mod door;
-mod editor;
+pub mod editor;
 mod handler;
-mod wire;
+pub mod wire;
 
 pub use door::run;

@@ -95,7 +95,7 @@ pub(super) struct Item {
 
 /// One client's word on one buffer.
 #[derive(Debug, Deserialize)]
-pub(super) struct Entry {
+pub struct Entry {
     pub(super) client: String,
     pub(super) path: String,
     pub(super) how: How,

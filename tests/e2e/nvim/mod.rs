@@ -1,7 +1,8 @@
-//! The product in a real Neovim with real basedpyright and ruff.
+//! The product in a real Neovim, with real basedpyright and ruff, and with a server that misbehaves.
 
 pub mod ask;
 mod buffers;
 mod failures;
 mod modes;
 mod plan;
+mod servers;

@@ -63,6 +63,9 @@ end
 /// Tells the test what the plugin tells the user's own autocommands, and what it says in messages.
 const EARS: &str = r"
 local channel = ...
+function _G.tell(name, data)
+  vim.rpcnotify(channel, 'heard', name, vim.json.encode(data))
+end
 for _, name in ipairs({ 'SextantStarted', 'SextantFinished', 'SextantFailed', 'SextantEdited', 'SextantPlan', 'SextantQuestion' }) do
   vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(args)
     vim.rpcnotify(channel, 'heard', name, vim.json.encode(args.data or vim.empty_dict()))

@@ -1,0 +1,274 @@
+//! Soundness of Neovim's settling: random edits in a real Neovim with real servers, every answer held against the truth.
+//!
+//!     make soundness                          every server, 100 edits each
+//!     make soundness N=200 SERVERS=ruff,ty    these two, 200 edits each
+//!
+//! Further variables: `SEED`, `BUDGET` (milliseconds for an answer, 3000), `SHOW` (how many wrong answers are printed).
+//! This program is also what Neovim starts in place of the binary: the edits and questions go through the
+//! product's editor, channel and Lua layer.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
+
+mod job;
+mod subjects;
+mod text;
+mod trials;
+mod truth;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+
+use sextant::diagnostics::model::Freshness;
+
+use crate::job::{Answer, Item, Job, Trial, VARIABLE};
+use crate::subjects::{SUBJECTS, Subject, find};
+use crate::text::Expected;
+
+/// What Neovim does at its start: the server as a user configures it, the plugin with this program as its binary.
+const START: &str = r"
+local job = vim.json.decode(io.open(vim.env.SOUNDNESS_JOB):read('a'))
+local capabilities = vim.lsp.protocol.make_client_capabilities()
+capabilities.textDocument.diagnostic = nil
+local out = assert(io.open(job.capabilities, 'w'))
+out:write(vim.json.encode(capabilities))
+out:close()
+vim.lsp.config(job.server, { cmd = job.command, filetypes = { job.filetype }, root_markers = { '.root' } })
+vim.lsp.enable(job.server)
+require('sextant').setup({ binary = job.binary })
+vim.schedule(function()
+  vim.cmd.edit(job.file)
+  require('sextant.rpc').send('trials', {})
+end)
+";
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) if !text.is_empty() => text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")),
+        _ => otherwise,
+    }
+}
+
+fn chosen() -> Result<Vec<&'static Subject>, String> {
+    let wanted = std::env::var("SERVERS").unwrap_or_default();
+    if wanted.is_empty() {
+        return Ok(SUBJECTS.iter().collect());
+    }
+    let one = |name: &str| {
+        let known = || SUBJECTS.iter().map(|subject| subject.name).collect::<Vec<_>>().join(", ");
+        SUBJECTS
+            .iter()
+            .find(|subject| subject.name == name)
+            .ok_or_else(|| format!("no server {name}; there are {}", known()))
+    };
+    wanted.split(',').map(|name| one(name.trim())).collect()
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("nvim") {
+        trials::serve().await;
+        return ExitCode::SUCCESS;
+    }
+    match measure().await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("soundness: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn measure() -> Result<bool, String> {
+    let subjects = chosen()?;
+    for subject in &subjects {
+        subject.command()?;
+    }
+    let nvim = match std::env::var("SEXTANT_NVIM") {
+        Ok(path) => path,
+        Err(_) => find("nvim")?.display().to_string(),
+    };
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_secs());
+    let (trials, seed) = (number("N", 100), number("SEED", clock));
+    println!("seed {seed}, {trials} edits a server, {} ms for an answer", number("BUDGET", 3000));
+    println!(
+        "\"median\" and \"default\": ms from the edit to the answer, and to Neovim's own display, same kind of edit, interleaved"
+    );
+    println!(
+        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>7}",
+        "server", "asked", "fresh", "wrong", "unsettled", "p95 ms", "median", "default", "ratio", "late"
+    );
+    let mut sound = true;
+    for subject in subjects {
+        sound &= one(subject, &nvim, trials, seed).await?;
+    }
+    Ok(sound)
+}
+
+async fn one(subject: &'static Subject, nvim: &str, trials: u64, seed: u64) -> Result<bool, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let base = folder.path().canonicalize().map_err(|error| error.to_string())?;
+    let root = base.join("project");
+    std::fs::create_dir_all(&root).map_err(|error| error.to_string())?;
+    subject.language.prepare(&root).map_err(|error| error.to_string())?;
+    std::fs::write(root.join(subject.language.file()), text::State::new().text(subject.language))
+        .map_err(|e| e.to_string())?;
+    let text = |path: &Path| path.display().to_string();
+    let job = Job {
+        server: subject.name.to_owned(),
+        command: subject.command()?,
+        filetype: subject.language.id().to_owned(),
+        binary: text(&std::env::current_exe().map_err(|error| error.to_string())?),
+        root: text(&root),
+        file: subject.language.file().to_owned(),
+        trials: usize::try_from(trials).unwrap_or(usize::MAX),
+        seed,
+        budget_ms: number("BUDGET", 3000),
+        out: text(&base.join("trials")),
+        capabilities: text(&base.join("capabilities.json")),
+    };
+    run_nvim(nvim, &base, &root, &job).await?;
+    let lines = std::fs::read_to_string(&job.out).map_err(|error| format!("{}: no trials: {error}", subject.name))?;
+    if let Ok(problem) = std::fs::read_to_string(format!("{}.failed", job.out)) {
+        return Err(format!("{}: {problem}", subject.name));
+    }
+    let done: Vec<Trial> = lines.lines().map(|line| serde_json::from_str(line).expect("a trial")).collect();
+    if done.len() != job.trials {
+        return Err(format!("{}: only {} of {} edits were made", subject.name, done.len(), job.trials));
+    }
+    let capabilities = serde_json::from_slice(&std::fs::read(&job.capabilities).map_err(|error| error.to_string())?)
+        .map_err(|error| error.to_string())?;
+    let mut texts: Vec<String> = done.iter().map(|trial| trial.text.clone()).collect();
+    texts.sort();
+    texts.dedup();
+    let truth = truth::of(subject, &root, &capabilities, &texts).await;
+    Ok(report(subject, &done, &texts.into_iter().zip(truth).collect()))
+}
+
+async fn run_nvim(nvim: &str, base: &Path, root: &Path, job: &Job) -> Result<(), String> {
+    let (job_file, script) = (base.join("job.json"), base.join("start.lua"));
+    std::fs::write(&job_file, serde_json::to_string(job).expect("JSON")).map_err(|error| error.to_string())?;
+    std::fs::write(&script, START).map_err(|error| error.to_string())?;
+    let home = base.join("home");
+    let mut command = tokio::process::Command::new(nvim);
+    command
+        .args(["--clean", "--headless", "-n", "--cmd", &format!("set runtimepath^={}", env!("CARGO_MANIFEST_DIR"))])
+        .args(["-c", &format!("luafile {}", script.display())])
+        .current_dir(root)
+        .env(VARIABLE, &job_file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(base.join("messages")).map_err(|error| error.to_string())?)
+        .kill_on_drop(true);
+    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        command.env(name, home.join(name));
+    }
+    let limit = Duration::from_secs(300) + Duration::from_secs(10) * u32::try_from(job.trials).unwrap_or(u32::MAX);
+    let mut child = command.spawn().map_err(|error| format!("{nvim} is needed: {error}"))?;
+    let ended = tokio::time::timeout(limit, child.wait()).await;
+    if !matches!(ended, Ok(Ok(status)) if status.success()) {
+        let said = std::fs::read_to_string(base.join("messages")).unwrap_or_default();
+        return Err(format!("{}: Neovim did not end well ({ended:?}): {said}", job.server));
+    }
+    Ok(())
+}
+
+/// What an answer says that the text does not have, the other way round, and what was built in but not told.
+fn faults(answer: &[Item], truth: &[Item], expected: &[Expected]) -> Vec<String> {
+    let mut faults: Vec<String> = Vec::new();
+    faults.extend(truth.iter().filter(|item| !answer.contains(item)).map(|item| format!("missed {item:?}")));
+    faults.extend(answer.iter().filter(|item| !truth.contains(item)).map(|item| format!("untrue {item:?}")));
+    faults.extend(against(answer, expected));
+    faults
+}
+
+fn against(items: &[Item], expected: &[Expected]) -> Vec<String> {
+    let broken = expected.iter().filter(|want| {
+        let found = items.iter().any(|item| item.line == want.line && item.message.contains(&want.words));
+        found != want.found
+    });
+    broken.map(|want| format!("built in otherwise: {want:?}")).collect()
+}
+
+fn percentile(mut list: Vec<f64>, part: f64) -> Option<f64> {
+    list.sort_by(f64::total_cmp);
+    let last = list.len().checked_sub(1)?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    let at = (last as f64 * part).round() as usize;
+    list.get(at).copied()
+}
+
+fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>>) -> bool {
+    let (mut asked, mut fresh, mut wrong, mut late, mut twice) = (0, 0, Vec::new(), 0, 0);
+    let mut unsettled: HashMap<&str, usize> = HashMap::new();
+    let mut odd = 0;
+    for trial in trials {
+        let true_items = &truth[&trial.text];
+        odd += usize::from(!against(true_items, &trial.expected).is_empty());
+        twice += trial.twice;
+        late += trial.late.len();
+        asked += usize::from(trial.default_ms.is_none());
+        if trial.default_ms.is_none() && trial.kind != "default" && trial.answers.is_empty() {
+            wrong.push(format!("#{} {}: no client was asked", trial.number, trial.kind));
+        }
+        let claims = trial.answers.iter().chain(&trial.late).filter(|answer| answer.freshness.is_fresh());
+        for answer in claims {
+            let faults = faults(&answer.items, true_items, &trial.expected);
+            if !faults.is_empty() {
+                wrong.push(format!(
+                    "#{} {} {:?} hurried={}: {}",
+                    trial.number,
+                    trial.kind,
+                    answer.freshness,
+                    trial.hurried,
+                    faults.join("; ")
+                ));
+            }
+        }
+        for answer in &trial.answers {
+            fresh += usize::from(answer.freshness.is_fresh());
+            let name = match answer.freshness {
+                Freshness::Timeout => "timeout",
+                Freshness::Quiet => "quiet",
+                Freshness::Unavailable => "unavailable",
+                _ => continue,
+            };
+            *unsettled.entry(name).or_default() += 1;
+        }
+    }
+    let times = |kind: Option<&str>| -> Vec<f64> {
+        let of_kind = trials.iter().filter(|trial| kind.is_none_or(|kind| trial.kind == kind));
+        of_kind
+            .flat_map(|trial| &trial.answers)
+            .filter(|answer: &&Answer| answer.freshness.is_fresh())
+            .map(|answer| answer.ms)
+            .collect()
+    };
+    let ours = percentile(times(if subject.names { Some("plain") } else { None }), 0.5);
+    let default = percentile(trials.iter().filter_map(|trial| trial.default_ms).collect(), 0.5);
+    let text = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
+    let mut names: Vec<String> = unsettled.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    names.sort();
+    println!(
+        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>7}",
+        subject.name,
+        asked,
+        fresh,
+        wrong.len(),
+        if names.is_empty() { "0".to_owned() } else { names.join(" ") },
+        text(percentile(times(None), 0.95), 0),
+        text(ours, 1),
+        text(default, 1),
+        text(ours.zip(default).map(|(ours, default)| ours / default), 2),
+        late,
+    );
+    if odd > 0 || twice > 0 {
+        println!("    the truth is not what was built in: {odd} texts; late answers given twice: {twice}");
+    }
+    for line in wrong.iter().take(usize::try_from(number("SHOW", 5)).unwrap_or(5)) {
+        println!("    WRONG {line}");
+    }
+    wrong.is_empty() && twice == 0
+}

@@ -1,0 +1,235 @@
+//! The file that is edited: a text of about 200 lines made from a state, and what must be found in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::subjects::{Language, Subject};
+
+const FUNCTIONS: usize = 12;
+
+/// A line in each function that may hold a mistake. The number makes each mistake a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    Clean,
+    Name(u32),
+    Type(u32),
+    Syntax(u32),
+}
+
+#[derive(Clone, Debug)]
+pub struct State {
+    pub slots: [Slot; FUNCTIONS],
+    /// Comment lines above each function.
+    pub comments: [usize; FUNCTIONS],
+    /// Whether the line that imports `Bag` is there.
+    pub import: bool,
+    /// Moves with every edit that must change nothing.
+    pub neutral: u32,
+    next: u32,
+}
+
+/// What must be said about one line: nothing, something, or something with these words.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Expected {
+    /// Zero-based.
+    pub line: u32,
+    pub found: bool,
+    pub words: String,
+}
+
+/// Splitmix64: small, and the same everywhere.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit.max(1)
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    fn index(&mut self, limit: usize) -> usize {
+        usize::try_from(self.below(limit as u64)).unwrap_or(0)
+    }
+}
+
+impl State {
+    pub fn new() -> Self {
+        Self { slots: [Slot::Clean; FUNCTIONS], comments: [0; FUNCTIONS], import: true, neutral: 0, next: 0 }
+    }
+
+    fn number(&mut self) -> u32 {
+        self.next += 1;
+        self.next
+    }
+
+    fn has_syntax_error(&self) -> bool {
+        self.slots.iter().any(|slot| matches!(slot, Slot::Syntax(_)))
+    }
+
+    /// Puts a new undefined name where there is none, or takes one away: its words, and whether they must appear.
+    pub fn change_name(&mut self, random: &mut Random) -> (String, bool) {
+        self.repair_syntax();
+        let at = random.index(FUNCTIONS);
+        match self.slots[at] {
+            Slot::Name(k) => {
+                self.slots[at] = Slot::Clean;
+                (missing(k), false)
+            }
+            _ => {
+                let k = self.number();
+                self.slots[at] = Slot::Name(k);
+                (missing(k), true)
+            }
+        }
+    }
+
+    pub fn repair_syntax(&mut self) {
+        for slot in self.slots.iter_mut().filter(|slot| matches!(slot, Slot::Syntax(_))) {
+            *slot = Slot::Clean;
+        }
+    }
+
+    /// A random edit; the name of its kind.
+    pub fn change(&mut self, random: &mut Random) -> &'static str {
+        if self.has_syntax_error() && random.chance(60) {
+            self.repair_syntax();
+            return "repair";
+        }
+        let at = random.index(FUNCTIONS);
+        let k = self.number();
+        match random.below(100) {
+            0..25 => {
+                self.slots[at] = Slot::Name(k);
+                "name"
+            }
+            25..40 => {
+                self.slots[at] = Slot::Type(k);
+                "type"
+            }
+            40..50 if !self.has_syntax_error() => {
+                self.slots[at] = Slot::Syntax(k);
+                "syntax"
+            }
+            50..65 => {
+                let broken = self.slots.iter().position(|slot| *slot != Slot::Clean);
+                self.slots[broken.unwrap_or(at)] = Slot::Clean;
+                "remove"
+            }
+            65..72 => {
+                self.import = !self.import;
+                "import"
+            }
+            72..86 => {
+                self.comments[at] = (self.comments[at] + 1 + random.index(3)) % 5;
+                "shift"
+            }
+            _ => {
+                self.neutral = k;
+                "neutral"
+            }
+        }
+    }
+
+    pub fn text(&self, language: Language) -> String {
+        self.lines(language).0.join("\n") + "\n"
+    }
+
+    /// What must and what must not be said of this text.
+    pub fn expected(&self, subject: &Subject) -> Vec<Expected> {
+        let (_, places) = self.lines(subject.language);
+        let syntax = self.has_syntax_error();
+        let nothing = |line| Expected { line, found: false, words: String::new() };
+        let slots = self.slots.iter().zip(&places).filter_map(|(slot, line)| match slot {
+            Slot::Syntax(_) => Some(Expected { line: *line, found: true, words: String::new() }),
+            // What else is found in a file that does not parse is the server's own affair.
+            _ if syntax => None,
+            Slot::Name(k) if subject.names => Some(Expected { line: *line, found: true, words: missing(*k) }),
+            Slot::Type(_) if subject.types => Some(Expected { line: *line, found: true, words: String::new() }),
+            _ => Some(nothing(*line)),
+        });
+        slots.collect()
+    }
+
+    /// The lines, and the number of the line of each slot.
+    fn lines(&self, language: Language) -> (Vec<String>, Vec<u32>) {
+        let mut lines = header(language, self.import, self.neutral);
+        let mut places = Vec::new();
+        for (i, slot) in self.slots.iter().enumerate() {
+            let mark = if language == Language::Python { "#" } else { "//" };
+            lines.extend((0..self.comments[i]).map(|n| format!("{mark} A remark, number {n}.")));
+            let (body, place) = function(language, i, *slot);
+            places.push(u32::try_from(lines.len() + place).unwrap_or(0));
+            lines.extend(body);
+        }
+        (lines, places)
+    }
+}
+
+fn missing(k: u32) -> String {
+    format!("missing_{k}")
+}
+
+fn header(language: Language, import: bool, neutral: u32) -> Vec<String> {
+    let (first, imported, rest): (&[&str], &str, &str) = match language {
+        Language::Python => (
+            &["\"\"\"Sums that mean nothing.\"\"\"", ""],
+            "from collections import Counter as Bag",
+            "\n\ndef counted() -> int:\n    holder = Bag()\n    return len(str(holder))\n\n\nNEUTRAL = @\n\n",
+        ),
+        Language::TypeScript => (
+            &["// Sums that mean nothing.", ""],
+            "import { Bag } from './bag';",
+            "\nexport function counted(): number {\n  const holder = new Bag();\n  return holder.size;\n}\n\nexport const NEUTRAL = @;\n",
+        ),
+        Language::Cpp => (
+            &["// Sums that mean nothing.", "#include <map>", "#include <string>", "#include <vector>"],
+            "#include \"bag.h\"",
+            "\nint counted() {\n  Bag holder;\n  return holder.size;\n}\n\nint neutral = @;\n",
+        ),
+    };
+    let mut lines: Vec<String> = first.iter().map(|line| (*line).to_owned()).collect();
+    if import {
+        lines.push(imported.to_owned());
+    }
+    lines.extend(rest.replace('@', &neutral.to_string()).split('\n').map(str::to_owned));
+    lines
+}
+
+/// A function, and which of its lines is the slot.
+fn function(language: Language, i: usize, slot: Slot) -> (Vec<String>, usize) {
+    let python = language == Language::Python;
+    let end = if python { "" } else { ";" };
+    let mistake = match slot {
+        Slot::Clean => format!("total += 1{end}"),
+        Slot::Name(k) => format!("total += missing_{k}{end}"),
+        Slot::Type(k) => format!("total = \"text {k}\"{end}"),
+        Slot::Syntax(k) => format!("total += = {k}{end}"),
+    };
+    let text = match language {
+        Language::Python => format!(
+            "def area_{i}(width: int, height: int) -> int:\n    total: int = width * height\n    for step in range(width):\n        \
+             total += step\n    {mistake}\n    if total > {i}:\n        total -= height\n    else:\n        total += \
+             width\n    parts = [total, width, height]\n    total = sum(parts)\n    return total\n\n"
+        ),
+        Language::TypeScript => format!(
+            "export function area{i}(width: number, height: number): number {{\n  let total: number = width * height;\n  for (let \
+             step = 0; step < width; step++) {{\n    total += step;\n  }}\n  {mistake}\n  if (total > {i}) {{\n    total -= \
+             height;\n  }} else {{\n    total += width;\n  }}\n  const parts = [total, width, height];\n  total = \
+             parts.reduce((a, b) => a + b, 0);\n  return total;\n}}\n"
+        ),
+        Language::Cpp => format!(
+            "int area_{i}(int width, int height) {{\n  int total = width * height;\n  for (int step = 0; step < width; step++) \
+             {{\n    total += step;\n  }}\n  {mistake}\n  if (total > {i}) {{\n    total -= height;\n  }} else {{\n    total += \
+             width;\n  }}\n  std::vector<int> parts = {{total, width, height}};\n  for (int part : parts) total += \
+             part;\n  return total;\n}}\n"
+        ),
+    };
+    let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    let place = lines.iter().position(|line| line.trim() == mistake).unwrap_or(0);
+    (lines, place)
+}

@@ -1,0 +1,74 @@
+--- clangd publishes a version twice when its preamble changed, first with the old one: which versions that concerns.
+local M = {}
+local api = vim.api
+
+---@type table<string, { head: string, rows: integer, since: integer? }> by client and URI
+local known = {}
+
+local function key(client_id, uri)
+  return client_id .. ' ' .. uri
+end
+
+-- The lines above the first declaration: directives, comments, empty lines.
+local function head_of(buf)
+  local rows, directives, inside, continued = 0, {}, false, false
+  while true do
+    local lines = api.nvim_buf_get_lines(buf, rows, rows + 100, false)
+    for _, line in ipairs(lines) do
+      local text = vim.trim(line)
+      local directive = not inside and (continued or text:sub(1, 1) == '#')
+      if directive then
+        directives[#directives + 1] = text
+        continued = text:sub(-1) == '\\'
+      elseif inside or text:sub(1, 2) == '/*' then
+        inside = not text:find('*/', 1, true)
+      elseif text ~= '' and text:sub(1, 2) ~= '//' then
+        return table.concat(directives, '\n'), rows
+      end
+      rows = rows + 1
+    end
+    if #lines < 100 then
+      return table.concat(directives, '\n'), rows
+    end
+  end
+end
+
+local function touches(changes, rows)
+  return vim.iter(changes or {}):any(function(change)
+    local range = change.range
+    return range
+      and (range.start.line <= rows and (range['end'].line > range.start.line or change.text:find('#', 1, true)))
+  end)
+end
+
+--- A text was sent to the server.
+---@param params table of didOpen or didChange
+function M.sent(client_id, buf, params)
+  local id = key(client_id, params.textDocument.uri)
+  local head, rows = head_of(buf)
+  local before = known[id]
+  known[id] = { head = head, rows = rows, since = before and before.since }
+  if before and (before.head ~= head or touches(params.contentChanges, math.max(rows, before.rows))) then
+    known[id].since = params.textDocument.version
+  end
+end
+
+function M.closed(client_id, uri)
+  known[key(client_id, uri)] = nil
+end
+
+--- A version was published for the n-th time.
+function M.published(client_id, uri, version, count)
+  local state = known[key(client_id, uri)]
+  if state and state.since and version and version >= state.since and count >= 2 then
+    state.since = nil
+  end
+end
+
+--- Whether a single publish may still be of an old preamble.
+function M.is_open(client_id, uri)
+  local state = known[key(client_id, uri)]
+  return state ~= nil and state.since ~= nil
+end
+
+return M

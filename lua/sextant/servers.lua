@@ -1,0 +1,105 @@
+--- What is known of single language servers, each fact measured: who answers a pull, who looks at one file at a time.
+local M = {}
+
+M.PULL = 'textDocument/diagnostic'
+
+-- Servers that answer a pull without advertising it.
+local ANSWERS_PULL = { pyright = true, basedpyright = true, pyrefly = true }
+-- Clients that hold documents but have nothing to say about them.
+local NOT_A_CHECKER = { copilot = true, ['GitHub Copilot'] = true, copilot_ls = true }
+-- Servers that never look at another file.
+local ONE_FILE = { pylsp = true, jedi_language_server = true, ruff = true }
+local TS_REQUEST = 'typescript.tsserverRequest'
+
+---@type table<string, string> by client name: `pull` or `push`
+local learned = {}
+
+function M.is_checker(client)
+  return not NOT_A_CHECKER[client.name]
+end
+
+---@type table<string, boolean> by client name: seen to publish one version twice
+local two_phase = {}
+
+--- Whether the client was seen to amend what it had published for one version.
+function M.amends(client)
+  return two_phase[client.name] == true
+end
+
+function M.note_amendment(client)
+  two_phase[client.name] = true
+end
+
+local function is_source(path)
+  return path:match('%.c$') or path:match('%.cc$') or path:match('%.cpp$') or path:match('%.cxx$')
+end
+
+--- Whether edits of these files leave what the client says of any other file as it is.
+---@param edited string[] paths
+function M.leaves_others(client, edited)
+  local provider = client.server_capabilities and client.server_capabilities.diagnosticProvider
+  if type(provider) == 'table' and provider.interFileDependencies == false and not provider.workspaceDiagnostics then
+    return true
+  end
+  if client.name == 'clangd' then
+    -- Only a header is part of another file.
+    return vim.iter(edited):all(is_source)
+  end
+  return ONE_FILE[client.name] == true
+end
+
+local function has_command(client, name)
+  local provider = client.server_capabilities and client.server_capabilities.executeCommandProvider
+  return provider and vim.tbl_contains(provider.commands or {}, name)
+end
+
+--- How the client is best asked about a buffer.
+---@return 'pull'|'push'|'command'
+function M.way(client, buf)
+  if learned[client.name] then
+    return learned[client.name]
+  elseif client:supports_method(M.PULL, buf) or ANSWERS_PULL[client.name] then
+    return 'pull'
+  elseif has_command(client, TS_REQUEST) then
+    return 'command'
+  end
+  return 'push'
+end
+
+--- Whether it is still open if the client answers a pull.
+function M.is_unknown(client)
+  return not learned[client.name] and not ANSWERS_PULL[client.name]
+end
+
+---@param way 'pull'|'push'|nil nil takes back what was learned
+function M.learn(client, way)
+  learned[client.name] = way
+end
+
+local TS_COMMANDS = { 'syntacticDiagnosticsSync', 'semanticDiagnosticsSync', 'suggestionDiagnosticsSync' }
+local TS_SEVERITY = { error = 1, warning = 2, suggestion = 4, message = 3 }
+
+--- The requests that together are all that tsserver has to say of a file.
+---@return table[] params of workspace/executeCommand
+function M.tsserver_requests(path)
+  return vim.tbl_map(function(name)
+    return { command = TS_REQUEST, arguments = { name, { file = path } } }
+  end, TS_COMMANDS)
+end
+
+--- A diagnostic of tsserver, which counts from one, in LSP's words.
+function M.from_tsserver(diag)
+  local from, to = diag.start or diag.startLocation, diag['end'] or diag.endLocation
+  return {
+    range = {
+      start = { line = from.line - 1, character = from.offset - 1 },
+      ['end'] = { line = to.line - 1, character = to.offset - 1 },
+    },
+    severity = TS_SEVERITY[diag.category] or 1,
+    code = diag.code,
+    message = diag.text or diag.message,
+    source = 'typescript',
+  }
+end
+
+return M

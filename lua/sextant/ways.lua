@@ -1,0 +1,267 @@
+--- The ways to ask one client about one buffer: a pull, tsserver's own commands, or waiting for the publish of its version.
+local preamble = require('sextant.preamble')
+local publishes = require('sextant.publishes')
+local servers = require('sextant.servers')
+
+local M = {}
+local api = vim.api
+
+local RETRY = { [-32802] = true, [-32801] = true, [-32800] = true }
+local METHOD_NOT_FOUND = -32601
+-- Silence after a publish that proves nothing, in milliseconds, before it is taken for the last of its kind.
+local QUIET_MS = 250
+-- The same where clangd builds a preamble in between.
+local PREAMBLE_MS = 3000
+
+---@class sextant.Job one client and one buffer; `finish` and `give_up` end it
+---@field client vim.lsp.Client
+---@field buf integer
+---@field path string
+---@field dead boolean?
+---@field wanted integer?
+---@field request integer? the open request
+---@field unlisten fun()?
+---@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[])
+---@field give_up fun(job: sextant.Job, how: string, note: string)
+
+local function version_of(buf)
+  return vim.lsp.util.buf_versions[buf]
+end
+
+-- Sends what Neovim still holds back of the buffer's changes.
+local function flush(client, buf)
+  local ok, tracking = pcall(require, 'vim.lsp._changetracking')
+  if not ok or not pcall(tracking.flush, client, buf) then
+    client:notify('$/setTrace', { value = 'off' })
+  end
+end
+
+-- Ends the job where it cannot be answered any more.
+local function is_over(job)
+  if job.dead then
+    return true
+  elseif not api.nvim_buf_is_loaded(job.buf) then
+    job:give_up('unavailable', 'the file was closed')
+    return true
+  elseif job.client:is_stopped() then
+    job:give_up('unavailable', 'the server has stopped')
+    return true
+  end
+  return false
+end
+
+local function stop_listening(job)
+  if job.unlisten then
+    job.unlisten()
+    job.unlisten = nil
+  end
+end
+
+-- A request whose answer always comes: Neovim drops the callback of one that the server calls cancelled.
+local function request(job, method, params, answer)
+  local answered = false
+  local ok, id = job.client.rpc.request(method, params, function(err, result)
+    answered = true
+    vim.schedule(function()
+      answer(err, result)
+    end)
+  end, function()
+    vim.schedule(function()
+      if not answered then
+        answer({ code = -32800 }, nil)
+      end
+    end)
+  end)
+  if not ok then
+    job:give_up('unavailable', 'the server does not take requests')
+  end
+  return ok and id or nil
+end
+
+local function same_items(a, b)
+  local function short(item)
+    return { item.range, item.severity or 1, tostring(item.code), item.message }
+  end
+  return #a == #b and vim.deep_equal(vim.tbl_map(short, a), vim.tbl_map(short, b))
+end
+
+-- A pull is trusted for a server that did not advertise it once it has equalled a publish of the same version.
+local function learn(job, version, published)
+  local client, buf = job.client, job.buf
+  if not servers.is_unknown(client) or type(published) ~= 'table' or #published == 0 then
+    return
+  end
+  servers.learn(client, 'push')
+  local uri = vim.uri_from_bufnr(buf)
+  client.rpc.request(servers.PULL, { textDocument = { uri = uri } }, function(err, result)
+    vim.schedule(function()
+      if err or not api.nvim_buf_is_loaded(buf) or type(result) ~= 'table' or result.kind ~= 'full' then
+        return
+      elseif version_of(buf) ~= version then
+        -- Proves nothing either way: to be tried again.
+        return servers.learn(client, nil)
+      end
+      local last = publishes.last(client.id, uri)
+      if last and last.version == version and same_items(result.items, published) then
+        servers.learn(client, 'pull')
+      end
+    end)
+  end)
+end
+
+--- Waits for the publish of this very version.
+function M.push(job)
+  if is_over(job) then
+    return
+  end
+  stop_listening(job)
+  flush(job.client, job.buf)
+  job.wanted = version_of(job.buf)
+  local uri = vim.uri_from_bufnr(job.buf)
+  local id = job.client.id
+  if job.client.name == 'clangd' then
+    -- A request that waits makes clangd look at once instead of waiting for more edits.
+    job.client.rpc.request('textDocument/documentSymbol', { textDocument = { uri = uri } }, function() end)
+  end
+
+  -- Waits for silence after a publish that proves nothing by itself.
+  local function wait(seen, version, ms, how)
+    vim.defer_fn(function()
+      if not job.dead and publishes.last(id, uri) == seen and version_of(job.buf) == version then
+        job:finish(how, how == 'versioned' and version or nil, seen.items)
+      end
+    end, ms)
+  end
+
+  local function look()
+    if is_over(job) then
+      return
+    end
+    local version = version_of(job.buf)
+    job.wanted = version
+    local last = publishes.last(id, uri)
+    if not last then
+      return
+    elseif not last.version then
+      if publishes.is_later(id, uri, last) then
+        wait(last, version, QUIET_MS, 'quiet')
+      end
+    elseif last.version ~= version then
+      return
+    elseif last.ambiguous or not publishes.is_newest(id, uri) then
+      -- The version of a file does not move with the others that it depends on.
+      wait(last, version, QUIET_MS, 'quiet')
+    elseif preamble.is_open(id, uri) then
+      wait(last, version, PREAMBLE_MS, 'quiet')
+    elseif servers.amends(job.client) then
+      wait(last, version, math.max(1, QUIET_MS - (vim.uv.now() - last.at)), 'versioned')
+    else
+      learn(job, version, last.items)
+      job:finish('versioned', version, last.items)
+    end
+  end
+
+  job.unlisten = publishes.listen(function(client_id, at)
+    if client_id == id and at == uri then
+      vim.schedule(look)
+    end
+  end)
+  -- After what the flush has set going.
+  vim.schedule(look)
+end
+
+--- Asks for the diagnostics of this very text. Not through client:request(): Neovim's own refresh would cancel it.
+function M.pull(job)
+  if is_over(job) then
+    return
+  end
+  flush(job.client, job.buf)
+  job.wanted = version_of(job.buf)
+  local wanted = job.wanted
+  local provider = job.client.server_capabilities.diagnosticProvider
+  local params = {
+    textDocument = { uri = vim.uri_from_bufnr(job.buf) },
+    identifier = type(provider) == 'table' and provider.identifier or nil,
+  }
+  job.request = request(job, servers.PULL, params, function(err, result)
+    if is_over(job) then
+      return
+    end
+    job.request = nil
+    if err and RETRY[err.code] then
+      job.tries = (job.tries or 0) + 1
+      return vim.defer_fn(function()
+        M.pull(job)
+      end, math.min(10 * job.tries, 80))
+    elseif err then
+      if err.code == METHOD_NOT_FOUND then
+        servers.learn(job.client, 'push')
+      end
+      return M.push(job)
+    elseif version_of(job.buf) ~= wanted then
+      return M.pull(job)
+    elseif type(result) ~= 'table' or result.kind ~= 'full' then
+      return M.push(job)
+    end
+    job:finish('exact', wanted, result.items)
+  end)
+end
+
+--- typescript-language-server publishes without versions; tsserver itself answers for the text it has.
+function M.command(job)
+  if is_over(job) then
+    return
+  end
+  flush(job.client, job.buf)
+  job.wanted = version_of(job.buf)
+  local wanted, items = job.wanted, {}
+  local requests = servers.tsserver_requests(job.path)
+  local left, failed = #requests, false
+  for _, params in ipairs(requests) do
+    local ok = request(job, 'workspace/executeCommand', params, function(err, result)
+      if failed or is_over(job) then
+        return
+      end
+      local body = type(result) == 'table' and result.body or nil
+      if err or type(body) ~= 'table' then
+        failed = true
+        return M.push(job)
+      end
+      for _, diag in ipairs(body) do
+        items[#items + 1] = servers.from_tsserver(diag)
+      end
+      left = left - 1
+      if left == 0 and version_of(job.buf) ~= wanted then
+        M.command(job)
+      elseif left == 0 then
+        job:finish('exact', wanted, items)
+      end
+    end)
+    if not ok then
+      return
+    end
+  end
+end
+
+--- Asks, in the way that suits the client; waits for the client where it is still starting.
+function M.begin(job)
+  local client = job.client
+  if is_over(job) then
+    return
+  elseif client.initialized then
+    return M[servers.way(client, job.buf)](job)
+  end
+  -- The attach comes with the end of the server's start-up.
+  job.note = 'the server is still starting'
+  job.unlisten = publishes.listen(function(id)
+    if id == client.id and (client.initialized or client:is_stopped()) then
+      stop_listening(job)
+      job.note = nil
+      vim.schedule(function()
+        M.begin(job)
+      end)
+    end
+  end)
+end
+
+return M

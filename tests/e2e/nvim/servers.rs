@@ -1,0 +1,413 @@
+//! A server that misbehaves, attached in Neovim: the right status, no old list, and every late answer once.
+
+use serde_json::{Value, json};
+
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::servers::{PATIENCE_MS, tool};
+
+const OPEN: &str = "textDocument/didOpen";
+const CHANGE: &str = "textDocument/didChange";
+const PULL: &str = "textDocument/diagnostic";
+
+/// Asks as the binary does, and keeps count of what comes late.
+const ASK: &str = r"
+_G.lates = {}
+require('sextant.rpc').late_answer = function(entry)
+  table.insert(_G.lates, entry)
+  _G.tell('late', entry)
+end
+function _G.ask(ms, files)
+  require('sextant.settle').settle({ files = files, ms = ms }, function(err, entries)
+    _G.tell('answer', err or entries)
+  end)
+end
+";
+
+fn push(version: &str) -> Value {
+    json!({"publish": {"version": version, "items": "scan"}})
+}
+
+fn stale() -> Value {
+    json!({"publish": {"version": "-1", "items": "old"}})
+}
+
+struct Faked {
+    project: Project,
+    nvim: Nvim,
+}
+
+impl Faked {
+    /// Neovim with `a.py` and `b.py`, the first shown, and the fake server of this name on both.
+    async fn start(name: &str, script: &Value, text: &str) -> Self {
+        let mut script = script.clone();
+        script["capabilities"]["textDocumentSync"] = json!({"openClose": true, "change": 1, "save": true});
+        let project = Project::new(&[("a.py", text), ("b.py", "fine\n")]);
+        let file = project.beside("fake").join("script.json");
+        std::fs::write(&file, script.to_string()).expect("a script");
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
+        let command = json!([tool("python3"), program, file]);
+        let nvim = Nvim::start(&project, "{}", &[]).await;
+        nvim.edit("a.py").await;
+        let setup = format!(
+            "{ASK}
+            local config = {{ name = '{name}', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}
+            vim.lsp.start(config)
+            function _G.attach(path)
+              local buf = vim.fn.bufadd(path)
+              vim.fn.bufload(buf)
+              vim.lsp.start(config, {{ bufnr = buf }})
+            end
+            return true"
+        );
+        nvim.lua::<bool>(&setup).await;
+        Self { project, nvim }
+    }
+
+    /// Replaces the whole text of the shown buffer.
+    async fn set(&self, text: &str) {
+        let lines = json!(text.trim_end_matches('\n').split('\n').collect::<Vec<_>>());
+        self.nvim
+            .lua::<bool>(&format!(
+                "vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.json.decode([==[{lines}]==])) return true"
+            ))
+            .await;
+    }
+
+    async fn begin(&self, ms: u64, files: &[(&str, bool)]) {
+        let files: Vec<Value> = files
+            .iter()
+            .map(|(path, bystander)| json!({"path": self.project.root().join(path), "bystander": bystander}))
+            .collect();
+        let files = json!(files);
+        self.nvim.lua::<bool>(&format!("_G.ask({ms}, vim.json.decode([==[{files}]==])) return true")).await;
+    }
+
+    /// The answer about `a.py` of its only client.
+    async fn ask(&mut self, ms: u64) -> Entry {
+        self.begin(ms, &[("a.py", false)]).await;
+        self.answer().await
+    }
+
+    async fn answer(&mut self) -> Entry {
+        let mut entries = self.entries().await;
+        assert_eq!(entries.len(), 1, "{entries:?}");
+        entries.remove(0)
+    }
+
+    async fn entries(&mut self) -> Vec<Entry> {
+        let answer = self.nvim.wait("answer").await;
+        answer.as_array().cloned().unwrap_or_default().into_iter().map(Entry).collect()
+    }
+
+    async fn late(&mut self) -> Entry {
+        Entry(self.nvim.wait("late").await)
+    }
+
+    async fn late_count(&self) -> u64 {
+        self.nvim.lua("return #_G.lates").await
+    }
+
+    fn go(&self, name: &str) {
+        std::fs::write(self.project.beside("fake").join(name), "").expect("a signal");
+    }
+
+    fn log(&self) -> Vec<Value> {
+        let text = self.project.beside("fake").join("log");
+        let text = std::fs::read_to_string(text).expect("the script has a log");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
+/// One entry of an answer.
+#[derive(Debug)]
+struct Entry(Value);
+
+impl Entry {
+    /// How it is known, and the zero-based lines.
+    fn said(&self) -> (&str, Vec<u64>) {
+        let items = self.0["items"].as_array().cloned().unwrap_or_default();
+        let lines = items.iter().map(|item| item["range"]["start"]["line"].as_u64().expect("a line")).collect();
+        (self.0["how"].as_str().expect("how"), lines)
+    }
+
+    fn note(&self) -> &str {
+        self.0["note"].as_str().unwrap_or_default()
+    }
+}
+
+fn pulling() -> Value {
+    json!({"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_publish_of_our_version_is_versioned_and_silence_after_a_repair_is_no_answer() {
+    let changes = json!([[push("same")], []]);
+    let mut fake = Faked::start("fake", &json!({"on": {OPEN: [push("same")], CHANGE: changes}}), "ok\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]), "published before anybody asked");
+    fake.set("bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![0]));
+    fake.set("ok\n").await;
+    assert_eq!(fake.ask(300).await.said(), ("timeout", vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stale_publish_is_a_timeout_without_a_list_and_the_late_one_comes_once() {
+    let script =
+        json!({"on": {OPEN: [push("same")], CHANGE: [stale(), {"wait_for": "go"}, push("same"), push("same")]}});
+    let mut fake = Faked::start("fake", &script, "bad\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(300).await.said(), ("timeout", vec![]));
+    fake.go("go");
+    assert_eq!(fake.late().await.said(), ("versioned", vec![1]));
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+    assert_eq!(fake.late_count().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_was_never_sent_counts_for_nothing() {
+    let mut fake = Faked::start("fake", &json!({"on": {OPEN: [push("+7")]}}), "bad\n").await;
+    assert_eq!(fake.ask(1500).await.said(), ("timeout", vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_publish_without_a_version_is_a_guess_made_after_silence() {
+    let empty = json!({"publish": {"version": "none", "items": []}});
+    let script = json!({"on": {OPEN: [push("none")], CHANGE: [empty, push("none")]}});
+    let mut fake = Faked::start("fake", &script, "ok\n").await;
+    fake.set("bad\n").await;
+    let entry = fake.ask(PATIENCE_MS).await;
+    assert_eq!(entry.said(), ("quiet", vec![0]));
+    assert!(entry.0["ms"].as_u64().expect("ms") >= 250, "{entry:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_phase_amends_the_first_once_and_is_waited_for_from_then_on() {
+    let empty = json!({"publish": {"items": []}});
+    let changes = json!([[empty, {"wait_for": "go"}, push("same"), push("same")], [empty, push("same")]]);
+    let mut fake = Faked::start("fake", &json!({"on": {OPEN: [push("same")], CHANGE: changes}}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![]));
+    fake.go("go");
+    assert_eq!(fake.late().await.said(), ("versioned", vec![0]));
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+    assert_eq!(fake.late_count().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_preamble_needs_clangds_second_publish() {
+    let once = json!([push("same")]);
+    let changes =
+        json!([[stale(), {"publish": {"items": "old"}}, push("same")], once, [{"publish": {"items": "old"}}]]);
+    let script = json!({"on": {OPEN: once, CHANGE: changes}, "log": "log"});
+    let mut fake = Faked::start("clangd", &script, "#include <set>\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+    fake.set("#include <map>\n\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![2]));
+    assert!(fake.log().iter().any(|message| message["method"] == "textDocument/documentSymbol"));
+    // An edit that touches no directive is published once.
+    fake.set("#include <map>\n\nbad\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![2, 3]));
+    // There and back again: the directives are those of the last answer, what clangd has is not.
+    fake.set("#include <set>\nbad\n").await;
+    fake.ask(1).await;
+    fake.set("#include <map>\n\nbad\nbad\n").await;
+    assert_eq!(fake.ask(500).await.said(), ("timeout", vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_pull_is_asked_again_and_one_that_is_called_cancelled_too() {
+    // Neovim itself drops the answer of a request that the server calls cancelled (-32800).
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let steps = json!([[{"error": -32802}], [{"error": -32801}], [{"error": -32800}], [{"error": -32802}], [{"error": -32800}], full]);
+    let mut fake = Faked::start("fake", &json!({"capabilities": pulling(), "on": {PULL: steps}}), "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_pull_and_push_come_at_once_the_pull_is_the_answer() {
+    let noise = json!({"publish": {"items": "old"}});
+    let on = json!({OPEN: [push("same")], CHANGE: [noise], PULL: [{"reply": {"pull": "scan"}}, push("none")]});
+    let mut fake = Faked::start("fake", &json!({"capabilities": pulling(), "on": on}), "ok\n").await;
+    for (text, wanted) in [("bad\n", vec![0]), ("bad\nbad\n", vec![0, 1]), ("ok\n", vec![])] {
+        fake.set(text).await;
+        assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", wanted));
+    }
+    assert_eq!(fake.late_count().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_pull_is_delivered_late_and_once() {
+    // `pyright` is asked although it advertises nothing; Neovim itself does not ask it.
+    let steps = json!([{"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
+    let mut fake = Faked::start("pyright", &json!({"on": {PULL: steps}}), "bad\n").await;
+    assert_eq!(fake.ask(1000).await.said(), ("timeout", vec![]));
+    fake.go("go");
+    assert_eq!(fake.late().await.said(), ("exact", vec![0]));
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
+    assert_eq!(fake.late_count().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asking_again_cancels_the_slow_pull_and_its_answer_is_ignored() {
+    let held = json!([{"wait_for": "go"}, {"reply": {"pull": []}}]);
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let script = json!({"on": {PULL: [held, full]}, "log": "log"});
+    let mut fake = Faked::start("pyright", &script, "bad\n").await;
+    assert_eq!(fake.ask(1000).await.said(), ("timeout", vec![]));
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![1]));
+    fake.go("go");
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![1]));
+    assert_eq!(fake.late_count().await, 0);
+    assert!(fake.log().iter().any(|message| message["method"] == "$/cancelRequest"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_questions_at_once_are_both_answered() {
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let steps = json!([full, [{"wait_for": "go"}, {"reply": {"pull": []}}], full]);
+    let mut fake = Faked::start("pyright", &json!({"on": {PULL: steps}}), "bad\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.begin(PATIENCE_MS, &[("a.py", false)]).await;
+    fake.begin(PATIENCE_MS, &[("a.py", false)]).await;
+    let first = fake.answer().await;
+    assert_eq!((first.said(), first.note()), (("timeout", vec![]), "asked again before it was answered"));
+    assert_eq!(fake.answer().await.said(), ("exact", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_while_the_pull_runs_makes_its_reply_worthless() {
+    let held = json!([{"publish": {"version": "none", "items": []}}, {"wait_for": "go"}, {"reply": {"pull": "scan"}}]);
+    let steps = json!([held, [{"reply": {"pull": "scan"}}]]);
+    let mut fake = Faked::start("pyright", &json!({"on": {PULL: steps}}), "bad\n").await;
+    // The publish tells that the question has arrived.
+    fake.nvim
+        .lua::<bool>(
+            "vim.api.nvim_create_autocmd('DiagnosticChanged', { once = true, callback = function() _G.tell('asked', {}) end })
+            vim.lsp.handlers['textDocument/publishDiagnostics'] = function() _G.tell('asked', {}) end
+            return true",
+        )
+        .await;
+    fake.begin(PATIENCE_MS, &[("a.py", false)]).await;
+    fake.nvim.wait("asked").await;
+    fake.set("ok\nbad\nbad\n").await;
+    fake.go("go");
+    assert_eq!(fake.answer().await.said(), ("exact", vec![1, 2]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_dies_is_told_at_once() {
+    let mut fake = Faked::start("fake", &json!({"on": {OPEN: [push("same")], CHANGE: [{"die": 3}]}}), "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![0]));
+    fake.set("ok\n").await;
+    let entry = fake.ask(PATIENCE_MS).await;
+    assert_eq!((entry.said(), entry.note()), (("unavailable", vec![]), "the server has stopped"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_closed_meanwhile_is_told_at_once() {
+    let mut fake = Faked::start("fake", &json!({"on": {OPEN: []}}), "bad\n").await;
+    fake.begin(PATIENCE_MS, &[("a.py", false)]).await;
+    fake.nvim.command("bwipeout!").await;
+    let entry = fake.answer().await;
+    assert_eq!((entry.said(), entry.note()), (("unavailable", vec![]), "the file was closed"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn garbage_is_no_answer_and_does_not_hide_the_next() {
+    let noise = json!([{"frame": "{not json"}, {"publish": {"items": [{"message": "no range"}]}}]);
+    let script =
+        json!({"on": {OPEN: [push("same")], CHANGE: [noise, [{"publish": {"items": "garbage"}}], [push("same")]]}});
+    let mut fake = Faked::start("fake", &script, "bad\n").await;
+    fake.nvim.lua::<bool>("vim.lsp.handlers['textDocument/publishDiagnostics'] = function() end return true").await;
+    fake.ask(PATIENCE_MS).await;
+    for text in ["bad\nbad\n", "bad\nok\n"] {
+        fake.set(text).await;
+        let entry = fake.ask(PATIENCE_MS).await;
+        assert_eq!(
+            (entry.said(), entry.note()),
+            (("unavailable", vec![]), "the server sent diagnostics that cannot be read")
+        );
+    }
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unadvertised_pull_is_trusted_once_it_was_the_same_as_a_publish_and_not_before() {
+    let on = |pulled: Value| json!({"on": {OPEN: [push("same")], CHANGE: [push("same")], PULL: [{"reply": {"pull": pulled}}]}});
+    let mut fake = Faked::start("fake", &on(json!("scan")), "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said().0, "versioned");
+    let mut text = "bad\n".to_owned();
+    loop {
+        fake.set(&text).await;
+        if fake.ask(PATIENCE_MS).await.said().0 == "exact" {
+            break;
+        }
+        text.push_str("bad\n");
+        assert!(text.len() < 200, "the probe comes to an end");
+    }
+    let mut fake = Faked::start("fake", &on(json!([])), "bad\n").await;
+    for count in 1..8 {
+        fake.set(&"bad\n".repeat(count)).await;
+        let entry = fake.ask(PATIENCE_MS).await;
+        assert_eq!((entry.said().0, entry.said().1.len()), ("versioned", count));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_publish_for_another_file_proves_nothing_after_an_edit_elsewhere() {
+    let on = json!({OPEN: [push("same")], CHANGE: [push("same")]});
+    let mut fake = Faked::start("fake", &json!({"on": on}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.nvim.lua::<bool>("_G.attach('b.py') return true").await;
+    fake.set("bad\n").await;
+    fake.begin(PATIENCE_MS, &[("a.py", false), ("b.py", true)]).await;
+    let entries = fake.entries().await;
+    assert_eq!(entries.len(), 2);
+    let of =
+        |name: &str| entries.iter().find(|entry| entry.0["path"].as_str().is_some_and(|path| path.ends_with(name)));
+    assert_eq!(of("a.py").expect("a.py").said(), ("versioned", vec![0]));
+    assert_eq!(of("b.py").expect("b.py").said(), ("quiet", vec![]), "its version did not move");
+    // A server that looks at one file at a time is not asked about the others.
+    let mut fake = Faked::start("pylsp", &json!({"on": on}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.nvim.lua::<bool>("_G.attach('b.py') return true").await;
+    fake.set("bad\n").await;
+    fake.begin(PATIENCE_MS, &[("a.py", false), ("b.py", true)]).await;
+    assert_eq!(fake.answer().await.said(), ("versioned", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_that_was_opened_again_with_the_same_versions_is_a_guess_for_a_while() {
+    let once = json!([push("same")]);
+    let echo = json!({"publish": {"items": []}});
+    let script = json!({"on": {OPEN: [once, [echo, {"wait_for": "go"}, push("same")]], CHANGE: once}});
+    let mut fake = Faked::start("fake", &script, "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![0]));
+    fake.nvim.command("edit!").await;
+    fake.nvim.lua::<bool>("_G.attach('a.py') return true").await;
+    let entry = fake.ask(PATIENCE_MS).await;
+    assert_eq!(entry.said(), ("quiet", vec![]), "the empty list may be the closed document's");
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]), "a version that the old one never had");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tsserver_is_asked_by_command_and_a_failing_command_leaves_a_guess() {
+    let body = json!({"body": [{"start": {"line": 2, "offset": 1}, "end": {"line": 2, "offset": 2}, "text": "m", "category": "error"}]});
+    let capabilities = json!({"executeCommandProvider": {"commands": ["typescript.tsserverRequest"]}});
+    let empty = json!([{"reply": {"body": []}}]);
+    let answers = json!([[{"reply": body}], empty, empty, [{"error": -32603}]]);
+    let on = json!({"workspace/executeCommand": answers, CHANGE: [push("none")]});
+    let mut fake = Faked::start("ts_ls", &json!({"capabilities": capabilities, "on": on}), "x\ny\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![1]));
+    fake.set("bad\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("quiet", vec![1]));
+}
