@@ -31,7 +31,8 @@ fn grown(lines: usize) -> (String, String, Vec<Diagnostic>, Vec<Diagnostic>) {
         } else {
             "    total = first + second\n"
         };
-        let bad = if i.is_multiple_of(2) { format!("    total += missing_{i}\n") } else { format!("    total += {i}\n") };
+        let bad =
+            if i.is_multiple_of(2) { format!("    total += missing_{i}\n") } else { format!("    total += {i}\n") };
         format!(
             "def work_{i}(first: int, second: int) -> int:\n{body}{bad}    for step in range(first):\n        total += step\n    \
              if total > {i}:\n        return total\n    return second\n\n\n"

@@ -240,8 +240,9 @@ impl Session {
 
     /// A model that lives on the providers' words must not take their silence for "nothing wrong".
     fn refuse_blind(&self, documents: &[Document], known: &Snaps) -> Result<(), Failure> {
-        let Some(blind) = documents.iter().find(|document| !known.keys().any(|(file, _)| *file == document.path))
-        else {
+        let Some(blind) = documents.iter().find(|document| {
+            !known.keys().any(|(file, provider)| *file == document.path && !provider.starts_with("analyzer:"))
+        }) else {
             return Ok(());
         };
         let hint = "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
