@@ -122,8 +122,27 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
     if only_syntax.is_empty() {
         return (status, pending);
     }
-    pending.extend(only_syntax.into_iter().map(|file| format!("all but the syntax ({file})")));
+    pending.extend(only_syntax.into_iter().map(unchecked));
     (if status == Status::Complete { Status::Partial } else { status }, pending)
+}
+
+fn unchecked(file: &str) -> String {
+    format!("all but the syntax ({file})")
+}
+
+/// The same for files that were not asked about again: of which nobody but the parser is known to have spoken.
+pub fn doubt_syntax(verdict: &mut Verdict, files: &[String], known: &Snaps) {
+    for file in files {
+        let mut providers = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).peekable();
+        let alone = providers.peek().is_some() && providers.all(|provider| provider == syntax::NAME);
+        let word = unchecked(file);
+        if alone && !verdict.pending.contains(&word) {
+            verdict.pending.push(word);
+            if verdict.status == Status::Complete {
+                verdict.status = Status::Partial;
+            }
+        }
+    }
 }
 
 /// The files of which nobody but the parser speaks: that a text parses says little.
