@@ -39,7 +39,10 @@ command(
   }
 )
 command(
-  'AgentTrace',
+command('AgentTrace', 'trace', {
+  nargs = 0,
+  desc = 'Show which diagnostics led to which step of the last task, and what was set aside',
+})
   'trace',
   { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
 )

@@ -274,3 +274,55 @@ pub fn all(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
 pub fn text_of<'a>(snaps: &'a Snaps, file: &str) -> Option<&'a Snap> {
     snaps.iter().find(|((known, _), _)| known == file).map(|(_, snap)| snap.as_ref())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::ledger::Snap;
+
+    fn report(provider: &str, freshness: Freshness) -> Report {
+        Report {
+            provider: provider.into(),
+            file: "a.py".into(),
+            diagnostics: Vec::new(),
+            freshness,
+            version: None,
+            wanted_version: None,
+            elapsed_ms: 0,
+            note: None,
+        }
+    }
+
+    fn snaps(providers: &[&str], text: &str) -> Snaps {
+        let snap = |provider: &str| {
+            let found = if provider == syntax::NAME { syntax::check("a.py", text) } else { None };
+            Arc::new(Snap { text: Some(text.into()), diagnostics: found.unwrap_or_default() })
+        };
+        providers.iter().map(|provider| (("a.py".to_owned(), (*provider).to_owned()), snap(provider))).collect()
+    }
+
+    #[test]
+    fn a_text_that_only_the_parser_saw_is_never_complete() {
+        let exact = |provider| report(provider, Freshness::Exact);
+        let alone = status(&[exact(syntax::NAME)]);
+        assert_eq!(alone, (Status::Partial, vec!["all but the syntax (a.py)".to_owned()]));
+        assert_eq!(status(&[exact(syntax::NAME), exact("lsp:x")]), (Status::Complete, Vec::new()));
+        let silent = status(&[exact(syntax::NAME), report("lsp:x", Freshness::Timeout)]);
+        assert_eq!(silent, (Status::Partial, vec!["x (a.py)".to_owned()]));
+        let mut verdict = Verdict::without(Status::Complete);
+        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME], ""));
+        assert_eq!(verdict.status, Status::Partial);
+        let mut verdict = Verdict::without(Status::Complete);
+        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME, "lsp:x"], ""));
+        assert_eq!((verdict.status, verdict.pending.len()), (Status::Complete, 0));
+    }
+
+    #[test]
+    fn the_parser_counts_where_nobody_else_is_known() {
+        let (good, bad) = ("x = 1\n", "x = (1\n");
+        let new = |providers: &[&str]| compare(&snaps(providers, good), &snaps(providers, bad), &[], &[]).new.len();
+        assert_eq!((new(&[syntax::NAME]), new(&[syntax::NAME, "lsp:x"])), (1, 0));
+    }
+}
