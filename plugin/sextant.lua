@@ -31,7 +31,10 @@ command('AgentPlan', 'plan', {
   desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
 })
 command(
-  'AgentTrace',
+command('AgentTrace', 'trace', {
+  nargs = 0,
+  desc = 'Show which diagnostics led to which step of the last task, and what was set aside',
+})
   'trace',
   { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
 )

@@ -159,11 +159,12 @@ impl Session {
             .collect();
         let known = self.known().await;
         let start = with_created(&task.start, &task.created, &known);
-        let after = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+        let after: Snaps = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
         let mut verdict = verdict::compare(&start, &after, &reports, &[]);
         if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
             verdict.status = Status::Complete;
         }
+        verdict::doubt_syntax(&mut verdict, files, &after);
         verdict
     }
 }

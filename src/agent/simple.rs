@@ -17,6 +17,7 @@ use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::text::LineIndex;
 use crate::diagnostics::policy::{Effect, Trace};
+use crate::diagnostics::syntax;
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::edits::hunks::hunks;
@@ -240,11 +241,9 @@ impl Session {
 
     /// A model that lives on the providers' words must not take their silence for "nothing wrong".
     fn refuse_blind(&self, documents: &[Document], known: &Snaps) -> Result<(), Failure> {
-        let Some(blind) = documents.iter().find(|document| {
-            !known.keys().any(|(file, provider)| *file == document.path && !provider.starts_with("analyzer:"))
-        }) else {
-            return Ok(());
-        };
+        // That a text parses says nothing about what it means.
+        let said = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
+        let Some(blind) = documents.iter().find(|document| !said(&document.path)) else { return Ok(()) };
         let hint = "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
         Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
     }

@@ -122,8 +122,27 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
     if only_syntax.is_empty() {
         return (status, pending);
     }
-    pending.extend(only_syntax.into_iter().map(|file| format!("all but the syntax ({file})")));
+    pending.extend(only_syntax.into_iter().map(unchecked));
     (if status == Status::Complete { Status::Partial } else { status }, pending)
+}
+
+fn unchecked(file: &str) -> String {
+    format!("all but the syntax ({file})")
+}
+
+/// The same for files that were not asked about again: of which nobody but the parser is known to have spoken.
+pub fn doubt_syntax(verdict: &mut Verdict, files: &[String], known: &Snaps) {
+    for file in files {
+        let mut providers = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).peekable();
+        let alone = providers.peek().is_some() && providers.all(|provider| provider == syntax::NAME);
+        let word = unchecked(file);
+        if alone && !verdict.pending.contains(&word) {
+            verdict.pending.push(word);
+            if verdict.status == Status::Complete {
+                verdict.status = Status::Partial;
+            }
+        }
+    }
 }
 
 /// The files of which nobody but the parser speaks: that a text parses says little.
@@ -254,4 +273,56 @@ pub fn all(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
 /// The texts of a snapshot, one a file.
 pub fn text_of<'a>(snaps: &'a Snaps, file: &str) -> Option<&'a Snap> {
     snaps.iter().find(|((known, _), _)| known == file).map(|(_, snap)| snap.as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::ledger::Snap;
+
+    fn report(provider: &str, freshness: Freshness) -> Report {
+        Report {
+            provider: provider.into(),
+            file: "a.py".into(),
+            diagnostics: Vec::new(),
+            freshness,
+            version: None,
+            wanted_version: None,
+            elapsed_ms: 0,
+            note: None,
+        }
+    }
+
+    fn snaps(providers: &[&str], text: &str) -> Snaps {
+        let snap = |provider: &str| {
+            let found = if provider == syntax::NAME { syntax::check("a.py", text) } else { None };
+            Arc::new(Snap { text: Some(text.into()), diagnostics: found.unwrap_or_default() })
+        };
+        providers.iter().map(|provider| (("a.py".to_owned(), (*provider).to_owned()), snap(provider))).collect()
+    }
+
+    #[test]
+    fn a_text_that_only_the_parser_saw_is_never_complete() {
+        let exact = |provider| report(provider, Freshness::Exact);
+        let alone = status(&[exact(syntax::NAME)]);
+        assert_eq!(alone, (Status::Partial, vec!["all but the syntax (a.py)".to_owned()]));
+        assert_eq!(status(&[exact(syntax::NAME), exact("lsp:x")]), (Status::Complete, Vec::new()));
+        let silent = status(&[exact(syntax::NAME), report("lsp:x", Freshness::Timeout)]);
+        assert_eq!(silent, (Status::Partial, vec!["x (a.py)".to_owned()]));
+        let mut verdict = Verdict::without(Status::Complete);
+        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME], ""));
+        assert_eq!(verdict.status, Status::Partial);
+        let mut verdict = Verdict::without(Status::Complete);
+        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME, "lsp:x"], ""));
+        assert_eq!((verdict.status, verdict.pending.len()), (Status::Complete, 0));
+    }
+
+    #[test]
+    fn the_parser_counts_where_nobody_else_is_known() {
+        let (good, bad) = ("x = 1\n", "x = (1\n");
+        let new = |providers: &[&str]| compare(&snaps(providers, good), &snaps(providers, bad), &[], &[]).new.len();
+        assert_eq!((new(&[syntax::NAME]), new(&[syntax::NAME, "lsp:x"])), (1, 0));
+    }
 }

@@ -9,7 +9,7 @@ use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
 use crate::support::servers::tool;
 
-fn sextant(project: &Project, arguments: &[&str]) -> Output {
+pub fn sextant(project: &Project, arguments: &[&str]) -> Output {
     let tools = tool("ruff").parent().expect("a folder").to_owned();
     tool("basedpyright-langserver");
     Command::new(env!("CARGO_BIN_EXE_sextant"))
@@ -22,7 +22,7 @@ fn sextant(project: &Project, arguments: &[&str]) -> Output {
         .expect("the binary")
 }
 
-fn outcome(output: &Output) -> Value {
+pub fn outcome(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_else(|| panic!("no output: {}", String::from_utf8_lossy(&output.stderr)));
     serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod cli;
+mod commands;
 mod diff;
 mod headless;
 mod model;

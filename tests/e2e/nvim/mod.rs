@@ -6,3 +6,4 @@ mod failures;
 mod modes;
 mod plan;
 mod servers;
+mod trace;

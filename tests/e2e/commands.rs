@@ -1,0 +1,144 @@
+//! Commands as providers with the real ruff, and what a task says of them.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use sextant::base::deadline::Deadline;
+use sextant::diagnostics::command::CommandProvider;
+use sextant::diagnostics::command::config::{CommandConfig, Wish};
+use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Report, Severity};
+
+use crate::cli::{outcome, sextant};
+use crate::nvim::ask::step;
+use crate::support::model_server::ModelServer;
+use crate::support::project::Project;
+use crate::support::servers::{PATIENCE_MS, tool};
+
+/// Two UTF-16 units and one code point stand before the name.
+const TEXT: &str = "import os\n\n\ndef f() -> str:\n    return \"😀\" + missing\n";
+
+fn ruff(saved: bool) -> CommandConfig {
+    let mut config = Wish::Named("ruff".into()).config().expect("a built-in command");
+    if saved {
+        config.needs_saved = true;
+        config.command.truncate(config.command.len() - 3);
+        config.command.push("{file}".into());
+    }
+    config
+}
+
+async fn ask(project: &Project, config: CommandConfig, text: &str) -> Report {
+    let folder: PathBuf = tool("ruff").parent().expect("a folder").to_owned();
+    let provider = CommandProvider::new(config, project.root(), &[folder]).expect("a usable command");
+    let file = FileText { path: "a.py".into(), text: text.into() };
+    let mut reports = provider.fetch(&[file], Deadline::after_ms(PATIENCE_MS)).await;
+    assert_eq!(reports.len(), 1);
+    reports.remove(0)
+}
+
+fn places(report: &Report) -> Vec<(&str, u32, u32, u32, Severity)> {
+    let place = |d: &'_ sextant::diagnostics::model::Diagnostic| d.location.range().expect("a range");
+    report
+        .diagnostics
+        .iter()
+        .map(|d| {
+            (
+                d.code.as_deref().unwrap_or(""),
+                place(d).start.line,
+                place(d).start.character,
+                place(d).end.character,
+                d.severity,
+            )
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn ruff_answers_for_a_text_that_is_nowhere_saved() {
+    let project = Project::new(&[("a.py", "other = 1\n")]);
+    let report = ask(&project, ruff(false), TEXT).await;
+    assert_eq!((report.freshness, report.provider.as_str()), (Freshness::Exact, "tool:ruff"), "{report:?}");
+    assert_eq!(places(&report), [("F401", 0, 7, 9, Severity::Warning), ("F821", 4, 18, 25, Severity::Error)]);
+    let clean = ask(&project, ruff(false), "x = 1\n").await;
+    assert_eq!((clean.freshness, clean.diagnostics.len()), (Freshness::Exact, 0));
+    let broken = ask(&project, ruff(false), "def f(:\n").await;
+    assert!(broken.diagnostics.iter().any(|d| d.severity == Severity::Error), "{broken:?}");
+}
+
+#[tokio::test]
+async fn ruff_on_the_disk_answers_for_the_saved_text_alone() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let report = ask(&project, ruff(true), TEXT).await;
+    assert_eq!((report.freshness, places(&report).len()), (Freshness::Exact, 2), "{report:?}");
+    let unsaved = ask(&project, ruff(true), "x = 1\n").await;
+    assert_eq!((unsaved.freshness, unsaved.diagnostics.len()), (Freshness::Unavailable, 0));
+    assert!(unsaved.note.is_some_and(|note| note.contains("saved files only")));
+    let mut wrong = ruff(true);
+    wrong.command.insert(2, "--no-such-option".into());
+    let report = ask(&project, wrong, TEXT).await;
+    assert_eq!(report.freshness, Freshness::Unavailable);
+    assert!(report.note.is_some_and(|note| note.contains("exit status 2")));
+}
+
+/// Runs one edit with a configuration file and gives back the outcome.
+async fn run(project: &Project, config: &str, file: &str, edit: Value) -> Value {
+    let path = project.beside("settings").join("config.toml");
+    std::fs::write(&path, config).expect("a file");
+    let server = ModelServer::start([step("edit_file", edit, false)]).await;
+    let (url, path) = (server.url(), path.display().to_string());
+    let arguments = [
+        "ask",
+        "break it",
+        "--file",
+        file,
+        "--json",
+        "--config",
+        &path,
+        "--model",
+        "openai_compatible:m",
+        "--base-url",
+        &url,
+    ];
+    let output = tokio::task::block_in_place(|| sextant(project, &arguments));
+    outcome(&output)["outcome"].clone()
+}
+
+fn entries<'o>(outcome: &'o Value, effect: &str) -> Vec<&'o Value> {
+    outcome["trace"].as_array().expect("a trace").iter().filter(|entry| entry["effect"] == effect).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_servers_the_syntax_is_all_that_is_known_and_that_is_said() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return (1"});
+    let outcome = run(&project, "servers = []\n", "a.py:2", edit).await;
+    assert_eq!(outcome["diagnostics_status"], "partial", "{outcome}");
+    assert_eq!(outcome["pending"], json!(["all but the syntax (a.py)"]));
+    let new = outcome["new_diagnostics"].as_array().expect("a list");
+    assert_eq!((new.len(), &new[0]["source"]), (1, &json!("analyzer:syntax")), "{outcome}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configured_command_is_compared_like_a_server_and_agreement_is_traced() {
+    let project = Project::new(&[("a.py", "def f() -> str:\n    return gone\n")]);
+    let edit = json!({"path": "a.py", "old_string": "return gone", "new_string": "return gone + missing"});
+    let config = "commands = [\"ruff\"]\n";
+    let outcome = run(&project, config, "a.py:2", edit).await;
+    assert_eq!(outcome["diagnostics_status"], "complete", "{outcome}");
+    let sources: Vec<&str> = outcome["new_diagnostics"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|new| new["source"].as_str())
+        .collect();
+    assert!(sources.contains(&"tool:ruff") && sources.contains(&"lsp:basedpyright"), "{outcome}");
+    let merged = entries(&outcome, "merged");
+    assert_eq!(merged.len(), 1, "three said so of one place: {outcome}");
+    assert!(merged[0]["about"].as_str().is_some_and(|about| about.contains("basedpyright and ruff in a.py::f")));
+    let kept = entries(&outcome, "kept");
+    assert!(
+        kept[0]["reason"].as_str().is_some_and(|claim| claim.contains("report ") && claim.contains("confidence high"))
+    );
+    let acted = entries(&outcome, "acted");
+    assert!(acted[0]["about"] == "edit_file a.py" && acted[0]["step"] == 1, "{outcome}");
+}
