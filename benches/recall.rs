@@ -1,0 +1,2 @@
+//! How fast memory answers over a million entries.
+fn main() {}
