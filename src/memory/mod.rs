@@ -6,6 +6,7 @@ pub mod entry;
 pub mod error;
 mod migrate;
 pub mod recall;
+pub mod search;
 pub mod store;
 pub mod variables;
 mod writer;
