@@ -83,25 +83,36 @@ fn fill(memory: &Memory, entries: usize) {
 }
 
 struct Table {
-    missed: bool,
+    walls_missed: usize,
+    busy_missed: usize,
 }
 
 impl Table {
     fn line(&mut self, name: &str, mut query: impl FnMut(usize) -> usize) {
-        let mut times = Vec::with_capacity(QUERIES);
+        let mut walls = Vec::with_capacity(QUERIES);
+        let mut busy = Vec::with_capacity(QUERIES);
         let mut found = 0;
         for at in 0..QUERIES {
-            let start = Instant::now();
+            let (wall, cpu) = (Instant::now(), processor());
             found += query(at);
-            times.push(start.elapsed());
+            busy.push(processor() - cpu);
+            walls.push(wall.elapsed());
         }
-        times.sort();
-        let ms = |at: usize| times[at].as_secs_f64() * 1000.0;
+        walls.sort();
+        busy.sort();
         let (median, p99) = (QUERIES / 2, QUERIES * 99 / 100);
-        self.missed |= times[p99] > GOAL;
-        let found = found as f64 / QUERIES as f64;
-        say(&format!("{name:<44} {:>8.3} {:>8.3} {:>8.3} {found:>7.1}", ms(median), ms(p99), ms(QUERIES - 1)));
+        self.walls_missed += usize::from(walls[p99] > GOAL);
+        self.busy_missed += usize::from(busy[p99] > GOAL);
+        let figures = [walls[median], walls[p99], busy[median], busy[p99]].map(|time| time.as_secs_f64() * 1000.0);
+        let figures = figures.map(|ms| format!("{ms:>9.3}")).join(" ");
+        say(&format!("{name:<44} {figures} {:>7.1}", found as f64 / QUERIES as f64));
     }
+}
+
+/// Processor time of this thread: what a busy machine does not falsify. Every query runs on its caller's thread.
+fn processor() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 fn say(line: &str) {
@@ -124,8 +135,15 @@ fn main() {
     say(&format!("size {:.0} MB", size(dir.path())));
     let memory = Memory::open(&dir.path().join("memory.db")).unwrap();
 
-    say(&format!("\n{:<44} {:>8} {:>8} {:>8} {:>7}", format!("ms over {QUERIES} queries"), "median", "p99", "max", "found"));
-    let mut table = Table { missed: false };
+    say(&format!(
+        "\n{:<44} {:>8} {:>8} {:>8} {:>7}",
+        format!("ms over {QUERIES} queries"),
+        "median",
+        "p99",
+        "max",
+        "found"
+    ));
+    let mut table = Table { walls_missed: 0, busy_missed: 0 };
     for mode in Mode::ALL {
         let name = format!("recall, {}", mode.name());
         table.line(&name, |at| {
@@ -161,6 +179,9 @@ fn main() {
     for (name, text, filters) in texts {
         table.line(name, |at| memory.search(&text(at), filters, 10).unwrap().len());
     }
-    let verdict = if table.missed { "missed" } else { "kept" };
-    say(&format!("\ngoal: p99 at most {} ms on every line: {verdict}", GOAL.as_millis()));
+    let Table { walls_missed, busy_missed } = table;
+    say(&format!(
+        "\np99 over {} ms: {walls_missed} lines by the clock, {busy_missed} by processor time",
+        GOAL.as_millis()
+    ));
 }

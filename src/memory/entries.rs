@@ -20,7 +20,9 @@ impl Memory {
 
     pub fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
         self.read(|conn| {
-            let sql = format!("SELECT {COLUMNS} FROM entries JOIN sessions ON sessions.id = entries.session WHERE entries.id = ?1");
+            let sql = format!(
+                "SELECT {COLUMNS} FROM entries JOIN sessions ON sessions.id = entries.session WHERE entries.id = ?1"
+            );
             Ok(conn.prepare_cached(&sql)?.query_row([id.0], from_row).optional()?)
         })
     }
@@ -63,7 +65,9 @@ impl Memory {
     }
 
     pub fn entry_count(&self) -> Result<u64> {
-        self.read(|conn| Ok(conn.query_row("SELECT count(*) FROM entries", [], |row| row.get::<_, i64>(0))?.unsigned_abs()))
+        self.read(|conn| {
+            Ok(conn.query_row("SELECT count(*) FROM entries", [], |row| row.get::<_, i64>(0))?.unsigned_abs())
+        })
     }
 }
 

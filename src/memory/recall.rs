@@ -92,7 +92,8 @@ fn find(conn: &Connection, mode: Mode, session: &str, now_ms: i64) -> Result<Vec
     let Some(session) = known_session(conn, session)? else { return Ok(Vec::new()) };
     let chosen = chosen(mode);
     // The name is fetched after the ten are chosen, so that the order comes from the index.
-    let sql = format!("SELECT {COLUMNS} FROM ({chosen}) AS entries CROSS JOIN sessions ON sessions.id = entries.session");
+    let sql =
+        format!("SELECT {COLUMNS} FROM ({chosen}) AS entries CROSS JOIN sessions ON sessions.id = entries.session");
     let since = now_ms.saturating_sub(WINDOW_MS);
     store::all(conn, &sql, (session, mode, since, ENTRIES as i64), from_row)
 }
@@ -117,7 +118,8 @@ fn chosen(mode: Mode) -> String {
 /// The first that does not fit is cut at a word if [`CUT`] tokens are left for it; otherwise it is left
 /// out, and shorter ones behind it may still come. After a cut nothing more is taken.
 fn fit(entries: Vec<Entry>, limit: usize, count: &dyn Fn(&str) -> usize) -> Recall {
-    let mut out = Recall { tokens_found: entries.iter().map(|entry| count(&entry.entry.content)).sum(), ..Recall::default() };
+    let mut out =
+        Recall { tokens_found: entries.iter().map(|entry| count(&entry.entry.content)).sum(), ..Recall::default() };
     let mut text = String::new();
     let mut full = false;
     for entry in entries {

@@ -45,8 +45,9 @@ struct Shared {
 }
 
 struct File {
-    writer: Writer,
+    // Closed in this order: only a connection that may write can tidy up the log, so it goes last.
     readers: [Mutex<Connection>; READERS],
+    writer: Writer,
     turn: AtomicUsize,
 }
 
@@ -55,7 +56,7 @@ impl File {
         let (conn, notices) = damage::open(path, trust)?;
         let writer = Writer::start(conn)?;
         let readers = [Mutex::new(damage::reader(path)?), Mutex::new(damage::reader(path)?)];
-        Ok((Self { writer, readers, turn: AtomicUsize::new(0) }, notices))
+        Ok((Self { readers, writer, turn: AtomicUsize::new(0) }, notices))
     }
 
     fn read<T>(&self, work: &impl Fn(&Connection) -> Result<T>) -> Result<T> {

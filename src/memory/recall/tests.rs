@@ -82,7 +82,8 @@ fn the_order_comes_from_an_index() {
     for mode in Mode::ALL {
         let sql = format!("EXPLAIN QUERY PLAN {}", chosen(*mode));
         let params = (1, *mode, 5, 10);
-        let plan = memory.read(|conn| store::all(conn, &sql, params, |row| row.get::<_, String>(3))).unwrap().join("; ");
+        let plan =
+            memory.read(|conn| store::all(conn, &sql, params, |row| row.get::<_, String>(3))).unwrap().join("; ");
         assert!(plan.contains("USING INDEX") && !plan.contains("TEMP B-TREE"), "{mode:?}: {plan}");
     }
 }

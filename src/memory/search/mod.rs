@@ -25,7 +25,7 @@ use crate::memory::store::{self, Memory};
 
 /// So many of the newest holders of a word are considered (see the module's text); measured by
 /// `benches/recall.rs`.
-pub const DEPTH: usize = 300;
+pub const DEPTH: usize = 200;
 
 /// The most hits that one search brings.
 pub const HITS: usize = 100;
@@ -93,6 +93,8 @@ fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) ->
     let asked: Vec<Condition> = asked.collect::<Result<_>>()?;
     let holders: Vec<f64> = asked.iter().map(|condition| condition.holders(last)).collect();
 
+    let mut find = conn.prepare_cached("SELECT content FROM entries WHERE id = ?1 AND timestamp >= ?2")?;
+    let since = filters.since.unwrap_or(i64::MIN);
     let mut found: BTreeMap<i64, Candidate> = BTreeMap::new();
     for level in levels(&holders) {
         let together: Vec<&Condition> = filtering.iter().chain(level.iter().map(|at| &asked[*at])).collect();
@@ -100,7 +102,7 @@ fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) ->
         for id in all_of(conn, &together)? {
             if let Some(known) = found.get_mut(&id) {
                 known.matched |= bits;
-            } else if let Some(content) = content(conn, id, filters.since)? {
+            } else if let Some(content) = find.query_row((id, since), |row| row.get(0)).optional()? {
                 found.insert(id, Candidate { id, matched: bits, content });
             }
         }
@@ -111,7 +113,9 @@ fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) ->
     let candidates: Vec<Candidate> = found.into_values().collect();
     let mut hits = Vec::with_capacity(limit);
     for ranked in rank::rank(&candidates, terms, &holders, last as f64).into_iter().take(limit) {
-        let sql = format!("SELECT {COLUMNS} FROM entries JOIN sessions ON sessions.id = entries.session WHERE entries.id = ?1");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM entries JOIN sessions ON sessions.id = entries.session WHERE entries.id = ?1"
+        );
         let entry = conn.prepare_cached(&sql)?.query_row([ranked.id], from_row)?;
         hits.push(Hit { entry, score: ranked.score, terms: ranked.terms });
     }
@@ -146,7 +150,8 @@ fn conditions(conn: &Connection, filters: &Filters) -> Result<Option<Vec<Conditi
         let kinds = filters.kinds.iter().map(|kind| format!("\"k{}\"", kind.name().replace('_', "")));
         expressions.push(format!("tags : ({})", kinds.collect::<Vec<_>>().join(" OR ")));
     }
-    let asked: Vec<Condition> = expressions.into_iter().map(|text| Condition::ask(conn, text)).collect::<Result<_>>()?;
+    let asked: Vec<Condition> =
+        expressions.into_iter().map(|text| Condition::ask(conn, text)).collect::<Result<_>>()?;
     Ok(asked.iter().all(|condition| !condition.newest.is_empty()).then_some(asked))
 }
 
@@ -163,11 +168,6 @@ fn all_of(conn: &Connection, conditions: &[&Condition]) -> Result<Vec<i64>> {
 fn matching(conn: &Connection, expression: &str, reach: i64) -> Result<Vec<i64>> {
     let sql = "SELECT rowid FROM entries_text WHERE entries_text MATCH ?1 AND rowid >= ?2 ORDER BY rowid DESC LIMIT ?3";
     store::all(conn, sql, (expression, reach, DEPTH as i64), |row| row.get(0))
-}
-
-fn content(conn: &Connection, id: i64, since: Option<i64>) -> Result<Option<String>> {
-    let mut find = conn.prepare_cached("SELECT content FROM entries WHERE id = ?1 AND timestamp >= ?2")?;
-    Ok(find.query_row((id, since.unwrap_or(i64::MIN)), |row| row.get(0)).optional()?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! In which order hits are shown: more of the words first, then BM25, then the newest.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 use crate::memory::search::words::{Term, words};
 
@@ -56,15 +56,9 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
 /// where it folds letters that we do not, or beyond what is read here.
 fn count(candidate: &Candidate, terms: &[Term]) -> (Vec<f64>, f64) {
     let read = &candidate.content[..candidate.content.floor_char_boundary(READ)];
-    let text: Vec<String> = words(read).collect();
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, word) in text.iter().enumerate() {
-        places.entry(word.as_str()).or_default().push(at);
-    }
+    let text: Vec<Cow<'_, str>> = words(read).collect();
     let counts = terms.iter().enumerate().map(|(bit, term)| {
-        let starts = term.words.first().and_then(|word| places.get(word.as_str()));
-        let whole = |at: &&usize| text[**at..].starts_with(&term.words);
-        let found = starts.map_or(0, |starts| starts.iter().filter(whole).count());
+        let found = text.windows(term.words.len().max(1)).filter(|part| *part == term.words).count();
         let least = f64::from(candidate.matched >> bit & 1);
         (found as f64).max(least)
     });
@@ -78,7 +72,8 @@ mod tests {
 
     fn ids(question: &str, texts: &[&str]) -> Vec<i64> {
         let terms = terms(question);
-        let candidate = |(at, text): (usize, &&str)| Candidate { id: at as i64, matched: 0, content: (*text).to_owned() };
+        let candidate =
+            |(at, text): (usize, &&str)| Candidate { id: at as i64, matched: 0, content: (*text).to_owned() };
         let candidates: Vec<Candidate> = texts.iter().enumerate().map(candidate).collect();
         let holders = vec![2.0; terms.len()];
         rank(&candidates, &terms, &holders, 100.0).into_iter().map(|ranked| ranked.id).collect()

@@ -21,9 +21,17 @@ fn found(memory: &Memory, text: &str, filters: &Filters) -> Vec<String> {
 fn all_words_first_then_some() {
     let (_dir, memory) = memory(&["the tax rate is wrong", "tax only", "rate only", "nothing of it"]);
     assert_eq!(found(&memory, "tax rate", &Filters::default()), ["the tax rate is wrong", "rate only", "tax only"]);
-    assert_eq!(found(&memory, "tax unheard", &Filters::default()).len(), 2, "a word nobody used does not hide the rest");
+    assert_eq!(
+        found(&memory, "tax unheard", &Filters::default()).len(),
+        2,
+        "a word nobody used does not hide the rest"
+    );
     assert_eq!(found(&memory, "Sesión", &Filters::default()), [""; 0]);
-    assert_eq!(found(&memory, "the", &Filters::default()), ["the tax rate is wrong"], "a stop word alone is looked for");
+    assert_eq!(
+        found(&memory, "the", &Filters::default()),
+        ["the tax rate is wrong"],
+        "a stop word alone is looked for"
+    );
 }
 
 #[test]
@@ -76,7 +84,7 @@ proptest! {
         let hits = memory.search(&question, &Filters::default(), 100).unwrap();
         let asked = words::terms(&question);
         let holds = |text: &str| {
-            let text: Vec<String> = words::words(text).collect();
+            let text: Vec<String> = words::words(text).map(Into::into).collect();
             asked.iter().filter(|term| text.windows(term.words.len()).any(|part| part == term.words)).count()
         };
         prop_assert_eq!(hits.len(), texts.iter().filter(|text| holds(text) > 0).count());

@@ -1,12 +1,14 @@
 //! What counts as a word, in a question and in a text, close to how the full-text index splits them.
 
+use std::borrow::Cow;
+
 /// Words too common to find anything by, in the languages of our users (English, Spanish); sorted.
 const STOP: &[&str] = &[
-    "a", "al", "an", "and", "are", "as", "at", "be", "but", "by", "como", "con", "de", "del", "do", "el", "en", "es", "esta",
-    "este", "for", "from", "had", "has", "have", "he", "if", "in", "into", "is", "it", "its", "la", "las", "lo", "los",
-    "mas", "no", "not", "o", "of", "on", "or", "para", "pero", "por", "que", "se", "si", "sin", "so", "su", "that", "the",
-    "then", "there", "these", "they", "this", "to", "un", "una", "was", "were", "what", "when", "where", "which", "will",
-    "with", "y", "you",
+    "a", "al", "an", "and", "are", "as", "at", "be", "but", "by", "como", "con", "de", "del", "do", "el", "en", "es",
+    "esta", "este", "for", "from", "had", "has", "have", "he", "if", "in", "into", "is", "it", "its", "la", "las",
+    "lo", "los", "mas", "no", "not", "o", "of", "on", "or", "para", "pero", "por", "que", "se", "si", "sin", "so",
+    "su", "that", "the", "then", "there", "these", "they", "this", "to", "un", "una", "was", "were", "what", "when",
+    "where", "which", "will", "with", "y", "you",
 ];
 
 /// Parts of a question beyond this number are not looked at.
@@ -23,14 +25,15 @@ pub(in crate::memory) struct Term {
 }
 
 /// The words of a text, folded.
-pub(in crate::memory) fn words(text: &str) -> impl Iterator<Item = String> {
+pub(in crate::memory) fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold)
 }
 
 /// Lower case without the accents of Latin letters.
-fn fold(word: &str) -> String {
-    if word.is_ascii() {
-        return word.to_ascii_lowercase();
+fn fold(word: &str) -> Cow<'_, str> {
+    let plain_already = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if word.bytes().all(plain_already) {
+        return Cow::Borrowed(word);
     }
     word.chars().flat_map(char::to_lowercase).filter(|c| !('\u{300}'..='\u{36f}').contains(c)).map(plain).collect()
 }
@@ -61,7 +64,10 @@ pub(in crate::memory) fn terms(text: &str) -> Vec<Term> {
     let mut all: Vec<Term> = Vec::new();
     for token in text.split_whitespace() {
         let raw: Vec<&str> = token.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let term = Term { words: raw.iter().map(|word| fold(word)).collect(), phrase: format!("\"{}\"", raw.join(" ")) };
+        let term = Term {
+            words: raw.iter().map(|word| fold(word).into_owned()).collect(),
+            phrase: format!("\"{}\"", raw.join(" ")),
+        };
         if !raw.is_empty() && !all.iter().any(|known| known.words == term.words) {
             all.push(term);
         }
