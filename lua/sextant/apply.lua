@@ -1,5 +1,6 @@
 --- Carries out edits on buffers: all preconditions first, then every hunk in one go, then the saves.
 local buffers = require('sextant.buffers')
+local merge = require('sextant.merge')
 
 local M = {}
 local api = vim.api
@@ -35,9 +36,14 @@ end
 
 local function set_hunks(buf, edit)
   close_undo_block(buf)
-  for i = #edit.hunks, 1, -1 do
-    local h = edit.hunks[i]
+  local hunks = merge.merged(buf, edit.hunks)
+  local restore = hunks ~= edit.hunks and merge.hold(buf, edit.hunks)
+  for i = #hunks, 1, -1 do
+    local h = hunks[i]
     api.nvim_buf_set_text(buf, h[1], h[2], h[3], h[4], h[5])
+  end
+  if restore then
+    restore()
   end
   if edit.empty then
     -- One empty line is a file of one byte; no line at all is an empty file.
@@ -65,13 +71,16 @@ local function write(buf, path)
   return true
 end
 
-local function finish(edit, buf, was_unsaved, save)
+local function finish(edit, buf, was_unsaved, save, tick)
   local saved, note = false, nil
-  local tick = vim.b[buf].changedtick
-  if save ~= 'if_clean' then
+  if not api.nvim_buf_is_loaded(buf) then
+    return { path = edit.path, reformatted = true, saved = false, note = 'not written: the buffer was closed' }
+  elseif save ~= 'if_clean' then
     note = 'not written: saving is turned off'
   elseif was_unsaved then
     note = 'not written: the buffer has unsaved changes of yours'
+  elseif vim.b[buf].changedtick ~= tick then
+    note = 'not written: the buffer changed meanwhile'
   else
     saved, note = write(buf, edit.path)
   end
@@ -115,14 +124,20 @@ function M.apply(params, reply)
       local buf = edit.op == 'create' and open_new(edit.path) or buffers.find(edit.path)
       touched[i] = { buf, vim.bo[buf].modified }
       set_hunks(buf, edit)
+      touched[i][3] = vim.b[buf].changedtick
     end
   end
-  for i, edit in ipairs(params.edits) do
-    if touched[i] then
-      results[i] = finish(edit, touched[i][1], touched[i][2], params.save)
-    end
-  end
-  reply(nil, results)
+  -- The files are written after Neovim has had a turn, so that no key waits for both.
+  vim.schedule(function()
+    local ok, err = pcall(function()
+      for i, edit in ipairs(params.edits) do
+        if touched[i] then
+          results[i] = finish(edit, touched[i][1], touched[i][2], params.save, touched[i][3])
+        end
+      end
+    end)
+    reply(not ok and { kind = 'other', message = tostring(err) } or nil, ok and results or nil)
+  end)
 end
 
 return M
