@@ -161,7 +161,8 @@ fn main() {
     let any = Filters::default();
     let of = |session: &str| Filters { session: Some(session.into()), ..Filters::default() };
     let kind = Filters { kinds: vec![Kind::Error, Kind::Solution], mode: Some(Mode::Simple), ..of("session-0") };
-    let texts: &[(&str, &dyn Fn(usize) -> String, &Filters)] = &[
+    type Query<'a> = (&'a str, &'a dyn Fn(usize) -> String, &'a Filters);
+    let texts: &[Query<'_>] = &[
         ("search, rare word", &|at| format!("rare{}", at % 2), &any),
         ("search, any word", &|at| format!("word{}", at * at / 50), &any),
         ("search, 1 % word", &|_| "uncommon".into(), &any),

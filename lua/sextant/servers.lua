@@ -34,18 +34,23 @@ local function is_source(path)
   return path:match('%.c$') or path:match('%.cc$') or path:match('%.cpp$') or path:match('%.cxx$')
 end
 
+--- Whether what the client says of a file depends on that file alone.
+function M.looks_at_one_file(client)
+  local provider = client.server_capabilities and client.server_capabilities.diagnosticProvider
+  local declared = type(provider) == 'table'
+    and provider.interFileDependencies == false
+    and not provider.workspaceDiagnostics
+  return declared or ONE_FILE[client.name] == true
+end
+
 --- Whether edits of these files leave what the client says of any other file as it is.
 ---@param edited string[] paths
 function M.leaves_others(client, edited)
-  local provider = client.server_capabilities and client.server_capabilities.diagnosticProvider
-  if type(provider) == 'table' and provider.interFileDependencies == false and not provider.workspaceDiagnostics then
-    return true
-  end
   if client.name == 'clangd' then
     -- Only a header is part of another file.
     return vim.iter(edited):all(is_source)
   end
-  return ONE_FILE[client.name] == true
+  return M.looks_at_one_file(client)
 end
 
 local function has_command(client, name)

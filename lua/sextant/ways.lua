@@ -28,12 +28,25 @@ local function version_of(buf)
   return vim.lsp.util.buf_versions[buf]
 end
 
--- Sends what Neovim still holds back of the buffer's changes.
-local function flush(client, buf)
+-- Sends what Neovim still holds back of the client's files: what it says of one may depend on the others.
+local function flush(client)
   local ok, tracking = pcall(require, 'vim.lsp._changetracking')
-  if not ok or not pcall(tracking.flush, client, buf) then
+  if not ok or not pcall(tracking.flush, client) then
     client:notify('$/setTrace', { value = 'off' })
   end
+end
+
+-- The texts that an answer about a buffer depends on, by version; it is of these or of none.
+local function texts_of(client, buf)
+  if servers.looks_at_one_file(client) then
+    return tostring(version_of(buf))
+  end
+  local parts = {}
+  for other in pairs(client.attached_buffers) do
+    parts[#parts + 1] = other .. ':' .. tostring(version_of(other))
+  end
+  table.sort(parts)
+  return table.concat(parts, ' ')
 end
 
 -- Ends the job where it cannot be answered any more.
@@ -115,7 +128,7 @@ function M.push(job)
     return
   end
   stop_listening(job)
-  flush(job.client, job.buf)
+  flush(job.client)
   job.wanted = version_of(job.buf)
   local uri = vim.uri_from_bufnr(job.buf)
   local id = job.client.id
@@ -175,9 +188,9 @@ function M.pull(job)
   if is_over(job) then
     return
   end
-  flush(job.client, job.buf)
+  flush(job.client)
   job.wanted = version_of(job.buf)
-  local wanted = job.wanted
+  local wanted, texts = job.wanted, texts_of(job.client, job.buf)
   local provider = job.client.server_capabilities.diagnosticProvider
   local params = {
     textDocument = { uri = vim.uri_from_bufnr(job.buf) },
@@ -198,7 +211,7 @@ function M.pull(job)
         servers.learn(job.client, 'push')
       end
       return M.push(job)
-    elseif version_of(job.buf) ~= wanted then
+    elseif texts_of(job.client, job.buf) ~= texts then
       return M.pull(job)
     elseif type(result) ~= 'table' or result.kind ~= 'full' then
       return M.push(job)
@@ -212,9 +225,9 @@ function M.command(job)
   if is_over(job) then
     return
   end
-  flush(job.client, job.buf)
+  flush(job.client)
   job.wanted = version_of(job.buf)
-  local wanted, items = job.wanted, {}
+  local wanted, texts, items = job.wanted, texts_of(job.client, job.buf), {}
   local requests = servers.tsserver_requests(job.path)
   local left, failed = #requests, false
   for _, params in ipairs(requests) do
@@ -231,7 +244,7 @@ function M.command(job)
         items[#items + 1] = servers.from_tsserver(diag)
       end
       left = left - 1
-      if left == 0 and version_of(job.buf) ~= wanted then
+      if left == 0 and texts_of(job.client, job.buf) ~= texts then
         M.command(job)
       elseif left == 0 then
         job:finish('exact', wanted, items)
