@@ -39,10 +39,7 @@ command(
   }
 )
 command(
-command('AgentTrace', 'trace', {
-  nargs = 0,
-  desc = 'Show which diagnostics led to which step of the last task, and what was set aside',
-})
+  'AgentTrace',
   'trace',
   { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
 )
