@@ -7,11 +7,11 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test bench fmt tools
+.PHONY: help demo test bench soundness fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
 	$(CARGO) build --locked
@@ -24,7 +24,12 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(CARGO) test --locked
 
 bench: tools ## Measure the costs that the documentation states
-	$(CARGO) bench --locked
+	$(CARGO) bench --locked --bench costs
+
+soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1)
+	@$(PYTHON) tests/tools.py soundness
+	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin \
+		$(CARGO) bench --locked --profile dev --bench soundness
 
 fmt: tools ## Lay out the Rust and Lua files
 	$(CARGO) fmt

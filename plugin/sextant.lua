@@ -18,26 +18,18 @@ local function command(name, verb, opts)
   end, opts)
 end
 
-command(
-  'AgentAsk',
-  'ask',
-  {
-    nargs = '*',
-    range = true,
-    bang = true,
-    desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there',
-  }
-)
-command(
-  'AgentPlan',
-  'plan',
-  {
-    nargs = '*',
-    range = true,
-    bang = true,
-    desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
-  }
-)
+command('AgentAsk', 'ask', {
+  nargs = '*',
+  range = true,
+  bang = true,
+  desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there',
+})
+command('AgentPlan', 'plan', {
+  nargs = '*',
+  range = true,
+  bang = true,
+  desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
+})
 command(
   'AgentTrace',
   'trace',

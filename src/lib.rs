@@ -10,5 +10,6 @@ pub mod editor;
 pub mod editors;
 pub mod edits;
 pub mod llm;
+pub mod memory;
 pub mod symbols;
 pub mod workspace;

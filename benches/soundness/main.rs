@@ -9,6 +9,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+#[path = "../inside.rs"]
+mod inside;
 mod job;
 mod subjects;
 mod text;
@@ -17,18 +19,18 @@ mod truth;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::process::{ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use sextant::diagnostics::model::Freshness;
 
-use crate::job::{Answer, Item, Job, Trial, VARIABLE};
-use crate::subjects::{SUBJECTS, Subject, find};
+use crate::job::{Answer, Item, Job, Trial};
+use crate::subjects::{SUBJECTS, Subject};
 use crate::text::Expected;
 
 /// What Neovim does at its start: the server as a user configures it, the plugin with this program as its binary.
 const START: &str = r"
-local job = vim.json.decode(io.open(vim.env.SOUNDNESS_JOB):read('a'))
+local job = vim.json.decode(io.open(vim.env.SEXTANT_BENCH_JOB):read('a'))
 local capabilities = vim.lsp.protocol.make_client_capabilities()
 capabilities.textDocument.diagnostic = nil
 local out = assert(io.open(job.capabilities, 'w'))
@@ -39,7 +41,7 @@ vim.lsp.enable(job.server)
 require('sextant').setup({ binary = job.binary })
 vim.schedule(function()
   vim.cmd.edit(job.file)
-  require('sextant.rpc').send('trials', {})
+  require('sextant.rpc').send('measure', {})
 end)
 ";
 
@@ -67,8 +69,8 @@ fn chosen() -> Result<Vec<&'static Subject>, String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("nvim") {
-        trials::serve().await;
+    if inside::is_inside() {
+        inside::serve(trials::run).await;
         return ExitCode::SUCCESS;
     }
     match measure().await {
@@ -86,10 +88,6 @@ async fn measure() -> Result<bool, String> {
     for subject in &subjects {
         subject.command()?;
     }
-    let nvim = match std::env::var("SEXTANT_NVIM") {
-        Ok(path) => path,
-        Err(_) => find("nvim")?.display().to_string(),
-    };
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_secs());
     let (trials, seed) = (number("N", 100), number("SEED", clock));
     println!("seed {seed}, {trials} edits a server, {} ms for an answer", number("BUDGET", 3000));
@@ -102,12 +100,12 @@ async fn measure() -> Result<bool, String> {
     );
     let mut sound = true;
     for subject in subjects {
-        sound &= one(subject, &nvim, trials, seed).await?;
+        sound &= one(subject, trials, seed).await?;
     }
     Ok(sound)
 }
 
-async fn one(subject: &'static Subject, nvim: &str, trials: u64, seed: u64) -> Result<bool, String> {
+async fn one(subject: &'static Subject, trials: u64, seed: u64) -> Result<bool, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let base = folder.path().canonicalize().map_err(|error| error.to_string())?;
     let root = base.join("project");
@@ -129,11 +127,9 @@ async fn one(subject: &'static Subject, nvim: &str, trials: u64, seed: u64) -> R
         out: text(&base.join("trials")),
         capabilities: text(&base.join("capabilities.json")),
     };
-    run_nvim(nvim, &base, &root, &job).await?;
+    let limit = Duration::from_secs(300) + Duration::from_secs(10) * u32::try_from(job.trials).unwrap_or(u32::MAX);
+    inside::start(&base, &root, START, &job, limit).await.map_err(|problem| format!("{}: {problem}", subject.name))?;
     let lines = std::fs::read_to_string(&job.out).map_err(|error| format!("{}: no trials: {error}", subject.name))?;
-    if let Ok(problem) = std::fs::read_to_string(format!("{}.failed", job.out)) {
-        return Err(format!("{}: {problem}", subject.name));
-    }
     let done: Vec<Trial> = lines.lines().map(|line| serde_json::from_str(line).expect("a trial")).collect();
     if done.len() != job.trials {
         return Err(format!("{}: only {} of {} edits were made", subject.name, done.len(), job.trials));
@@ -145,34 +141,6 @@ async fn one(subject: &'static Subject, nvim: &str, trials: u64, seed: u64) -> R
     texts.dedup();
     let truth = truth::of(subject, &root, &capabilities, &texts).await;
     Ok(report(subject, &done, &texts.into_iter().zip(truth).collect()))
-}
-
-async fn run_nvim(nvim: &str, base: &Path, root: &Path, job: &Job) -> Result<(), String> {
-    let (job_file, script) = (base.join("job.json"), base.join("start.lua"));
-    std::fs::write(&job_file, serde_json::to_string(job).expect("JSON")).map_err(|error| error.to_string())?;
-    std::fs::write(&script, START).map_err(|error| error.to_string())?;
-    let home = base.join("home");
-    let mut command = tokio::process::Command::new(nvim);
-    command
-        .args(["--clean", "--headless", "-n", "--cmd", &format!("set runtimepath^={}", env!("CARGO_MANIFEST_DIR"))])
-        .args(["-c", &format!("luafile {}", script.display())])
-        .current_dir(root)
-        .env(VARIABLE, &job_file)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(std::fs::File::create(base.join("messages")).map_err(|error| error.to_string())?)
-        .kill_on_drop(true);
-    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
-        command.env(name, home.join(name));
-    }
-    let limit = Duration::from_secs(300) + Duration::from_secs(10) * u32::try_from(job.trials).unwrap_or(u32::MAX);
-    let mut child = command.spawn().map_err(|error| format!("{nvim} is needed: {error}"))?;
-    let ended = tokio::time::timeout(limit, child.wait()).await;
-    if !matches!(ended, Ok(Ok(status)) if status.success()) {
-        let said = std::fs::read_to_string(base.join("messages")).unwrap_or_default();
-        return Err(format!("{}: Neovim did not end well ({ended:?}): {said}", job.server));
-    }
-    Ok(())
 }
 
 /// What an answer says that the text does not have, the other way round, and what was built in but not told.

@@ -1,22 +1,19 @@
 //! The process inside Neovim: random edits through the product's own way, each answer written down.
 
 use std::io::Write;
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use nvim_rs::{Handler, Neovim, Value};
-use serde_json::json;
+use nvim_rs::{Neovim, Value};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
 use sextant::editor::{Document, Editor, FileEdit, Save};
-use sextant::editors::nvim::channel::{Channel, Writer};
+use sextant::editors::nvim::channel::Writer;
 use sextant::editors::nvim::editor::NvimEditor;
 use sextant::edits::hunks::hunks;
-use tokio::sync::Notify;
 
-use crate::job::{Answer, Job, Trial, VARIABLE};
+use crate::inside::{self, Inside};
+use crate::job::{Answer, Job, Trial};
 use crate::subjects::{SUBJECTS, Subject};
 use crate::text::{Random, State};
 
@@ -46,76 +43,8 @@ local file, first, last, lines = ...
 vim.api.nvim_buf_set_lines(vim.fn.bufnr(file), first, last, false, lines)
 ";
 
-#[derive(Clone, Default)]
-struct Ears {
-    inner: Arc<Inner>,
-}
-
-#[derive(Default)]
-struct Inner {
-    channel: OnceLock<Arc<Channel>>,
-    editor: OnceLock<Arc<NvimEditor>>,
-    shown: Notify,
-    late: Notify,
-}
-
-#[async_trait]
-impl Handler for Ears {
-    type Writer = Writer;
-
-    async fn handle_notify(&self, name: String, args: Vec<Value>, nvim: Neovim<Writer>) {
-        let text = args.first().and_then(Value::as_str).unwrap_or_default().to_owned();
-        match name.as_str() {
-            "reply" => {
-                if let Some(channel) = self.inner.channel.get() {
-                    channel.take_piece(&args);
-                }
-            }
-            "late" => {
-                if let Some(editor) = self.inner.editor.get() {
-                    editor.take_late(serde_json::from_str(&text).expect("a late answer"));
-                    self.inner.late.notify_one();
-                }
-            }
-            "shown" => self.inner.shown.notify_one(),
-            "hello" => {
-                let channel = Arc::new(Channel::new(nvim));
-                let _ = self.inner.channel.set(Arc::clone(&channel));
-                let welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": "none"});
-                tokio::spawn(async move {
-                    channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await.expect("a greeting");
-                });
-            }
-            "trials" => {
-                let inner = Arc::clone(&self.inner);
-                tokio::spawn(async move {
-                    let done = tokio::spawn(run(inner, nvim.clone())).await;
-                    // The report says what is missing; Neovim must end in any case.
-                    if let Err(error) = done {
-                        let out = job().out + ".failed";
-                        let _ = std::fs::write(out, error.to_string());
-                    }
-                    let _ = nvim.command("qa!").await;
-                });
-            }
-            _ => {}
-        }
-    }
-}
-
-fn job() -> Job {
-    let path = std::env::var_os(VARIABLE).expect("a job");
-    serde_json::from_slice(&std::fs::read(path).expect("the job")).expect("a readable job")
-}
-
-/// Serves the Neovim that started this process, until it ends.
-pub async fn serve() {
-    let (_nvim, io) = nvim_rs::create::tokio::new_parent(Ears::default()).await.expect("Neovim on standard input");
-    let _ = io.await;
-}
-
 struct Bench {
-    inner: Arc<Inner>,
+    inside: Arc<Inside>,
     nvim: Neovim<Writer>,
     api: i64,
     editor: Arc<NvimEditor>,
@@ -125,15 +54,13 @@ struct Bench {
     state: State,
 }
 
-async fn run(inner: Arc<Inner>, nvim: Neovim<Writer>) {
-    let job = job();
-    let channel = Arc::clone(inner.channel.get().expect("a greeting came first"));
-    let editor = Arc::new(NvimEditor::new(PathBuf::from(&job.root), channel));
-    let _ = inner.editor.set(Arc::clone(&editor));
+pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
+    let job: Job = inside::job();
+    let editor = inside.editor(&job.root);
     let subject = SUBJECTS.iter().find(|subject| subject.name == job.server).expect("a known server");
     let info = nvim.get_api_info().await.expect("Neovim");
     let mut bench = Bench {
-        inner,
+        inside,
         nvim,
         api: info[0].as_i64().expect("a channel"),
         editor,
@@ -271,7 +198,7 @@ impl Bench {
                     trial.late.push(Answer::of(&report, start.elapsed().as_secs_f64() * 1000.0));
                 }
             }
-            if own >= open || tokio::time::timeout_at(deadline, self.inner.late.notified()).await.is_err() {
+            if own >= open || tokio::time::timeout_at(deadline, self.inside.late.notified()).await.is_err() {
                 break;
             }
         }
@@ -287,7 +214,7 @@ impl Bench {
         self.nvim.exec_lua(SHOWN, args).await.expect("a listener");
         let start = Instant::now();
         self.apply(Save::IfClean).await;
-        if tokio::time::timeout(Duration::from_secs(30), self.inner.shown.notified()).await.is_ok() {
+        if tokio::time::timeout(Duration::from_secs(30), self.inside.shown.notified()).await.is_ok() {
             trial.default_ms = Some(start.elapsed().as_secs_f64() * 1000.0);
         }
         trial

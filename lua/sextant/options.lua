@@ -63,7 +63,10 @@ function M.resolve(given)
   if #problems > 0 then
     return vim.deepcopy(M.defaults), problems
   end
-  return vim.tbl_deep_extend('force', vim.deepcopy(M.defaults), given), problems
+  local options = vim.tbl_deep_extend('force', vim.deepcopy(M.defaults), given)
+  -- A model is one thing: half of the user's and half of the default would be another.
+  options.model = given.model and vim.deepcopy(given.model) or options.model
+  return options, problems
 end
 
 return M

@@ -80,15 +80,14 @@ local function entry(job, how, version, items)
   }
 end
 
--- Neovim asks only for visible buffers; what we asked for is shown by its own handler, so that the signs are
--- right everywhere. Not for servers that publish as well: Neovim would show everything twice.
+-- Neovim asks only for the current buffer; what we asked for of others is shown by its own handler, so that the
+-- signs are right everywhere. Not for servers that publish as well: Neovim would show everything twice.
 local function show_pulled(job, version, items)
   local client = job.client
-  if
-    api.nvim_buf_is_loaded(job.buf)
-    and vim.lsp.util.buf_versions[job.buf] == version
-    and client:supports_method(servers.PULL, job.buf)
-  then
+  if job.buf == api.nvim_get_current_buf() or not api.nvim_buf_is_loaded(job.buf) then
+    return
+  end
+  if vim.lsp.util.buf_versions[job.buf] == version and client:supports_method(servers.PULL, job.buf) then
     local params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) } }
     local handler = client.handlers[servers.PULL] or vim.lsp.handlers[servers.PULL]
     pcall(

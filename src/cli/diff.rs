@@ -11,6 +11,7 @@ mod progress;
 mod question;
 mod report;
 mod revisions;
+mod sarif;
 mod selection;
 
 use std::io::Write;
@@ -69,6 +70,7 @@ fn print(found: &Comparison, format: Format) {
     let text = match format {
         Format::Text => report::text(found),
         Format::Json => json::json(found).to_string(),
+        Format::Sarif => sarif::sarif(found).to_string(),
         Format::Errorformat => {
             // What is not known must not look like nothing: it goes where it disturbs no reader of lines.
             report::unknown(found).iter().for_each(|what| complain(&format!("not known: {what}")));

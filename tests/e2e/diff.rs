@@ -17,7 +17,7 @@ struct Repository {
 
 impl Repository {
     fn new(files: &[(&str, &str)]) -> Self {
-        let repository = Self { project: Project::new(files) };
+        let repository = Self { project: Project::named("my shöp", files) };
         repository.git(&["init", "--quiet", "--initial-branch=main"]);
         repository.commit("one");
         repository
@@ -104,6 +104,22 @@ fn names(list: &Value) -> Vec<String> {
     list.iter().map(|one| format!("{} {}", word(&one["symbol"]), word(&one["code"]))).collect()
 }
 
+/// Fails unless the text is a SARIF 2.1.0 log by its schema.
+fn validate(log: &str, project: &Project) {
+    const SCRIPT: &str = "import json, sys\nfrom jsonschema import Draft4Validator\n\
+        schema, log = (json.load(open(path, encoding='utf-8')) for path in sys.argv[1:])\n\
+        Draft4Validator.check_schema(schema)\n\
+        errors = [f'{error.json_path}: {error.message}' for error in Draft4Validator(schema).iter_errors(log)]\n\
+        sys.exit('\\n'.join(errors) or 0)";
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sarif/sarif-2.1.0-rtm.5.json");
+    let file = project.beside("sarif").join("log.sarif");
+    fs::write(&file, log).expect("a file");
+    let output = Command::new(tool("python3")).arg("-c").arg(SCRIPT).args([schema, file]).output().expect("Python");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(!complaint.contains("No module named"), "Python's jsonschema is needed: {complaint}");
+    assert!(output.status.success(), "{complaint}");
+}
+
 const CART: &str = "from shop.price import price\n\n\nclass Cart:\n    def total(self, names: list[str]) -> int:\n        return sum(price(name) for name in names)\n\n    def old(self) -> int:\n        return \"x\"\n";
 const PRICE: &str = "import os\n\n\ndef price(name: str) -> int:\n    return len(name)\n";
 
@@ -146,6 +162,26 @@ fn what_a_commit_broke_in_the_changed_file_and_in_another_is_said_in_every_forma
     assert!(lines.iter().any(|line| line.starts_with("  Cart::total: new error: ")), "{text:?}");
     assert!(lines.iter().any(|line| line.starts_with("  shop/price.py: fixed warning: ") && line.contains("[F401]")));
     assert!(lines.last().is_some_and(|sums| sums.starts_with("HEAD~1 → HEAD: ") && sums.contains(" 1 fixed")));
+
+    let log = shop.diff(&["HEAD~1", "HEAD", "--format", "sarif"]);
+    assert_eq!(log.status, 1, "{log:?}");
+    validate(&log.text, &shop.project);
+    let log: Value = serde_json::from_str(&log.text).expect("JSON");
+    let runs: Vec<&Value> = log["runs"].as_array().expect("a list").iter().collect();
+    let names: Vec<&str> = runs.iter().filter_map(|run| run["tool"]["driver"]["name"].as_str()).collect();
+    assert_eq!(names, ["lsp:basedpyright", "lsp:ruff"]);
+    let of = |run: &Value, state: &str| {
+        let results = run["results"].as_array().expect("a list").iter();
+        results.filter(|result| result["baselineState"] == state).cloned().collect::<Vec<_>>()
+    };
+    let broken = of(runs[0], "new");
+    let cart = broken
+        .iter()
+        .map(|result| &result["locations"][0])
+        .find(|place| place["physicalLocation"]["artifactLocation"]["uri"] == "shop/%C3%BC%20cart.py");
+    assert_eq!(cart.expect("the caller")["logicalLocations"][0]["fullyQualifiedName"], "Cart::total");
+    assert!(broken.iter().all(|result| result["partialFingerprints"].as_object().is_some_and(|map| map.len() == 1)));
+    assert_eq!((of(runs[1], "absent").len(), of(runs[0], "unchanged").is_empty()), (1, false), "{log}");
 
     let list = shop.diff(&["HEAD~1..HEAD", "--format", "errorformat", "--", price]);
     assert_eq!(list.status, 1, "{list:?}");
@@ -209,6 +245,86 @@ fn the_working_tree_is_compared_with_what_git_ignores_on_both_sides() {
 
     let (found, status) = shop.json(&["--changed-only", "user.py", "--severity", "error"]);
     assert_eq!((status, names(&found["new"])), (1, vec!["use reportOperatorIssue".to_owned()]), "{found}");
+}
+
+#[test]
+fn a_project_below_the_top_of_its_repository_is_a_project_of_its_own() {
+    let user = "from shared import one\n\n\ndef use() -> int:\n    return one()\n";
+    let files = [
+        ("api/pyproject.toml", "[tool.basedpyright]\ntypeCheckingMode = \"standard\"\n"),
+        ("api/shared.py", "def one() -> int:\n    return 1\n"),
+        ("api/use.py", user),
+        ("web/shared.py", "X = 1\n"),
+    ];
+    let shop = Repository::new(&files);
+    shop.git(&["switch", "--quiet", "--create", "topic"]);
+    shop.write("api/shared.py", "def one() -> str:\n    return \"1\"\n");
+    shop.write("web/shared.py", "X: int = \"\"\n");
+    shop.commit("two");
+    shop.git(&["switch", "--quiet", "main"]);
+    shop.write("api/use.py", "def use() -> int:\n    return None\n");
+    shop.commit("on main only");
+    let api = shop.project.root().join("api");
+    let answer = shop.diff_in(&api, &["main...topic", "--format", "json"]);
+    let found: Value = serde_json::from_str(&answer.text).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
+    assert_eq!(found["before"]["revision"], "merge base of main and topic");
+    assert_eq!(names(&found["new"]), ["use reportReturnType"], "{found}");
+    assert_eq!((&found["new"][0]["path"], &found["files"]["checked"]), (&json!("use.py"), &json!(2)), "{found}");
+}
+
+#[test]
+fn a_configured_command_is_a_provider_and_runs_outside_of_the_repository() {
+    let shop = shop();
+    let config = shop.project.beside("config").join("sextant");
+    fs::create_dir_all(&config).expect("a folder");
+    let script = "echo > left-behind; echo \"$1:1: warning: $(wc -l < \"$1\") lines\"";
+    let lines = format!(
+        "servers = []\n[[commands]]\nname = \"lines\"\nlanguages = [\"python\"]\nran = [0]\n\
+        command = [\"sh\", \"-c\", {script:?}, \"lines\", \"{{file}}\"]\n\
+        format = {{ regex = ['^(?P<file>.+?):(?P<line>\\d+): (?P<severity>\\w+): (?P<message>.+)$'] }}\n\
+        severity = {{ warning = \"warning\" }}\n"
+    );
+    fs::write(config.join("config.toml"), lines).expect("a file");
+    shop.write("shop/new.py", "x = 1\n");
+    let before = shop.bytes();
+    let (found, status) = shop.json(&["--fail-on", "warning"]);
+    assert_eq!(status, 1, "{found}");
+    assert_eq!((&found["providers"], &found["status"]), (&json!(["tool:lines"]), &json!("complete")), "{found}");
+    assert_eq!((&found["new"][0]["path"], &found["new"][0]["message"]), (&json!("shop/new.py"), &json!("1 lines")));
+    assert_eq!((&found["counts"]["new"], &found["counts"]["unchanged"]), (&json!(1), &json!(3)), "{found}");
+    assert_eq!(shop.bytes(), before, "what it left behind is not in the repository");
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_nothing_behind() {
+    // Only the working tree has something to check, so that one server is started.
+    let shop = Repository::new(&[("README.md", "")]);
+    shop.write("a.py", "x = 1\n");
+    let signal = shop.project.beside("signals").join("up");
+    assert!(Command::new(tool("mkfifo")).arg(&signal).status().expect("mkfifo").success());
+    let config = shop.project.beside("config").join("sextant");
+    fs::create_dir_all(&config).expect("a folder");
+    // It says its process id once it runs, and never answers.
+    let script = format!("echo $$ > '{}'; exec cat > /dev/null", signal.display());
+    let server =
+        format!("[[servers]]\nname = \"deaf\"\ncommand = [\"sh\", \"-c\", {script:?}]\nlanguages = [\"python\"]\n");
+    fs::write(config.join("config.toml"), server).expect("a file");
+    let child = Command::new(env!("CARGO_BIN_EXE_sextant"))
+        .arg("diff")
+        .current_dir(shop.project.root())
+        .env("XDG_CONFIG_HOME", shop.project.beside("config"))
+        .env("TMPDIR", shop.project.beside("temporary"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    assert!(!fs::read_to_string(&signal).expect("the server starts").is_empty());
+    let id = child.id().to_string();
+    assert!(Command::new(tool("kill")).args(["-TERM", &id]).status().expect("kill").success());
+    let ended = answer(&child.wait_with_output().expect("an end"));
+    assert_eq!(ended.status, 2, "{ended:?}");
+    assert!(ended.complaint.contains("stopped"), "{ended:?}");
+    assert_eq!(fs::read_dir(shop.project.beside("temporary")).expect("a folder").count(), 0);
 }
 
 #[test]

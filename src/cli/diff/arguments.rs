@@ -16,7 +16,8 @@ Examples:
   sextant diff --format sarif HEAD~1 > new.sarif
   vim -q <(sextant diff --format errorformat) --cmd 'set efm=%f:%l:%c:\\ %t%*[^:]:\\ %m'
 
-Both sides are checked by the same language servers: a revision in a temporary folder, the working tree where it is.
+Both sides are checked by the same language servers and commands: a revision in a temporary folder, the working tree
+where it is (commands in a copy of it). Ignored environments and generated files are found from both.
 Nothing is written to the repository.
 
 Exit status: 0 where nothing new is as bad as --fail-on, 1 where something is, 2 where the question cannot be answered
@@ -72,6 +73,8 @@ pub(in crate::cli) enum Format {
     Text,
     /// One object
     Json,
+    /// A SARIF 2.1.0 log with baseline states and fingerprints, the unchanged diagnostics included
+    Sarif,
     /// The new ones as `file:line:col: severity: symbol: message [code]`
     Errorformat,
 }

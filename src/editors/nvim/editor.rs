@@ -171,6 +171,20 @@ impl NvimEditor {
     }
 }
 
+/// The report of a question that Neovim did not answer.
+fn unanswered(path: &str, deadline: Deadline, error: &EditorError) -> Report {
+    Report {
+        provider: "lsp:neovim".to_owned(),
+        file: path.to_owned(),
+        diagnostics: Vec::new(),
+        freshness: Freshness::Unavailable,
+        version: None,
+        wanted_version: None,
+        elapsed_ms: deadline.elapsed_ms(),
+        note: Some(error.to_string()),
+    }
+}
+
 fn document(path: &str, facts: &Facts, text: &str) -> Document {
     Document {
         path: path.to_owned(),
@@ -221,7 +235,11 @@ impl Editor for NvimEditor {
                 let alone = self.without_client(&reports, edited, bystanders).await;
                 reports.extend(alone);
             }
-            Err(error) => tracing::warn!(%error, "diagnostics could not be asked for"),
+            Err(error) => {
+                tracing::warn!(%error, "diagnostics could not be asked for");
+                // No report at all would mean that nothing covers the files.
+                reports.extend(edited.iter().map(|path| unanswered(path, deadline, &error)));
+            }
         }
         reports
     }

@@ -13,9 +13,14 @@ pub struct Project {
 impl Project {
     /// Files by path. A `pyproject.toml` that marks the root is added where there is none.
     pub fn new(files: &[(&str, &str)]) -> Self {
+        Self::named("project", files)
+    }
+
+    /// The same in a folder of this name.
+    pub fn named(name: &str, files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         // Servers and editors speak of real paths.
-        let root = dir.path().canonicalize().expect("a real path").join("project");
+        let root = dir.path().canonicalize().expect("a real path").join(name);
         fs::create_dir_all(&root).expect("a folder");
         let project = Self { dir, root };
         if !files.iter().any(|(path, _)| *path == "pyproject.toml") {

@@ -1,0 +1,125 @@
+-- Notes how long each piece of the plugin's Lua holds Neovim's main loop, and times settling against a bare pull.
+local job = vim.json.decode(io.open(vim.env.SEXTANT_BENCH_JOB):read('a'))
+local mine = job.repository .. '/lua/sextant/'
+
+local pieces = {}
+
+local function note(label, wall, cpu)
+  local piece = pieces[label] or { count = 0, wall = 0, cpu = 0 }
+  pieces[label] = piece
+  piece.count = piece.count + 1
+  piece.wall = math.max(piece.wall, wall)
+  piece.cpu = math.max(piece.cpu, cpu)
+end
+
+local function timed(label, run)
+  return function(...)
+    local wall, cpu = vim.uv.hrtime(), os.clock()
+    local results = { pcall(run, ...) }
+    note(label(), (vim.uv.hrtime() - wall) / 1e6, (os.clock() - cpu) * 1000)
+    if not results[1] then
+      error(results[2], 0)
+    end
+    return unpack(results, 2)
+  end
+end
+
+-- Everything of ours enters through one of these three, or as the handler of a publish.
+local current = nil
+for _, name in ipairs({ 'schedule', 'defer_fn', 'schedule_wrap' }) do
+  local original = vim[name]
+  vim[name] = function(run, ...)
+    local info = debug.getinfo(run, 'S')
+    local source = info.source:sub(2)
+    if not vim.startswith(source, mine) then
+      return original(run, ...)
+    end
+    local place = ('%s:%d'):format(vim.fs.basename(source), info.linedefined)
+    return original(timed(function()
+      local label = current or place
+      current = nil
+      return label
+    end, run), ...)
+  end
+end
+
+local handlers = { { 'buffers', 'read' }, { 'buffers', 'loaded' }, { 'buffers', 'marks' }, { 'buffers', 'restore_marks' }, { 'apply', 'apply' }, { 'settle', 'settle' } }
+for _, item in ipairs(handlers) do
+  local module = require('sextant.' .. item[1])
+  local original = module[item[2]]
+  module[item[2]] = function(...)
+    current = item[2]
+    return original(...)
+  end
+end
+
+-- The longest gap between two beats of a timer: what a user would feel, whoever caused it.
+local beat = { last = vim.uv.hrtime(), longest = 0 }
+vim.uv.new_timer():start(1, 1, function()
+  local now = vim.uv.hrtime()
+  beat.longest = math.max(beat.longest, (now - beat.last) / 1e6)
+  beat.last = now
+end)
+
+local function time(run)
+  local wall, cpu = vim.uv.hrtime(), os.clock()
+  run()
+  return { wall = (vim.uv.hrtime() - wall) / 1e6, cpu = (os.clock() - cpu) * 1000 }
+end
+
+function _G.bench_reset()
+  pieces = {}
+  beat.last, beat.longest = vim.uv.hrtime(), 0
+end
+
+function _G.bench_pieces()
+  return vim.json.encode({ pieces = next(pieces) and pieces or vim.empty_dict(), gap = beat.longest })
+end
+
+-- Neovim's own work for comparison: the same kind of edit, and showing the diagnostics once.
+function _G.bench_own()
+  local buf = vim.fn.bufnr(job.file)
+  local edit = time(function()
+    local last = vim.api.nvim_buf_line_count(buf) - 1
+    for _, row in ipairs({ last - 20, math.floor(last / 2), 20 }) do
+      local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
+      vim.api.nvim_buf_set_text(buf, row, 0, row, #line, { line .. ' ' })
+    end
+  end)
+  local found = vim.diagnostic.get(buf)
+  local ns = vim.api.nvim_create_namespace('bench')
+  local show = time(function()
+    vim.diagnostic.set(ns, buf, found)
+  end)
+  vim.diagnostic.reset(ns, buf)
+  local write = time(function()
+    vim.cmd('silent write')
+  end)
+  return vim.json.encode({ edit = edit, show = show, write = write, found = #found })
+end
+
+-- One edit, then the time until the server's answer to a bare pull, or until ours.
+function _G.bench_settle(bare, channel)
+  local buf = vim.fn.bufnr(job.file)
+  local client = vim.lsp.get_clients({ bufnr = buf })[1]
+  local line = vim.api.nvim_buf_get_lines(buf, 3, 4, false)[1]
+  vim.api.nvim_buf_set_text(buf, 3, 0, 3, #line, { line == '# one' and '# other' or '# one' })
+  local start = vim.uv.hrtime()
+  local function done()
+    vim.rpcnotify(channel, 'measured', (vim.uv.hrtime() - start) / 1e6)
+  end
+  if bare then
+    require('vim.lsp._changetracking').flush(client, buf)
+    client.rpc.request('textDocument/diagnostic', { textDocument = { uri = vim.uri_from_bufnr(buf) } }, done)
+  else
+    require('sextant.settle').settle({ files = { { path = vim.api.nvim_buf_get_name(buf) } }, ms = 60000 }, done)
+  end
+end
+
+vim.lsp.config(job.server, { cmd = job.command, filetypes = { 'python' }, root_markers = { '.root' } })
+vim.lsp.enable(job.server)
+require('sextant').setup({ binary = job.binary })
+vim.schedule(function()
+  vim.cmd.edit(job.file)
+  require('sextant.rpc').send('measure', {})
+end)

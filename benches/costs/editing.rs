@@ -1,0 +1,220 @@
+//! What an edit costs in Neovim: the time to its diagnostics against the server's own, and how long our Lua holds the loop.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nvim_rs::{Neovim, Value};
+use serde::{Deserialize, Serialize};
+use sextant::base::deadline::Deadline;
+use sextant::editor::{Document, Editor, FileEdit, Save};
+use sextant::editors::nvim::channel::Writer;
+use sextant::editors::nvim::editor::NvimEditor;
+use sextant::edits::hunks::hunks;
+
+use crate::inside::{self, Inside};
+use crate::{median, tool};
+
+const SCRIPT: &str = include_str!("blocking.lua");
+/// What nothing of ours should hold the loop longer than, in milliseconds.
+const LIMIT: f64 = 5.0;
+
+#[derive(Serialize, Deserialize)]
+struct Job {
+    repository: String,
+    binary: String,
+    server: String,
+    command: Vec<String>,
+    root: String,
+    file: String,
+    repetitions: usize,
+    out: String,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Piece {
+    count: u64,
+    wall: f64,
+    cpu: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Pieces {
+    pieces: BTreeMap<String, Piece>,
+    gap: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Time {
+    wall: f64,
+    cpu: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Own {
+    edit: Time,
+    show: Time,
+    write: Time,
+    found: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Outcome {
+    idle: f64,
+    own: Own,
+    work: Pieces,
+    /// The same with an edit in each function.
+    wide: Pieces,
+    bare: Vec<f64>,
+    settled: Vec<f64>,
+}
+
+/// A file of this many lines with a mistake every 20.
+fn text(lines: usize) -> String {
+    let function = |i: usize| {
+        let name = if i.is_multiple_of(2) { format!("missing_{i}") } else { i.to_string() };
+        format!(
+            "def work_{i}(first: int, second: int) -> int:\n    total = first + second\n    total += {name}\n    for step in \
+             range(first):\n        total += step\n    if total > {i}:\n        return total\n    return second\n\n\n"
+        )
+    };
+    "# A generated file.\n\n\n# one\n".to_owned() + &(0..lines / 10).map(function).collect::<String>()
+}
+
+pub async fn run() -> Result<(), String> {
+    println!("an edit in Neovim");
+    println!("  {:<16}{:>7}{:>12}{:>12}{:>8}", "server", "lines", "bare pull", "settling", "ratio");
+    let mut last = None;
+    for (server, program, arguments, lines) in [
+        ("basedpyright", "basedpyright-langserver", "--stdio", 200),
+        ("ruff", "ruff", "server", 200),
+        ("ruff", "ruff", "server", 10_000),
+    ] {
+        let outcome = measure(server, vec![tool(program)?, arguments.to_owned()], lines).await?;
+        let (bare, settled) = (median(&outcome.bare), median(&outcome.settled));
+        println!("  {server:<16}{lines:>7}{bare:>9.1} ms{settled:>9.1} ms{:>8.2}", settled / bare);
+        last = Some(outcome);
+    }
+    if let Some(outcome) = last {
+        tell(&outcome);
+    }
+    Ok(())
+}
+
+fn tell(outcome: &Outcome) {
+    let own = &outcome.own;
+    println!(
+        "\nlongest hold of Neovim's loop, ask, edit, settle and undo in a file of 10,000 lines with {} diagnostics",
+        own.found
+    );
+    println!("  {:<50}{:>7}{:>10}{:>10}", "", "times", "wall ms", "CPU ms");
+    let row = |name: &str, count: u64, wall: f64, cpu: f64| {
+        let mark = if cpu > LIMIT { "  over 5 ms" } else { "" };
+        println!("  {name:<50}{count:>7}{wall:>10.2}{cpu:>10.2}{mark}");
+    };
+    let mut pieces: Vec<(&String, &Piece)> = outcome.work.pieces.iter().collect();
+    pieces.sort_by(|a, b| b.1.cpu.total_cmp(&a.1.cpu));
+    for (name, piece) in pieces {
+        row(&format!("ours: {name}"), piece.count, piece.wall, piece.cpu);
+    }
+    let wide = outcome.wide.pieces.get("apply").copied().unwrap_or(Piece { count: 0, wall: 0.0, cpu: 0.0 });
+    row("ours: apply, one edit in each of 1,000 functions", wide.count, wide.wall, wide.cpu);
+    row("Neovim alone: three edits, a server attached", 1, own.edit.wall, own.edit.cpu);
+    row("Neovim alone: showing the diagnostics once", 1, own.show.wall, own.show.cpu);
+    row("Neovim alone: writing the file", 1, own.write.wall, own.write.cpu);
+    println!(
+        "  longest gap of a 1 ms timer: idle {:.1} ms, with everything at work {:.1} ms",
+        outcome.idle, outcome.work.gap
+    );
+}
+
+async fn measure(server: &str, command: Vec<String>, lines: usize) -> Result<Outcome, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let base = folder.path().canonicalize().map_err(|error| error.to_string())?;
+    let root = base.join("project");
+    std::fs::create_dir_all(&root).map_err(|error| error.to_string())?;
+    for (name, content) in [(".root", String::new()), ("subject.py", text(lines))] {
+        std::fs::write(root.join(name), content).map_err(|error| error.to_string())?;
+    }
+    let job = Job {
+        repository: env!("CARGO_MANIFEST_DIR").to_owned(),
+        binary: std::env::current_exe().map_err(|error| error.to_string())?.display().to_string(),
+        server: server.to_owned(),
+        command,
+        root: root.display().to_string(),
+        file: "subject.py".to_owned(),
+        repetitions: 15,
+        out: base.join("out").display().to_string(),
+    };
+    inside::start(&base, &root, SCRIPT, &job, Duration::from_secs(300)).await?;
+    let out = std::fs::read(&job.out).map_err(|error| format!("{server}: nothing measured: {error}"))?;
+    serde_json::from_slice(&out).map_err(|error| error.to_string())
+}
+
+/// The measuring process inside of Neovim.
+pub async fn inside(inside: Arc<Inside>, nvim: Neovim<Writer>) {
+    let job: Job = inside::job();
+    let editor = inside.editor(&job.root);
+    let file = [job.file.clone()];
+    editor.read(&job.file).await.expect("the file");
+    editor.diagnostics(&file, &[], Deadline::after_ms(120_000)).await;
+
+    let eval = |code: &'static str| {
+        let nvim = nvim.clone();
+        async move { nvim.exec_lua(code, vec![]).await.expect(code).as_str().expect("JSON").to_owned() }
+    };
+    nvim.exec_lua("_G.bench_reset()", vec![]).await.expect("a reset");
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let idle: Pieces = serde_json::from_str(&eval("return _G.bench_pieces()").await).expect("pieces");
+    let own: Own = serde_json::from_str(&eval("return _G.bench_own()").await).expect("times");
+
+    nvim.exec_lua("_G.bench_reset()", vec![]).await.expect("a reset");
+    for i in 0..job.repetitions {
+        round(&editor, &job.file, i, 3).await;
+    }
+    let work: Pieces = serde_json::from_str(&eval("return _G.bench_pieces()").await).expect("pieces");
+    nvim.exec_lua("_G.bench_reset()", vec![]).await.expect("a reset");
+    for i in 0..3 {
+        round(&editor, &job.file, i, usize::MAX).await;
+    }
+    let wide: Pieces = serde_json::from_str(&eval("return _G.bench_pieces()").await).expect("pieces");
+
+    let channel = nvim.get_api_info().await.expect("Neovim")[0].clone();
+    let (mut bare, mut settled) = (Vec::new(), Vec::new());
+    for i in 0..job.repetitions * 4 {
+        let args = vec![Value::from(i % 2 == 0), channel.clone()];
+        nvim.exec_lua("_G.bench_settle(...)", args).await.expect("a question");
+        let ms = tokio::time::timeout(Duration::from_secs(60), inside.measured()).await.expect("an answer");
+        if i.is_multiple_of(2) {
+            bare.push(ms)
+        } else {
+            settled.push(ms)
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let outcome = Outcome { idle: idle.gap, own, work, wide, bare, settled };
+    std::fs::write(&job.out, serde_json::to_string(&outcome).expect("JSON")).expect("a file");
+}
+
+/// Ask, edit in so many places, settle, undo, as the agent does them.
+async fn round(editor: &NvimEditor, file: &str, i: usize, places: usize) {
+    let files = [file.to_owned()];
+    let before = editor.read(file).await.expect("the file");
+    editor.loaded().await;
+    let marks = editor.marks(file).await;
+    let wanted =
+        before.text.replacen("total = first + second\n", &format!("total = first + missing_now_{i}\n"), places);
+    let changed = change(editor, &before, &wanted).await;
+    editor.diagnostics(&files, &[], Deadline::after_ms(60_000)).await;
+    let marks_after = editor.marks(file).await;
+    change(editor, &changed, &before.text).await;
+    editor.restore_marks(file, &marks, &marks_after).await;
+    editor.diagnostics(&files, &[], Deadline::after_ms(60_000)).await;
+}
+
+async fn change(editor: &NvimEditor, document: &Document, wanted: &str) -> Document {
+    let hunks = hunks(&document.text, wanted);
+    let edit = FileEdit::Change { path: document.path.clone(), version: document.version, hunks };
+    let done = editor.apply(&[edit], Save::IfClean).await.expect("an edit");
+    done[0].document.clone().expect("a document")
+}

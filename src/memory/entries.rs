@@ -1,0 +1,113 @@
+//! Keeping entries and reading them by number: what is acknowledged is in the file.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::memory::entry::{COLUMNS, Entry, EntryId, Kind, NewEntry, from_row};
+use crate::memory::error::{MemoryError, Result};
+use crate::memory::store::{self, Memory};
+
+impl Memory {
+    pub fn append(&self, entry: NewEntry) -> Result<EntryId> {
+        entry.check()?;
+        self.write(move |conn| insert(conn, &entry))
+    }
+
+    /// Keeps all of them or none, in one transaction; the numbers come in the order of the entries.
+    pub fn append_all(&self, entries: Vec<NewEntry>) -> Result<Vec<EntryId>> {
+        entries.iter().try_for_each(NewEntry::check)?;
+        self.write(move |conn| entries.iter().map(|entry| insert(conn, entry)).collect())
+    }
+
+    pub fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
+        self.read(|conn| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM entries JOIN sessions ON sessions.id = entries.session WHERE entries.id = ?1"
+            );
+            Ok(conn.prepare_cached(&sql)?.query_row([id.0], from_row).optional()?)
+        })
+    }
+
+    /// The newest entries of a session, oldest first: the chat as it went.
+    ///
+    /// Without kinds, all of them.
+    pub fn history(&self, session: &str, kinds: &[Kind], limit: usize) -> Result<Vec<Entry>> {
+        let kinds = serde_json::to_string(kinds)?;
+        self.read(|conn| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM entries JOIN sessions ON sessions.id = entries.session \
+                 WHERE entries.session = (SELECT id FROM sessions WHERE name = ?1) \
+                 AND (?2 = '[]' OR entries.kind IN (SELECT value FROM json_each(?2))) \
+                 ORDER BY +entries.id DESC LIMIT ?3"
+            );
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut entries = store::all(conn, &sql, (session, &kinds, limit), from_row)?;
+            entries.reverse();
+            Ok(entries)
+        })
+    }
+
+    /// Tells how useful an entry proved; the planner mode recalls by it.
+    pub fn set_relevance(&self, id: EntryId, relevance: f64) -> Result<()> {
+        if !relevance.is_finite() {
+            return Err(MemoryError::invalid("relevance", "it is no finite number"));
+        }
+        self.write(move |conn| {
+            match conn.execute("UPDATE entries SET relevance = ?2 WHERE id = ?1", (id.0, relevance))? {
+                0 => Err(MemoryError::NotFound { what: "entry", id: id.0 }),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// The last number given out: everything kept later is larger. A checkpoint's memory mark.
+    pub fn mark(&self) -> Result<EntryId> {
+        self.read(mark)
+    }
+
+    pub fn entry_count(&self) -> Result<u64> {
+        self.read(|conn| {
+            Ok(conn.query_row("SELECT count(*) FROM entries", [], |row| row.get::<_, i64>(0))?.unsigned_abs())
+        })
+    }
+}
+
+pub(in crate::memory) fn mark(conn: &Connection) -> Result<EntryId> {
+    let sql = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'entries'), 0)";
+    Ok(EntryId(conn.query_row(sql, [], |row| row.get(0))?))
+}
+
+/// The session's number in the file, given out on first use.
+pub(in crate::memory) fn session(conn: &Connection, name: &str) -> Result<i64> {
+    if name.is_empty() {
+        return Err(MemoryError::invalid("session", "it is empty"));
+    }
+    if let Some(id) = known_session(conn, name)? {
+        return Ok(id);
+    }
+    conn.prepare_cached("INSERT INTO sessions (name) VALUES (?1)")?.execute([name])?;
+    Ok(conn.last_insert_rowid())
+}
+
+pub(in crate::memory) fn known_session(conn: &Connection, name: &str) -> Result<Option<i64>> {
+    let mut find = conn.prepare_cached("SELECT id FROM sessions WHERE name = ?1")?;
+    Ok(find.query_row([name], |row| row.get(0)).optional()?)
+}
+
+fn insert(conn: &Connection, entry: &NewEntry) -> Result<EntryId> {
+    let session = session(conn, &entry.session)?;
+    let sql = "INSERT INTO entries (session, mode, kind, role, content, tools, files, relevance, related, timestamp) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    conn.prepare_cached(sql)?.execute((
+        session,
+        entry.mode,
+        entry.kind,
+        entry.role,
+        &entry.content,
+        serde_json::to_string(&entry.tools)?,
+        serde_json::to_string(&entry.files)?,
+        entry.relevance,
+        serde_json::to_string(&entry.related)?,
+        entry.timestamp,
+    ))?;
+    Ok(EntryId(conn.last_insert_rowid()))
+}

@@ -1,0 +1,188 @@
+//! What is forgotten is gone from the answers and from the bytes of every file, and the rest is whole.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::memory::checkpoints::NewCheckpoint;
+use crate::memory::entry::NewEntry;
+use crate::memory::learnings::Experience;
+use crate::memory::preferences::Preference;
+use crate::memory::search::Filters;
+use crate::memory::summary::Extract;
+
+const SECRET: &str = "Zyxwvut-Quebracho";
+
+fn memory() -> (tempfile::TempDir, Memory) {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+    (dir, memory)
+}
+
+/// Whether any file of the folder holds the word, in any case.
+fn on_disk(dir: &Path, word: &str) -> bool {
+    let word = word.to_lowercase();
+    std::fs::read_dir(dir).unwrap().any(|file| {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap().to_ascii_lowercase();
+        bytes.windows(word.len()).any(|part| part == word.as_bytes())
+    })
+}
+
+fn fill(memory: &Memory, noise: i64) {
+    let entry = |at: i64| {
+        let content = format!("an ordinary text number{at} about carts{} and totals", at % 97);
+        NewEntry::new("s", Mode::Simple, Kind::Chat, content, at)
+    };
+    memory.append_all((0..noise).map(entry).collect()).unwrap();
+    let secret = format!("the key is {SECRET}, remember it");
+    memory.append(NewEntry::new("s", Mode::Simple, Kind::Error, secret, noise)).unwrap();
+    memory.append_all((noise..2 * noise).map(entry).collect()).unwrap();
+    memory.summarise_chat("s", &Extract, 200, 1).unwrap();
+    let value = json!({"key": SECRET.to_uppercase()});
+    let preference = Preference { key: "token".into(), value, project: Some("p".into()), inferred: false, updated: 1 };
+    memory.set_preference(preference).unwrap();
+    let learned = Experience {
+        task: "deploy".into(),
+        approach: format!("use {SECRET}"),
+        project: None,
+        success: true,
+        note: String::new(),
+        timestamp: 1,
+    };
+    memory.learn(learned).unwrap();
+    let (session, task) = ("s".to_owned(), "t".to_owned());
+    let state = json!({"request": format!("log in with {SECRET}")});
+    let reason = String::new();
+    memory.add_checkpoint(NewCheckpoint { session, task, step: 1, reason, state, files: vec![], created: 1 }).unwrap();
+    memory.set_variable("s", "token", json!(SECRET));
+}
+
+#[test]
+fn a_forgotten_text_is_in_no_byte_of_any_file() {
+    let (dir, memory) = memory();
+    fill(&memory, 3000);
+    assert!(on_disk(dir.path(), "quebracho"), "the test would see it");
+    let gone = memory.forget(&Forget::text("zyxwvut-quebracho")).unwrap();
+    assert_eq!((gone.entry_count(), gone.entries[&Kind::Error].len()), (1, 1));
+    assert_eq!((gone.preferences.as_slice(), gone.learnings, gone.variables), (&["token".to_owned()][..], 1, 1));
+    assert_eq!((gone.checkpoints.len(), gone.log_left), (1, false));
+    assert!(gone.to_string().starts_with("forgotten: entries: 1"), "{gone}");
+    for word in ["quebracho", "zyxwvut"] {
+        assert!(!on_disk(dir.path(), word), "{word}");
+    }
+    assert_eq!(memory.search("quebracho", &Filters::default(), 10).unwrap(), []);
+    assert_eq!(memory.entry_count().unwrap(), 6000);
+    assert!(memory.forget(&Forget::text(SECRET)).unwrap().is_empty());
+    intact(&memory);
+}
+
+fn intact(memory: &Memory) {
+    memory
+        .bare(|conn| {
+            conn.execute("INSERT INTO entries_text (entries_text, rank) VALUES ('integrity-check', 1)", [])?;
+            let verdict: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+            assert_eq!(verdict, "ok");
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn a_forgotten_session_leaves_nothing_and_takes_nothing_of_others() {
+    let (dir, memory) = memory();
+    fill(&memory, 50);
+    memory.append(NewEntry::new("other", Mode::Simple, Kind::Chat, "stays", 1)).unwrap();
+    let gone = memory.forget(&Forget::session("s")).unwrap();
+    assert_eq!((gone.entry_count(), gone.summaries, gone.checkpoints.len(), gone.variables), (101, 1, 1, 1));
+    assert!(!on_disk(dir.path(), "ordinary"));
+    assert_eq!((memory.entry_count().unwrap(), memory.preferences(Some("p")).unwrap().len()), (1, 1));
+    assert!(memory.forget(&Forget::session("s")).unwrap().is_empty(), "the session itself is unknown again");
+    assert_eq!(memory.forget(&Forget::project("p")).unwrap().preferences, ["token"]);
+}
+
+#[test]
+fn an_empty_wish_is_refused() {
+    let (_dir, memory) = memory();
+    for filter in [Forget::default(), Forget::text("  "), Forget { project: Some("p".into()), ..Forget::session("s") }]
+    {
+        assert!(matches!(memory.forget(&filter), Err(MemoryError::Invalid { .. })), "{filter:?}");
+    }
+}
+
+#[test]
+fn copies_of_older_schemas_go_and_damaged_files_are_named() {
+    let (dir, memory) = memory();
+    fill(&memory, 1);
+    let backup = dir.path().join("m.db.backup-1");
+    let damaged = dir.path().join("m.db.damaged-1");
+    std::fs::write(&backup, "old").unwrap();
+    std::fs::write(&damaged, "bad").unwrap();
+    let gone = memory.forget(&Forget::text(SECRET)).unwrap();
+    assert_eq!((gone.backups, gone.copies_left), (vec![backup.clone()], vec![damaged]));
+    assert!(!backup.exists());
+}
+
+fn wish() -> impl Strategy<Value = Forget> {
+    let text = proptest::option::of(proptest::sample::select(vec!["alpha", "BETA gam", "amm", "öl"]));
+    let session = proptest::option::of(proptest::sample::select(vec!["a", "b"]));
+    let mode = proptest::option::of(proptest::sample::select(Mode::ALL));
+    let kinds = proptest::sample::subsequence(vec![Kind::Chat, Kind::Error, Kind::Plan], 0..3);
+    (text, session, mode, kinds, proptest::option::of(0..20i64), proptest::option::of(0..20i64)).prop_map(
+        |(text, session, mode, kinds, since, after)| Forget {
+            text: text.map(str::to_owned),
+            session: session.map(str::to_owned),
+            mode,
+            kinds,
+            since,
+            after: after.map(EntryId),
+            ..Forget::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn exactly_what_meets_the_conditions_goes(
+        entries in proptest::collection::vec(
+            ("(alpha|beta|gamma|Öl){1}( (alpha|beta|gamma|Öl)){0,3}", 0..2u8, 0..3usize, 0..3usize, 0..20i64), 1..25),
+        filter in wish(),
+    ) {
+        let (_dir, memory) = memory();
+        let kinds = [Kind::Chat, Kind::Error, Kind::Plan];
+        let entries: Vec<NewEntry> = entries.into_iter().map(|(content, session, mode, kind, timestamp)| {
+            NewEntry::new(if session == 0 { "a" } else { "b" }, Mode::ALL[mode], kinds[kind], content, timestamp)
+        }).collect();
+        let ids = memory.append_all(entries.clone()).unwrap();
+        let meets = |id: EntryId, entry: &NewEntry| {
+            filter.text.as_ref().is_none_or(|text| entry.content.to_lowercase().contains(&text.to_lowercase()))
+                && filter.session.as_ref().is_none_or(|session| *session == entry.session)
+                && filter.mode.is_none_or(|mode| mode == entry.mode)
+                && (filter.kinds.is_empty() || filter.kinds.contains(&entry.kind))
+                && filter.since.is_none_or(|since| entry.timestamp >= since)
+                && filter.after.is_none_or(|after| id > after)
+        };
+        let want: BTreeSet<EntryId> = ids.iter().zip(&entries).filter(|(id, e)| meets(**id, e)).map(|(id, _)| *id).collect();
+        match memory.forget(&filter) {
+            Err(MemoryError::Invalid { .. }) => prop_assert_eq!(&filter, &Forget::default()),
+            other => {
+                let gone: BTreeSet<EntryId> = other.unwrap().entries.into_values().flatten().collect();
+                prop_assert_eq!(&gone, &want);
+                for (id, entry) in ids.iter().zip(&entries) {
+                    let kept = memory.entry(*id).unwrap().map(|e| e.entry);
+                    prop_assert_eq!(kept, (!want.contains(id)).then(|| entry.clone()));
+                }
+                for word in ["alpha", "beta", "gamma", "Öl"] {
+                    let found = memory.search(word, &Filters::default(), 100).unwrap().len();
+                    let held = |(id, e): &(&EntryId, &NewEntry)| !want.contains(id) && e.content.contains(word);
+                    prop_assert_eq!(found, ids.iter().zip(&entries).filter(held).count());
+                }
+                intact(&memory);
+            }
+        }
+    }
+}

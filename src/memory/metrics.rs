@@ -1,0 +1,202 @@
+//! How the runs went, and the measures that each mode is held to.
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::entries::session;
+use crate::memory::entry::{Mode, names};
+use crate::memory::error::Result;
+use crate::memory::project::unsigned;
+use crate::memory::store::{self, Memory};
+
+names! {
+    Outcome {
+        Success = "success",
+        Failure = "failure",
+        /// Stopped by the user: counted as use, and neither as success nor as failure.
+        Cancelled = "cancelled",
+    }
+}
+
+/// One run of the agent, when it has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    pub session: String,
+    pub task: String,
+    pub mode: Mode,
+    pub model: String,
+    pub outcome: Outcome,
+    /// Milliseconds since 1970.
+    pub started: i64,
+    pub duration_ms: u32,
+    pub steps: u32,
+    pub errors: u32,
+    pub replans: u32,
+    pub escalations: u32,
+    /// Recalls and searches, and how many of them found something.
+    pub lookups: u32,
+    pub hits: u32,
+    /// Microseconds that all of them took together.
+    pub retrieval_us: u32,
+    pub tokens_in: u32,
+    pub tokens_out: u32,
+    /// Millionths of the model's currency.
+    pub cost_micros: u32,
+    /// Calls of the model, and calls that were answered without it.
+    pub calls: u32,
+    pub calls_saved: u32,
+}
+
+/// A goal and what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    pub name: String,
+    /// Shares are in 0..=1, times in milliseconds; `None` when nothing was measured.
+    pub measured: Option<f64>,
+    pub bound: f64,
+    /// Whether the measure must be above the bound, or below it.
+    pub above: bool,
+}
+
+impl Goal {
+    pub fn met(&self) -> Option<bool> {
+        self.measured.map(|measured| if self.above { measured > self.bound } else { measured < self.bound })
+    }
+}
+
+/// One mode's figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModeStats {
+    pub mode: Mode,
+    pub runs: u64,
+    pub successes: u64,
+    pub failures: u64,
+    pub cancelled: u64,
+    /// Of the runs that were not cancelled.
+    pub success_rate: Option<f64>,
+    pub mean_ms: Option<f64>,
+    /// Runs with at least one, as a share of the runs that were not cancelled.
+    pub replanned: Option<f64>,
+    pub escalated: Option<f64>,
+    /// Of all lookups, those that found something.
+    pub hit_rate: Option<f64>,
+    /// Milliseconds a lookup.
+    pub mean_retrieval_ms: Option<f64>,
+    pub steps: u64,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub cost_micros: u64,
+    pub calls: u64,
+    pub calls_saved: u64,
+    pub goals: Vec<Goal>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// In the order of [`Mode::ALL`].
+    pub modes: Vec<ModeStats>,
+    /// Tokens of shortened chats before, divided by those after.
+    pub compression: Option<f64>,
+}
+
+impl Memory {
+    pub fn add_run(&self, run: Run) -> Result<()> {
+        self.write(move |conn| {
+            let sql = "INSERT INTO runs (session, task, mode, model, outcome, started, duration_ms, steps, errors, replans, \
+                       escalations, lookups, hits, retrieval_us, tokens_in, tokens_out, cost_micros, calls, calls_saved) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+            let session = session(conn, &run.session)?;
+            conn.execute(
+                sql,
+                rusqlite::params![
+                    session,
+                    run.task,
+                    run.mode,
+                    run.model,
+                    run.outcome,
+                    run.started,
+                    run.duration_ms,
+                    run.steps,
+                    run.errors,
+                    run.replans,
+                    run.escalations,
+                    run.lookups,
+                    run.hits,
+                    run.retrieval_us,
+                    run.tokens_in,
+                    run.tokens_out,
+                    run.cost_micros,
+                    run.calls,
+                    run.calls_saved
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The figures by mode: of runs that began at `since_ms` or later, with one model where it is named.
+    pub fn stats(&self, since_ms: i64, model: Option<&str>) -> Result<Stats> {
+        let modes: Result<Vec<ModeStats>> =
+            Mode::ALL.iter().map(|mode| self.mode_stats(*mode, since_ms, model)).collect();
+        let (before, after) = self.compression()?;
+        Ok(Stats { modes: modes?, compression: share(before, after) })
+    }
+
+    fn mode_stats(&self, mode: Mode, since_ms: i64, model: Option<&str>) -> Result<ModeStats> {
+        let sql = "SELECT count(*), total(outcome = 'success'), total(outcome = 'failure'), \
+                   total(iif(outcome <> 'cancelled', duration_ms, 0)), total(outcome <> 'cancelled' AND replans > 0), \
+                   total(outcome <> 'cancelled' AND escalations > 0), total(lookups), total(hits), total(retrieval_us), \
+                   total(steps), total(tokens_in), total(tokens_out), total(cost_micros), total(calls), total(calls_saved) \
+                   FROM runs WHERE mode = ?1 AND started >= ?2 AND (?3 IS NULL OR model = ?3)";
+        self.read(|conn| {
+            let rows = store::all(conn, sql, (mode, since_ms, model), |row| {
+                let number = |at| Ok::<u64, rusqlite::Error>(row.get::<_, f64>(at)? as u64);
+                let (runs, successes, failures) = (unsigned(row, 0)?, number(1)?, number(2)?);
+                let ended = successes + failures;
+                let mut stats = ModeStats {
+                    mode,
+                    runs,
+                    successes,
+                    failures,
+                    cancelled: runs.saturating_sub(ended),
+                    success_rate: share(successes, ended),
+                    mean_ms: share(number(3)?, ended),
+                    replanned: share(number(4)?, ended),
+                    escalated: share(number(5)?, ended),
+                    hit_rate: share(number(7)?, number(6)?),
+                    mean_retrieval_ms: share(number(8)?, number(6)?).map(|us| us / 1000.0),
+                    steps: number(9)?,
+                    tokens_in: number(10)?,
+                    tokens_out: number(11)?,
+                    cost_micros: number(12)?,
+                    calls: number(13)?,
+                    calls_saved: number(14)?,
+                    goals: Vec::new(),
+                };
+                stats.goals = goals(&stats);
+                Ok(stats)
+            })?;
+            // An aggregate without groups is one row always.
+            rows.into_iter().next().ok_or_else(|| crate::memory::error::MemoryError::Storage("no figures".to_owned()))
+        })
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// What each mode is held to: simple succeeds in more than 90 % within 10 s on average; planner in more than
+/// 85 % and plans anew in fewer than 25 %; supervised succeeds in more than 95 % and asks in fewer than 10 %.
+fn goals(stats: &ModeStats) -> Vec<Goal> {
+    let goal = |name: &str, measured, bound, above| Goal { name: name.to_owned(), measured, bound, above };
+    let success = |bound| goal("success", stats.success_rate, bound, true);
+    match stats.mode {
+        Mode::Simple => vec![success(0.90), goal("mean time", stats.mean_ms, 10_000.0, false)],
+        Mode::Planner => vec![success(0.85), goal("re-planned", stats.replanned, 0.25, false)],
+        Mode::Supervised => vec![success(0.95), goal("escalated", stats.escalated, 0.10, false)],
+    }
+}
+
+#[cfg(test)]
+#[path = "metrics/tests.rs"]
+mod tests;

@@ -1,0 +1,153 @@
+//! Which schema a file has, and how an older one becomes today's without losing the older file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::memory::error::{MemoryError, Result};
+
+/// The steps from an empty file to today's schema; `user_version` counts those that were taken.
+pub(in crate::memory) const MIGRATIONS: &[&str] = &[
+    include_str!("schema/001_entries.sql"),
+    include_str!("schema/002_knowledge.sql"),
+    include_str!("schema/003_checkpoints.sql"),
+    include_str!("schema/004_metrics.sql"),
+];
+
+/// Marks a file as ours (`PRAGMA application_id`): "SXT1" in ASCII, set by the first migration.
+pub(in crate::memory) const APPLICATION: i64 = 1_398_297_649;
+
+/// What a file turns out to be before anything is done with it.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::memory) enum Found {
+    Empty,
+    /// Ours, with so many steps taken.
+    Version(usize),
+    /// Not to be written to, and why.
+    Foreign(String),
+}
+
+pub(in crate::memory) fn inspect(conn: &Connection, known: usize) -> Result<Found> {
+    let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if version == 0 && objects == 0 {
+        return Ok(Found::Empty);
+    }
+    if application != APPLICATION {
+        return Ok(Found::Foreign("it belongs to another program".to_owned()));
+    }
+    match usize::try_from(version) {
+        Ok(version) if version <= known => Ok(Found::Version(version)),
+        _ => Ok(Found::Foreign(format!("its schema {version} is newer than this program's {known}"))),
+    }
+}
+
+/// Takes the missing steps in one transaction; a file that holds something is copied first.
+///
+/// Returns the copy. When a step fails, the file is as it was.
+pub(in crate::memory) fn migrate(conn: &mut Connection, path: &Path, steps: &[&str]) -> Result<Option<PathBuf>> {
+    let taken: usize = match inspect(conn, steps.len())? {
+        Found::Empty => 0,
+        Found::Version(version) => version,
+        Found::Foreign(why) => return Err(MemoryError::Damaged(why)),
+    };
+    if taken == steps.len() {
+        return Ok(None);
+    }
+    let copy = if taken > 0 { Some(back_up(conn, path, taken)?) } else { None };
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for step in &steps[taken..] {
+        tx.execute_batch(step)?;
+    }
+    tx.pragma_update(None, "user_version", i64::try_from(steps.len()).unwrap_or(i64::MAX))?;
+    tx.commit()?;
+    Ok(copy)
+}
+
+/// The name is only given to a copy that is whole.
+fn back_up(conn: &Connection, path: &Path, version: usize) -> Result<PathBuf> {
+    let copy = beside(path, &format!(".backup-{version}"));
+    let partial = beside(path, &format!(".backup-{version}.partial"));
+    for old in [&partial, &copy] {
+        if let Err(error) = fs::remove_file(old)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(MemoryError::io(old, error));
+        }
+    }
+    let name = partial.to_str().ok_or_else(|| MemoryError::invalid("path", "it is not UTF-8"))?;
+    conn.execute("VACUUM INTO ?1", [name])?;
+    fs::rename(&partial, &copy).map_err(|error| MemoryError::io(&copy, error))?;
+    Ok(copy)
+}
+
+/// The same path with something after the file's name.
+pub(in crate::memory) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Copies of older schemas that lie beside the file.
+pub(in crate::memory) fn backups(path: &Path) -> Vec<PathBuf> {
+    (1..MIGRATIONS.len())
+        .flat_map(|version| [format!(".backup-{version}"), format!(".backup-{version}.partial")])
+        .map(|ending| beside(path, &ending))
+        .filter(|copy| copy.exists())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(conn: &Connection) -> i64 {
+        conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_older_file_is_copied_and_brought_up_step_by_step() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m.db");
+        let mut conn = Connection::open(&path).unwrap();
+        assert_eq!(migrate(&mut conn, &path, &MIGRATIONS[..1]).unwrap(), None, "nothing to lose, nothing copied");
+        conn.execute("INSERT INTO sessions (name) VALUES ('kept')", []).unwrap();
+
+        let copy = migrate(&mut conn, &path, MIGRATIONS).unwrap().expect("a copy");
+        assert_eq!(version(&conn), 4);
+        conn.query_row("SELECT id FROM sessions WHERE name = 'kept'", [], |_| Ok(())).unwrap();
+        conn.query_row("SELECT count(*) FROM runs", [], |_| Ok(())).unwrap();
+
+        let old = Connection::open(&copy).unwrap();
+        assert_eq!(version(&old), 1);
+        old.query_row("SELECT id FROM sessions WHERE name = 'kept'", [], |_| Ok(())).unwrap();
+        assert_eq!(migrate(&mut conn, &path, MIGRATIONS).unwrap(), None, "a second time nothing is left to do");
+        assert_eq!(backups(&path), vec![copy]);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m.db");
+        let mut conn = Connection::open(&path).unwrap();
+        migrate(&mut conn, &path, &MIGRATIONS[..1]).unwrap();
+        let steps = [MIGRATIONS[0], "CREATE TABLE half (a INTEGER) STRICT; CREATE TABLE sessions (a INTEGER) STRICT;"];
+        assert!(migrate(&mut conn, &path, &steps).is_err());
+        assert_eq!(version(&conn), 1);
+        assert!(conn.query_row("SELECT count(*) FROM half", [], |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn a_newer_schema_and_a_stranger_are_told_apart_from_ours() {
+        let conn = Connection::open_in_memory().unwrap();
+        assert_eq!(inspect(&conn, 4).unwrap(), Found::Empty);
+        conn.execute_batch("CREATE TABLE a (b INTEGER)").unwrap();
+        assert!(matches!(inspect(&conn, 4).unwrap(), Found::Foreign(_)));
+        conn.pragma_update(None, "application_id", APPLICATION).unwrap();
+        assert_eq!(inspect(&conn, 4).unwrap(), Found::Version(0));
+        conn.pragma_update(None, "user_version", 5).unwrap();
+        assert!(matches!(inspect(&conn, 4).unwrap(), Found::Foreign(why) if why.contains("newer")));
+    }
+}

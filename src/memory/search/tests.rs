@@ -1,0 +1,94 @@
+//! Search on small files: what is found, in which order, and that nothing typed breaks it.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::memory::entry::NewEntry;
+
+fn memory(texts: &[&str]) -> (tempfile::TempDir, Memory) {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+    let entry = |(at, text): (usize, &&str)| NewEntry::new("s", Mode::Simple, Kind::Chat, *text, at as i64);
+    memory.append_all(texts.iter().enumerate().map(entry).collect()).unwrap();
+    (dir, memory)
+}
+
+fn found(memory: &Memory, text: &str, filters: &Filters) -> Vec<String> {
+    memory.search(text, filters, 10).unwrap().into_iter().map(|hit| hit.entry.entry.content).collect()
+}
+
+#[test]
+fn all_words_first_then_some() {
+    let (_dir, memory) = memory(&["the tax rate is wrong", "tax only", "rate only", "nothing of it"]);
+    assert_eq!(found(&memory, "tax rate", &Filters::default()), ["the tax rate is wrong", "rate only", "tax only"]);
+    assert_eq!(
+        found(&memory, "tax unheard", &Filters::default()).len(),
+        2,
+        "a word nobody used does not hide the rest"
+    );
+    assert_eq!(found(&memory, "Sesión", &Filters::default()), [""; 0]);
+    assert_eq!(
+        found(&memory, "the", &Filters::default()),
+        ["the tax rate is wrong"],
+        "a stop word alone is looked for"
+    );
+}
+
+#[test]
+fn accents_and_separators_do_not_matter() {
+    let (_dir, memory) = memory(&["la sesión terminó", "Cart::total fails", "total of the cart"]);
+    assert_eq!(found(&memory, "SESION", &Filters::default()), ["la sesión terminó"]);
+    assert_eq!(found(&memory, "cart.total", &Filters::default()), ["Cart::total fails"]);
+}
+
+#[test]
+fn filters_hold_also_where_the_newest_are_all_of_others() {
+    let (_dir, memory) = memory(&[]);
+    let old = NewEntry::new("old", Mode::Planner, Kind::ToolResult, "error in cart", 5);
+    memory.append(old).unwrap();
+    let noise = |at: i64| NewEntry::new(format!("s{}", at % 3), Mode::Simple, Kind::Error, "error again", at);
+    memory.append_all((0..1500).map(noise).collect()).unwrap();
+
+    let session = Filters { session: Some("old".into()), ..Filters::default() };
+    assert_eq!(found(&memory, "error", &session), ["error in cart"]);
+    let kind = Filters { kinds: vec![Kind::Plan, Kind::ToolResult], ..Filters::default() };
+    assert_eq!(found(&memory, "error", &kind), ["error in cart"]);
+    let mode = Filters { mode: Some(Mode::Planner), since: Some(5), ..Filters::default() };
+    assert_eq!(found(&memory, "error", &mode), ["error in cart"]);
+    assert_eq!(found(&memory, "error", &Filters { since: Some(6), ..mode }), [""; 0]);
+    let nobody = Filters { session: Some("nobody".into()), ..Filters::default() };
+    assert_eq!(found(&memory, "error", &nobody), [""; 0]);
+    assert_eq!(memory.search("error", &Filters::default(), 0).unwrap(), []);
+}
+
+#[test]
+fn a_rare_word_is_found_however_old_and_common_words_bring_the_newest() {
+    let (_dir, memory) = memory(&["needle in common hay"]);
+    let hay = |at: i64| NewEntry::new("s", Mode::Simple, Kind::Chat, format!("common hay {at}"), at);
+    memory.append_all((0..2000).map(hay).collect()).unwrap();
+    assert_eq!(found(&memory, "needle", &Filters::default()), ["needle in common hay"]);
+    assert_eq!(found(&memory, "common needle hay", &Filters::default())[0], "needle in common hay");
+    assert_eq!(found(&memory, "common", &Filters::default())[0], "common hay 1999");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn nothing_typed_is_an_error_and_words_are_found_as_a_reader_would(
+        texts in proptest::collection::vec("[a-e]( [a-e\u{0}\"'*():^-]){0,4}", 1..8),
+        question in prop_oneof!["\\PC{0,30}", "[a-e\"'*():^ -]{0,12}", "(a|b|AND|OR|NOT|NEAR\\(|content:|\"){0,5}"],
+    ) {
+        let refs: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let (_dir, memory) = memory(&refs);
+        let hits = memory.search(&question, &Filters::default(), 100).unwrap();
+        let asked = words::terms(&question);
+        let holds = |text: &str| {
+            let text: Vec<String> = words::words(text).map(Into::into).collect();
+            asked.iter().filter(|term| text.windows(term.words.len()).any(|part| part == term.words)).count()
+        };
+        prop_assert_eq!(hits.len(), texts.iter().filter(|text| holds(text) > 0).count());
+        prop_assert!(hits.iter().all(|hit| holds(&hit.entry.entry.content) == hit.terms as usize));
+        prop_assert!(hits.is_sorted_by(|a, b| a.terms >= b.terms));
+    }
+}

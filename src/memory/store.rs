@@ -1,0 +1,172 @@
+//! The handle on the one file: who may write, who reads, and how a damaged file is replaced under way.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use rusqlite::{Connection, Params, Row};
+
+use crate::memory::damage::{self, Trust};
+use crate::memory::error::{MemoryError, Result};
+use crate::memory::variables::Variables;
+use crate::memory::writer::Writer;
+
+/// How long a write waits for another process before it is [`MemoryError::Busy`].
+pub const BUSY: Duration = Duration::from_millis(5000);
+
+const READERS: usize = 2;
+
+/// Something the user should be told, because the file is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// A damaged or foreign file was moved away, and memory begins anew.
+    SetAside { to: PathBuf, why: String },
+    /// An older file was brought up to date; the copy holds it as it was.
+    Migrated { backup: PathBuf },
+}
+
+/// Memory, in one file. Clones share it; every call blocks for as long as the file takes (about 0.1 ms a write).
+///
+/// What a call has acknowledged survives the end of the process, `kill -9` included. A power cut may take
+/// the last moments with it, never the file (`synchronous = NORMAL`).
+#[derive(Clone)]
+pub struct Memory {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    /// Empty only after a damaged file could not be replaced.
+    file: RwLock<Option<File>>,
+    notices: Mutex<Vec<Notice>>,
+    variables: Mutex<HashMap<String, Variables>>,
+}
+
+struct File {
+    // Closed in this order: only a connection that may write can tidy up the log, so it goes last.
+    readers: [Mutex<Connection>; READERS],
+    writer: Writer,
+    turn: AtomicUsize,
+}
+
+impl File {
+    fn open(path: &Path, trust: Trust) -> Result<(Self, Vec<Notice>)> {
+        let (conn, notices) = damage::open(path, trust)?;
+        let writer = Writer::start(conn)?;
+        let readers = [Mutex::new(damage::reader(path)?), Mutex::new(damage::reader(path)?)];
+        Ok((Self { readers, writer, turn: AtomicUsize::new(0) }, notices))
+    }
+
+    fn read<T>(&self, work: &impl Fn(&Connection) -> Result<T>) -> Result<T> {
+        let free = self.readers.iter().find_map(|reader| reader.try_lock().ok());
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % READERS;
+        let reader = match free {
+            Some(reader) => reader,
+            None => self.readers[turn].lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        // One snapshot for everything that the work reads.
+        let tx = reader.unchecked_transaction()?;
+        work(&tx)
+    }
+}
+
+impl Memory {
+    /// Opens the file, or makes it; its folder must exist.
+    ///
+    /// A file that is no memory of ours, is damaged, or comes from a newer program is set aside under
+    /// `<name>.damaged-N`, and a new one is begun: see [`Memory::notices`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let (file, notices) = File::open(path, Trust::Usual)?;
+        let shared = Shared {
+            path: path.to_owned(),
+            file: RwLock::new(Some(file)),
+            notices: Mutex::new(notices),
+            variables: Mutex::new(HashMap::new()),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// What the user should be told; each notice is handed out once.
+    pub fn notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(in crate::memory) fn variables(&self) -> std::sync::MutexGuard<'_, HashMap<String, Variables>> {
+        self.shared.variables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::memory) fn read<T>(&self, work: impl Fn(&Connection) -> Result<T>) -> Result<T> {
+        self.mended(|file| file.read(&work))
+    }
+
+    /// Runs in one transaction and returns once it is committed. The work may run twice, if the file has
+    /// to be replaced in between.
+    pub(in crate::memory) fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let work = Arc::new(work);
+        self.mended(|file| {
+            let work = Arc::clone(&work);
+            file.writer.write(move |conn| work(conn))
+        })
+    }
+
+    /// As [`Memory::write`], outside a transaction.
+    pub(in crate::memory) fn bare<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Connection) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let work = Arc::new(work);
+        self.mended(|file| {
+            let work = Arc::clone(&work);
+            file.writer.bare(move |conn| work(conn))
+        })
+    }
+
+    /// Does the work; if the file proves damaged, replaces it and does the work once more.
+    fn mended<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
+        let first = self.with_file(&work);
+        match first {
+            Err(error) if error.is_damage() => {
+                self.replace()?;
+                self.with_file(&work)
+            }
+            other => other,
+        }
+    }
+
+    fn with_file<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
+        let file = self.shared.file.read().unwrap_or_else(PoisonError::into_inner);
+        work(file.as_ref().ok_or(MemoryError::Closed)?)
+    }
+
+    fn replace(&self) -> Result<()> {
+        let mut file = self.shared.file.write().unwrap_or_else(PoisonError::into_inner);
+        // Closed before the file is moved: a connection that closes later would tidy up by path, and so
+        // remove what belongs to the new file.
+        file.take();
+        let (new, notices) = File::open(&self.shared.path, Trust::None)?;
+        *file = Some(new);
+        self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
+        Ok(())
+    }
+}
+
+/// Every row of a question, read.
+pub(in crate::memory) fn all<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    let mut question = conn.prepare_cached(sql)?;
+    let rows = question.query_map(params, read)?;
+    Ok(rows.collect::<rusqlite::Result<Vec<T>>>()?)
+}
