@@ -31,10 +31,7 @@ command('AgentPlan', 'plan', {
   desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
 })
 command(
-command('AgentTrace', 'trace', {
-  nargs = 0,
-  desc = 'Show which diagnostics led to which step of the last task, and what was set aside',
-})
+  'AgentTrace',
   'trace',
   { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
 )
