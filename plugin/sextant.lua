@@ -18,7 +18,27 @@ local function command(name, verb, opts)
   end, opts)
 end
 
-command('AgentAsk', 'ask', { nargs = '*', range = true, desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there' })
-command('AgentPlan', 'plan', { nargs = '*', range = true, desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan' })
+command(
+  'AgentAsk',
+  'ask',
+  {
+    nargs = '*',
+    range = true,
+    desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there',
+  }
+)
+command(
+  'AgentPlan',
+  'plan',
+  {
+    nargs = '*',
+    range = true,
+    desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
+  }
+)
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
-command('AgentUndo', 'undo', { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' })
+command(
+  'AgentUndo',
+  'undo',
+  { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' }
+)

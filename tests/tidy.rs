@@ -212,7 +212,8 @@ fn code(line: &str) -> &str {
 }
 
 fn homes(file: &File) -> Vec<String> {
-    if !file.is(".rs") || file.path == "tests/tidy.rs" {
+    // Tests and measurements drive the same programs from outside.
+    if !file.is(".rs") || file.under("tests") || file.under("benches") {
         return Vec::new();
     }
     file.each_line(|line| {
@@ -234,7 +235,7 @@ fn starters(file: &File) -> Vec<String> {
 }
 
 fn one_rpc_file(file: &File) -> Vec<String> {
-    if !file.is(".lua") || file.path == RPC_FILE || file.under("tests") {
+    if !file.is(".lua") || file.path == RPC_FILE || file.under("tests") || file.under("benches") {
         return Vec::new();
     }
     file.each_line(|line| RPC_WORDS.iter().find(|word| line.contains(**word)).map(|w| format!("{w} is for {RPC_FILE}")))

@@ -13,7 +13,8 @@ use sextant::editors::nvim::editor::NvimEditor;
 use sextant::edits::hunks::hunks;
 
 use crate::inside::{self, Inside};
-use crate::{median, tool};
+use crate::median;
+use crate::tool;
 
 const SCRIPT: &str = include_str!("blocking.lua");
 /// What nothing of ours should hold the loop longer than, in milliseconds.
@@ -72,7 +73,7 @@ struct Outcome {
 /// A file of this many lines with a mistake every 20.
 fn text(lines: usize) -> String {
     let function = |i: usize| {
-        let name = if i % 2 == 0 { format!("missing_{i}") } else { i.to_string() };
+        let name = if i.is_multiple_of(2) { format!("missing_{i}") } else { i.to_string() };
         format!(
             "def work_{i}(first: int, second: int) -> int:\n    total = first + second\n    total += {name}\n    for step in \
              range(first):\n        total += step\n    if total > {i}:\n        return total\n    return second\n\n\n"

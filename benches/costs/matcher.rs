@@ -10,7 +10,8 @@ use sextant::diagnostics::batch;
 use sextant::diagnostics::delta::{Change, FileChange, delta};
 use sextant::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 
-use crate::{median, percentile};
+use crate::median;
+use crate::percentile;
 
 fn cases() -> Vec<String> {
     let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/matchbench/dev.jsonl.xz");
@@ -31,7 +32,8 @@ fn grown(lines: usize) -> (String, String, Vec<Diagnostic>, Vec<Diagnostic>) {
         } else {
             "    total = first + second\n"
         };
-        let bad = if i % 2 == 0 { format!("    total += missing_{i}\n") } else { format!("    total += {i}\n") };
+        let bad =
+            if i.is_multiple_of(2) { format!("    total += missing_{i}\n") } else { format!("    total += {i}\n") };
         format!(
             "def work_{i}(first: int, second: int) -> int:\n{body}{bad}    for step in range(first):\n        total += step\n    \
              if total > {i}:\n        return total\n    return second\n\n\n"

@@ -36,7 +36,8 @@ end
 local function touches(changes, rows)
   return vim.iter(changes or {}):any(function(change)
     local range = change.range
-    return range and (range.start.line <= rows and (range['end'].line > range.start.line or change.text:find('#', 1, true)))
+    return range
+      and (range.start.line <= rows and (range['end'].line > range.start.line or change.text:find('#', 1, true)))
   end)
 end
 

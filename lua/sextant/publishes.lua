@@ -104,7 +104,12 @@ local sent = {
     return before, false
   end,
   ['textDocument/didClose'] = function(before)
-    return { version = -1, at = vim.uv.now(), closed = { version = before and before.version or math.huge, at = vim.uv.now() } }, true
+    return {
+      version = -1,
+      at = vim.uv.now(),
+      closed = { version = before and before.version or math.huge, at = vim.uv.now() },
+    },
+      true
   end,
 }
 

@@ -90,7 +90,12 @@ local function show_pulled(job, version, items)
   if vim.lsp.util.buf_versions[job.buf] == version and client:supports_method(servers.PULL, job.buf) then
     local params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) } }
     local handler = client.handlers[servers.PULL] or vim.lsp.handlers[servers.PULL]
-    pcall(handler, nil, { kind = 'full', items = items }, { client_id = client.id, bufnr = job.buf, method = servers.PULL, params = params })
+    pcall(
+      handler,
+      nil,
+      { kind = 'full', items = items },
+      { client_id = client.id, bufnr = job.buf, method = servers.PULL, params = params }
+    )
   end
 end
 

@@ -179,7 +179,10 @@ function M.pull(job)
   job.wanted = version_of(job.buf)
   local wanted = job.wanted
   local provider = job.client.server_capabilities.diagnosticProvider
-  local params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) }, identifier = type(provider) == 'table' and provider.identifier or nil }
+  local params = {
+    textDocument = { uri = vim.uri_from_bufnr(job.buf) },
+    identifier = type(provider) == 'table' and provider.identifier or nil,
+  }
   job.request = request(job, servers.PULL, params, function(err, result)
     if is_over(job) then
       return
