@@ -13,7 +13,8 @@ use sextant::editors::nvim::editor::NvimEditor;
 use sextant::edits::hunks::hunks;
 
 use crate::inside::{self, Inside};
-use crate::{median, tool};
+use crate::median;
+use crate::tool;
 
 const SCRIPT: &str = include_str!("blocking.lua");
 /// What nothing of ours should hold the loop longer than, in milliseconds.

@@ -10,7 +10,8 @@ use sextant::diagnostics::batch;
 use sextant::diagnostics::delta::{Change, FileChange, delta};
 use sextant::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 
-use crate::{median, percentile};
+use crate::median;
+use crate::percentile;
 
 fn cases() -> Vec<String> {
     let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/matchbench/dev.jsonl.xz");

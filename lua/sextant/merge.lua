@@ -28,7 +28,8 @@ function M.merged(buf, hunks)
     local first, last = group[1], group[#group]
     local lines = { '' }
     for i, hunk in ipairs(group) do
-      local before = i > 1 and api.nvim_buf_get_text(buf, group[i - 1][3], group[i - 1][4], hunk[1], hunk[2], {}) or { '' }
+      local before = i > 1 and api.nvim_buf_get_text(buf, group[i - 1][3], group[i - 1][4], hunk[1], hunk[2], {})
+        or { '' }
       for _, more in ipairs({ before, hunk[5] }) do
         lines[#lines] = lines[#lines] .. more[1]
         for n = 2, #more do
