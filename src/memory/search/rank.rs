@@ -52,6 +52,10 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
     b.terms.cmp(&a.terms).then(b.score.total_cmp(&a.score)).then(b.id.cmp(&a.id))
 }
 
+pub(in crate::memory) fn holds_any(candidate: &Candidate, terms: &[Term]) -> bool {
+    candidate.matched != 0 || count(candidate, terms).0.iter().any(|tf| *tf > 0.0)
+}
+
 /// How often each term occurs, and the length in words. What the index found counts once at least, also
 /// where it folds letters that we do not, or beyond what is read here.
 fn count(candidate: &Candidate, terms: &[Term]) -> (Vec<f64>, f64) {
