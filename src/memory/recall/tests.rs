@@ -131,7 +131,7 @@ proptest! {
                     Mode::Supervised => true,
                 })
                 .collect();
-            want.sort_by(|a, b| b.timestamp.cmp(&a.timestamp));
+            want.sort_by_key(|entry| std::cmp::Reverse(entry.timestamp));
             if *mode == Mode::Planner {
                 want.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
             }
