@@ -59,7 +59,8 @@ pub(in crate::memory) fn holds_any(candidate: &Candidate, terms: &[Term]) -> boo
 /// How often each term occurs, and the length in words. What the index found counts once at least, also
 /// where it folds letters that we do not, or beyond what is read here.
 fn count(candidate: &Candidate, terms: &[Term]) -> (Vec<f64>, f64) {
-    let read = &candidate.content[..candidate.content.floor_char_boundary(READ)];
+    let end = (0..=READ.min(candidate.content.len())).rev().find(|at| candidate.content.is_char_boundary(*at));
+    let read = &candidate.content[..end.unwrap_or(0)];
     let text: Vec<Cow<'_, str>> = words(read).collect();
     let counts = terms.iter().enumerate().map(|(bit, term)| {
         let found = text.windows(term.words.len().max(1)).filter(|part| *part == term.words).count();
