@@ -79,6 +79,30 @@ fn a_forgotten_text_is_in_no_byte_of_any_file() {
     intact(&memory);
 }
 
+#[test]
+fn the_words_of_the_forgotten_leave_the_index_to_its_inner_pages() {
+    let (_dir, memory) = memory();
+    let word = |at: usize| format!("w{:x}", at.wrapping_mul(2_654_435_761) % 0xffff_ffff);
+    let entry = |at: usize| NewEntry::new("s", Mode::Simple, Kind::Chat, format!("{} common", word(at)), at as i64);
+    let ids = memory.append_all((0..8000).map(entry).collect()).unwrap();
+    let gone: Vec<usize> = (0..8000).filter(|at| at % 3 == 0).collect();
+    memory.forget(&Forget { ids: gone.iter().map(|at| ids[*at]).collect(), ..Forget::default() }).unwrap();
+    let inner = memory
+        .read(|conn| {
+            crate::memory::store::all(conn, "SELECT term FROM entries_text_idx", [], |row| row.get::<_, Vec<u8>>(0))
+        })
+        .unwrap();
+    assert!(inner.len() > 10, "too few pages to show anything");
+    let kept: BTreeSet<String> = (0..8000).filter(|at| at % 3 != 0).map(word).collect();
+    for at in gone {
+        let word = word(at);
+        // A page is named by as much of a word as tells it from the one before; the first byte is the index's own.
+        let whole = inner.iter().any(|term| term.get(1..) == Some(word.as_bytes()));
+        assert!(!whole || kept.contains(&word), "{word}");
+    }
+    intact(&memory);
+}
+
 fn intact(memory: &Memory) {
     memory
         .bare(|conn| {

@@ -1,19 +1,22 @@
 //! Full-text search whose cost does not grow with the number of entries that hold a common word.
 //!
 //! The index's own ranking reads every hit of every word, so a common word costs hundreds of milliseconds
-//! on a million entries. Here each word is first asked for its newest [`DEPTH`] holders. A word with fewer
-//! is rare, and all its holders are known; for combinations of words the search goes back as far as the
-//! rarest word's newest [`DEPTH`] holders reach. Entries that hold all words are looked for first, then
-//! all but the commonest, then each word alone, until there are enough. What was found is ranked by
-//! [`rank`]: more of the words, then BM25, then the newest. So every hit of a rare word is considered, and
-//! of common words the newest.
+//! on a million entries; and two common words that never meet are compared to the end, whatever the limit.
+//! Here each word and each filter is first asked for its newest [`DEPTH`] holders. The rarest leads: its
+//! holders are read and looked at for the other words and filters. When it has between [`DEPTH`] and
+//! [`DEEP`] holders, the index combines the conditions, which costs no more than the rarest has holders.
+//! Then each word leads once, from the rarest on, until there are enough. What was found is ranked: more
+//! of the words, then BM25, then the newest.
+//!
+//! So what holds a word of fewer than [`DEPTH`] holders is always considered, and so is every entry of a
+//! session with fewer than [`DEEP`]; of what is more common, the newest.
 
 mod rank;
 mod words;
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::entries::known_session;
@@ -26,6 +29,9 @@ use crate::memory::store::{self, Memory};
 /// So many of the newest holders of a word are considered (see the module's text); measured by
 /// `benches/recall.rs`.
 pub const DEPTH: usize = 200;
+
+/// Up to so many holders of the rarest condition, the index is asked for those that meet all.
+pub const DEEP: usize = 1000;
 
 /// The most hits that one search brings.
 pub const HITS: usize = 100;
@@ -57,11 +63,11 @@ struct Condition {
 
 impl Condition {
     fn ask(conn: &Connection, expression: String) -> Result<Self> {
-        let newest = matching(conn, &expression, 0)?;
+        let newest = matching(conn, &expression)?;
         Ok(Self { expression, newest })
     }
 
-    /// Back to this number, the search sees at most [`DEPTH`] holders.
+    /// How far back the newest holders go; 0 when they are all there are.
     fn reach(&self) -> i64 {
         if self.newest.len() < DEPTH { 0 } else { self.newest.last().copied().unwrap_or(0) }
     }
@@ -86,24 +92,48 @@ impl Memory {
 }
 
 fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) -> Result<Vec<Hit>> {
-    let Some(filtering) = conditions(conn, filters)? else { return Ok(Vec::new()) };
+    let wanted = match &filters.session {
+        Some(name) => match known_session(conn, name)? {
+            None => return Ok(Vec::new()),
+            known => known,
+        },
+        None => None,
+    };
+    let filtering = conditions(conn, filters, wanted)?;
+    if filtering.iter().any(|condition| condition.newest.is_empty()) {
+        return Ok(Vec::new());
+    }
     let last: Option<i64> = conn.query_row("SELECT max(id) FROM entries", [], |row| row.get(0))?;
     let last = last.unwrap_or(0);
     let asked = terms.iter().map(|term| Condition::ask(conn, format!("content : {}", term.phrase)));
     let asked: Vec<Condition> = asked.collect::<Result<_>>()?;
     let holders: Vec<f64> = asked.iter().map(|condition| condition.holders(last)).collect();
 
-    let mut find = conn.prepare_cached("SELECT content FROM entries WHERE id = ?1 AND timestamp >= ?2")?;
+    let sql = "SELECT content, session, mode, kind FROM entries WHERE id = ?1 AND timestamp >= ?2";
+    let mut find = conn.prepare_cached(sql)?;
     let since = filters.since.unwrap_or(i64::MIN);
     let mut found: BTreeMap<i64, Candidate> = BTreeMap::new();
     for level in levels(&holders) {
-        let together: Vec<&Condition> = filtering.iter().chain(level.iter().map(|at| &asked[*at])).collect();
-        let bits = level.iter().fold(0, |bits, at| bits | 1u32 << at);
-        for id in all_of(conn, &together)? {
+        let together = filtering.iter().map(|condition| (condition, 0));
+        let together = together.chain(level.iter().map(|at| (&asked[*at], 1u32 << at)));
+        let (ids, bits) = leading(conn, &together.collect::<Vec<_>>())?;
+        for id in ids {
             if let Some(known) = found.get_mut(&id) {
                 known.matched |= bits;
-            } else if let Some(content) = find.query_row((id, since), |row| row.get(0)).optional()? {
-                found.insert(id, Candidate { id, matched: bits, content });
+                continue;
+            }
+            let read = |row: &Row<'_>| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, Mode>(2)?, row.get::<_, Kind>(3)?))
+            };
+            let Some((content, session, mode, kind)) = find.query_row((id, since), read).optional()? else { continue };
+            if wanted.is_none_or(|wanted| wanted == session)
+                && filters.mode.is_none_or(|wanted| wanted == mode)
+                && (filters.kinds.is_empty() || filters.kinds.contains(&kind))
+            {
+                let candidate = Candidate { id, matched: bits, content };
+                if rank::holds_any(&candidate, terms) {
+                    found.insert(id, candidate);
+                }
             }
         }
         if found.len() >= limit {
@@ -130,44 +160,43 @@ fn levels(holders: &[f64]) -> Vec<Vec<usize>> {
     if known.len() > 1 {
         out.push(known.clone());
     }
-    if known.len() > 2 {
-        out.push(known[..known.len() - 1].to_vec());
-    }
     out.extend(known.into_iter().map(|at| vec![at]));
     out
 }
 
-/// The filters as conditions; `None` when nothing can meet them.
-fn conditions(conn: &Connection, filters: &Filters) -> Result<Option<Vec<Condition>>> {
-    let mut tags = Vec::new();
-    if let Some(name) = &filters.session {
-        let Some(session) = known_session(conn, name)? else { return Ok(None) };
-        tags.push(format!("s{session}"));
-    }
-    tags.extend(filters.mode.map(|mode| format!("m{}", mode.name())));
-    let mut expressions: Vec<String> = tags.iter().map(|tag| format!("tags : \"{tag}\"")).collect();
+/// The filters as conditions.
+fn conditions(conn: &Connection, filters: &Filters, session: Option<i64>) -> Result<Vec<Condition>> {
+    let session = session.map(|session| format!("s{session}"));
+    let mode = filters.mode.map(|mode| format!("m{}", mode.name()));
+    let mut expressions: Vec<String> = session.iter().chain(&mode).map(|tag| format!("tags : \"{tag}\"")).collect();
     if !filters.kinds.is_empty() {
         let kinds = filters.kinds.iter().map(|kind| format!("\"k{}\"", kind.name().replace('_', "")));
         expressions.push(format!("tags : ({})", kinds.collect::<Vec<_>>().join(" OR ")));
     }
-    let asked: Vec<Condition> =
-        expressions.into_iter().map(|text| Condition::ask(conn, text)).collect::<Result<_>>()?;
-    Ok(asked.iter().all(|condition| !condition.newest.is_empty()).then_some(asked))
+    expressions.into_iter().map(|text| Condition::ask(conn, text)).collect()
 }
 
-/// The newest entries that meet all conditions, as far back as the rarest of them reaches.
-fn all_of(conn: &Connection, conditions: &[&Condition]) -> Result<Vec<i64>> {
-    if let [only] = conditions {
-        return Ok(only.newest.clone());
+/// Entries that may meet all conditions, newest first, and the bits of those that they are known to meet.
+fn leading(conn: &Connection, conditions: &[(&Condition, u32)]) -> Result<(Vec<i64>, u32)> {
+    let rarest = conditions.iter().min_by_key(|(condition, _)| (condition.newest.len(), condition.reach()));
+    let Some((rarest, bit)) = rarest else { return Ok((Vec::new(), 0)) };
+    if conditions.len() > 1 && rarest.newest.len() >= DEPTH {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM entries_text WHERE entries_text MATCH ?1 LIMIT ?2)";
+        let limit = DEEP as i64 + 1;
+        let holders: i64 = conn.prepare_cached(sql)?.query_row((&rarest.expression, limit), |row| row.get(0))?;
+        if holders < limit {
+            let parts: Vec<String> =
+                conditions.iter().map(|(condition, _)| format!("({})", condition.expression)).collect();
+            let ids = matching(conn, &parts.join(" AND "))?;
+            return Ok((ids, conditions.iter().fold(0, |bits, (_, bit)| bits | bit)));
+        }
     }
-    let reach = conditions.iter().map(|condition| condition.reach()).min().unwrap_or(0);
-    let parts: Vec<String> = conditions.iter().map(|condition| format!("({})", condition.expression)).collect();
-    matching(conn, &parts.join(" AND "), reach)
+    Ok((rarest.newest.clone(), *bit))
 }
 
-fn matching(conn: &Connection, expression: &str, reach: i64) -> Result<Vec<i64>> {
-    let sql = "SELECT rowid FROM entries_text WHERE entries_text MATCH ?1 AND rowid >= ?2 ORDER BY rowid DESC LIMIT ?3";
-    store::all(conn, sql, (expression, reach, DEPTH as i64), |row| row.get(0))
+fn matching(conn: &Connection, expression: &str) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM entries_text WHERE entries_text MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+    store::all(conn, sql, (expression, DEPTH as i64), |row| row.get(0))
 }
 
 #[cfg(test)]

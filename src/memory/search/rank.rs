@@ -52,10 +52,15 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
     b.terms.cmp(&a.terms).then(b.score.total_cmp(&a.score)).then(b.id.cmp(&a.id))
 }
 
+pub(in crate::memory) fn holds_any(candidate: &Candidate, terms: &[Term]) -> bool {
+    candidate.matched != 0 || count(candidate, terms).0.iter().any(|tf| *tf > 0.0)
+}
+
 /// How often each term occurs, and the length in words. What the index found counts once at least, also
 /// where it folds letters that we do not, or beyond what is read here.
 fn count(candidate: &Candidate, terms: &[Term]) -> (Vec<f64>, f64) {
-    let read = &candidate.content[..candidate.content.floor_char_boundary(READ)];
+    let end = (0..=READ.min(candidate.content.len())).rev().find(|at| candidate.content.is_char_boundary(*at));
+    let read = &candidate.content[..end.unwrap_or(0)];
     let text: Vec<Cow<'_, str>> = words(read).collect();
     let counts = terms.iter().enumerate().map(|(bit, term)| {
         let found = text.windows(term.words.len().max(1)).filter(|part| *part == term.words).count();
