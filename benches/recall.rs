@@ -164,12 +164,7 @@ fn main() {
     let any = Filters::default();
     let of = |session: &str| Filters { session: Some(session.into()), ..Filters::default() };
     let kind = Filters { kinds: vec![Kind::Error, Kind::Solution], mode: Some(Mode::Simple), ..of("session-0") };
-<<<<<<< HEAD
-    type Query<'a> = (&'a str, &'a dyn Fn(usize) -> String, &'a Filters);
-    let texts: &[Query<'_>] = &[
-=======
     let texts: &[Question<'_>] = &[
->>>>>>> memory
         ("search, rare word", &|at| format!("rare{}", at % 2), &any),
         ("search, any word", &|at| format!("word{}", at * at / 50), &any),
         ("search, 1 % word", &|_| "uncommon".into(), &any),
