@@ -235,7 +235,7 @@ fn starters(file: &File) -> Vec<String> {
 }
 
 fn one_rpc_file(file: &File) -> Vec<String> {
-    if !file.is(".lua") || file.path == RPC_FILE || file.under("tests") {
+    if !(file.under("lua") || file.under("plugin")) || file.path == RPC_FILE {
         return Vec::new();
     }
     file.each_line(|line| RPC_WORDS.iter().find(|word| line.contains(**word)).map(|w| format!("{w} is for {RPC_FILE}")))
