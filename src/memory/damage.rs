@@ -51,7 +51,12 @@ fn prepare(path: &Path, trust: Trust, notices: &mut Vec<Notice>) -> Result<Conne
     }
     let size = fs::metadata(path).map_or(0, |data| data.len());
     if trust == Trust::None || size <= SMALL {
-        let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        let mut verdict = check(&conn)?;
+        if verdict.contains("entries_text") {
+            // The index can be made again from the entries, which are worth more than the time it takes.
+            conn.execute("INSERT INTO entries_text (entries_text) VALUES ('rebuild')", [])?;
+            notices.push(Notice::Reindexed { why: std::mem::replace(&mut verdict, check(&conn)?) });
+        }
         if verdict != "ok" {
             return Err(MemoryError::Damaged(verdict));
         }
@@ -67,6 +72,10 @@ fn prepare(path: &Path, trust: Trust, notices: &mut Vec<Notice>) -> Result<Conne
     notices.extend(backup.map(|backup| Notice::Migrated { backup }));
     complete(&conn)?;
     Ok(conn)
+}
+
+fn check(conn: &Connection) -> Result<String> {
+    Ok(conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
 }
 
 /// A file with the right version and without its tables cannot be used.

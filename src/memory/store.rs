@@ -23,6 +23,8 @@ const READERS: usize = 2;
 pub enum Notice {
     /// A damaged or foreign file was moved away, and memory begins anew.
     SetAside { to: PathBuf, why: String },
+    /// The full-text index was damaged and made again; no entry was lost.
+    Reindexed { why: String },
     /// An older file was brought up to date; the copy holds it as it was.
     Migrated { backup: PathBuf },
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::memory::entry::NewEntry;
+use crate::memory::store::Notice;
 
 fn memory(texts: &[&str]) -> (tempfile::TempDir, Memory) {
     let dir = tempfile::tempdir().unwrap();
@@ -69,6 +70,19 @@ fn a_rare_word_is_found_however_old_and_common_words_bring_the_newest() {
     assert_eq!(found(&memory, "needle", &Filters::default()), ["needle in common hay"]);
     assert_eq!(found(&memory, "common needle hay", &Filters::default())[0], "needle in common hay");
     assert_eq!(found(&memory, "common", &Filters::default())[0], "common hay 1999");
+}
+
+#[test]
+fn a_damaged_index_is_made_again_under_way_and_the_entries_stay() {
+    let (_dir, memory) = memory(&[]);
+    let hay = |at: i64| NewEntry::new("s", Mode::Simple, Kind::Chat, format!("hay number{at} {}", at % 9), at);
+    memory.append_all((0..2000).map(hay).collect()).unwrap();
+    memory
+        .write(|conn| Ok(conn.execute("UPDATE entries_text_data SET block = zeroblob(40) WHERE id > 10", [])?))
+        .unwrap();
+    assert_eq!(found(&memory, "number77", &Filters::default()).len(), 1);
+    assert!(matches!(memory.notices().as_slice(), [Notice::Reindexed { .. }]));
+    assert_eq!(memory.entry_count().unwrap(), 2000);
 }
 
 proptest! {
