@@ -116,7 +116,8 @@ fn tell(outcome: &Outcome) {
     let mut pieces: Vec<(&String, &Piece)> = outcome.work.pieces.iter().collect();
     pieces.sort_by(|a, b| b.1.cpu.total_cmp(&a.1.cpu));
     for (name, piece) in pieces {
-        row(&format!("ours: {name}"), piece.count, piece.wall, piece.cpu);
+        let who = if name.starts_with("Neovim") { "" } else { "ours: " };
+        row(&format!("{who}{name}"), piece.count, piece.wall, piece.cpu);
     }
     let wide = outcome.wide.pieces.get("apply").copied().unwrap_or(Piece { count: 0, wall: 0.0, cpu: 0.0 });
     row("ours: apply, one edit in each of 1,000 functions", wide.count, wide.wall, wide.cpu);

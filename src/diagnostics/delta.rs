@@ -19,7 +19,7 @@ mod units;
 pub(crate) mod verdict;
 
 #[cfg(test)]
-mod benchmark;
+pub(crate) mod benchmark;
 #[cfg(test)]
 mod tests;
 

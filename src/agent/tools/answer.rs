@@ -6,6 +6,11 @@ use crate::agent::change::Changed;
 use crate::agent::config::Checks;
 use crate::agent::verdict::{Found, Status, Verdict};
 
+/// Bytes of one line of the text form: 35 tokens at 3.5 bytes each, less the mark of a cut.
+const LINE: usize = 119;
+/// Bytes of the message that a line keeps however long its names are.
+const LEAST_MESSAGE: usize = 24;
+
 /// Characters of one message; repository text is untrusted and can be long.
 const MESSAGE: usize = 300;
 
@@ -47,9 +52,14 @@ impl Line {
             (false, false) => format!("{}::{}:{}", self.path, self.symbol, self.line),
         };
         let code = self.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
-        let short: String = self.headline.chars().take(90).collect();
-        let rest = if short.len() < self.headline.len() { "…" } else { "" };
-        format!("{} {place}{code} {short}{rest}", self.severity)
+        let head = format!("{} {place}{code} ", self.severity);
+        let room = LINE.saturating_sub(head.len()).max(LEAST_MESSAGE);
+        let mut end = room.min(self.headline.len());
+        while !self.headline.is_char_boundary(end) {
+            end -= 1;
+        }
+        let rest = if end < self.headline.len() { "…" } else { "" };
+        format!("{head}{}{rest}", &self.headline[..end])
     }
 }
 
@@ -200,5 +210,42 @@ mod tests {
         let text = line.text("src/cart.py");
         assert_eq!(text, "error Cart::total:42 reportReturnType Type \"str\" is not assignable to return type \"int\"");
         assert!(line.text("other.py").starts_with("error src/cart.py::Cart::total:42 "));
+    }
+
+    /// Every diagnostic that a case of the sample calls new, as one line of an answer.
+    fn sample_lines() -> Vec<String> {
+        let mut lines = Vec::new();
+        for case in crate::diagnostics::delta::benchmark::cases() {
+            let case: serde_json::Value = serde_json::from_str(&case).unwrap();
+            for index in case["truth"]["new"].as_array().unwrap() {
+                let given = &case["after"][usize::try_from(index.as_u64().unwrap()).unwrap()];
+                let file = given["file"].as_str().unwrap().to_owned();
+                let text = case["files"][&file]["after"].as_str().unwrap_or_default().to_owned();
+                let diagnostic = crate::diagnostics::model::Diagnostic {
+                    source: format!("lsp:{}", given["source"].as_str().unwrap_or("x")),
+                    severity: crate::diagnostics::model::Severity::from_lsp(given["severity"].as_u64()),
+                    code: given["code"].as_str().map(str::to_owned),
+                    message: given["message"].as_str().unwrap().to_owned(),
+                    location: crate::diagnostics::model::Location::Range {
+                        file: file.clone(),
+                        range: serde_json::from_value(given["range"].clone()).unwrap(),
+                    },
+                    confidence: crate::diagnostics::model::Confidence::High,
+                    suggested_action: None,
+                    evidence: None,
+                };
+                let found = crate::agent::verdict::Namer::default().name(&diagnostic, |_| Some(text.as_str()));
+                lines.push(Line::of(&found).text(&file));
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn a_line_costs_at_most_thirty_five_tokens() {
+        let mut costs: Vec<usize> = sample_lines().iter().map(|line| crate::llm::tokens::estimate(line)).collect();
+        costs.sort_unstable();
+        let (median, longest) = (costs[costs.len() / 2], costs[costs.len() - 1]);
+        assert!(costs.len() > 300 && longest <= 35, "{} lines: median {median}, longest {longest} tokens", costs.len());
     }
 }

@@ -50,7 +50,8 @@ impl Counts {
     }
 }
 
-fn cases() -> Vec<String> {
+/// The sample's cases, one JSON line each.
+pub(crate) fn cases() -> Vec<String> {
     let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/matchbench/dev.jsonl.xz");
     let program = "import lzma,sys;sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())";
     let unpacked = Command::new("python3").arg("-c").arg(program).arg(&packed).output();
