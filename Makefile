@@ -29,7 +29,7 @@ bench: tools ## Measure the costs that the documentation states
 soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1)
 	@$(PYTHON) tests/tools.py soundness
 	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin \
-		$(CARGO) bench --locked --profile dev --bench soundness
+		$(CARGO) bench --locked --bench soundness
 
 fmt: tools ## Lay out the Rust and Lua files
 	$(CARGO) fmt

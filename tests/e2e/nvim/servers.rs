@@ -228,6 +228,14 @@ async fn an_interrupted_pull_is_asked_again_and_one_that_is_called_cancelled_too
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_answers_a_pull_from_the_text_before_is_asked_until_it_says_the_same_twice() {
+    let early = json!([{"reply": {"pull": []}}]);
+    let full = json!([{"reply": {"pull": "scan"}}]);
+    let mut fake = Faked::start("pyrefly", &json!({"on": {PULL: [early, full]}}), "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn where_pull_and_push_come_at_once_the_pull_is_the_answer() {
     let noise = json!({"publish": {"items": "old"}});
     let on = json!({OPEN: [push("same")], CHANGE: [noise], PULL: [{"reply": {"pull": "scan"}}, push("none")]});
