@@ -12,6 +12,7 @@ use crate::agent::verdict::Found;
 use crate::base::deadline::Deadline;
 use crate::editor::Fix;
 use crate::edits::TextEdit;
+use crate::llm::offline::is_suppression;
 use crate::llm::step::FixOffer;
 use crate::symbols::path::SymbolPath;
 
@@ -22,10 +23,6 @@ static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
-
-/// Titles of offers that hide a diagnostic instead of repairing it.
-static HIDING_TITLE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(ignore|noqa|disable|suppress|silence)\b").ok());
 
 /// Statements that check something: a fix that removes one repairs nothing.
 static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(assert|raise|if|elif|while|except)\b").ok());
@@ -46,16 +43,12 @@ pub struct Offered {
     pub about: String,
 }
 
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|regex| regex.is_match(text))
-}
-
 fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
     pattern.as_ref().map_or(0, |regex| text.lines().filter(|line| regex.is_match(line)).count())
 }
 
 /// Why these edits of a file are no repair.
-pub fn refusal(_path: &str, text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
+pub fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
     let after = crate::edits::apply::apply(text, hunks).ok()?;
     if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
         return Some(Refusal::Suppression);
@@ -127,7 +120,7 @@ fn repairs(fix: &Fix, item: &Found) -> bool {
         .iter()
         .any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
     let silent = fix.repairs.is_empty() && fix.provider == item.diagnostic.source;
-    (same || silent) && !matches(&HIDING_TITLE, &fix.title)
+    (same || silent) && !is_suppression(&fix.title)
 }
 
 #[cfg(test)]
@@ -135,7 +128,7 @@ mod tests {
     use super::*;
 
     fn judge(before: &str, after: &str) -> Option<Refusal> {
-        refusal("a.py", before, &crate::edits::hunks::hunks(before, after))
+        refusal(before, &crate::edits::hunks::hunks(before, after))
     }
 
     #[test]
@@ -150,6 +143,6 @@ mod tests {
 
     #[test]
     fn patterns_are_valid() {
-        assert!(SUPPRESSION.is_some() && HIDING_TITLE.is_some() && CHECK.is_some());
+        assert!(SUPPRESSION.is_some() && CHECK.is_some());
     }
 }

@@ -101,7 +101,7 @@ pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> R
             .collect();
         hunks.retain(|edit| document.text.get(edit.range.clone()) != Some(edit.text.as_str()));
         hunks.sort_by_key(|edit| (edit.range.start, edit.range.end));
-        if let Some(refusal) = offers::refusal(&document.path, &document.text, &hunks) {
+        if let Some(refusal) = offers::refusal(&document.text, &hunks) {
             return Err(match refusal {
                 Refusal::Suppression => tool_failure("the fix only hides the diagnostic", "repair what it is about"),
                 Refusal::DeletesCheck => tool_failure("the fix deletes a check", "repair what it is about"),
