@@ -1,6 +1,6 @@
 --- Carries out edits on buffers: all preconditions first, then every hunk in one go, then the saves.
 local buffers = require('sextant.buffers')
-local merge = require('sextant.merge')
+local marks = require('sextant.marks')
 
 local M = {}
 local api = vim.api
@@ -36,10 +36,10 @@ end
 
 local function set_hunks(buf, edit)
   close_undo_block(buf)
-  local hunks = merge.merged(buf, edit.hunks)
-  local restore = hunks ~= edit.hunks and merge.hold(buf, edit.hunks)
-  for i = #hunks, 1, -1 do
-    local h = hunks[i]
+  -- Neovim moves what stands between hunks; of hunks that were joined, the binary says where the lines are.
+  local restore = #(edit.kept or {}) > 0 and marks.hold(buf, edit.kept)
+  for i = #edit.hunks, 1, -1 do
+    local h = edit.hunks[i]
     api.nvim_buf_set_text(buf, h[1], h[2], h[3], h[4], h[5])
   end
   if restore then

@@ -17,7 +17,7 @@ use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange, workspace_edit};
 use crate::editors::nvim::channel::Channel;
-use crate::editors::nvim::convert;
+use crate::editors::nvim::convert::{self, BufferHunks};
 use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, List, Offer};
 use crate::edits::apply::apply;
 
@@ -129,17 +129,18 @@ impl NvimEditor {
                     return Err(EditorError::Stale(path.clone()));
                 }
                 let after = apply(&before, hunks).map_err(|error| EditorError::Other(error.to_string()))?;
-                let (hunks, newline) = convert::buffer_hunks(&before, &after);
+                let BufferHunks { hunks, kept, newline } = convert::buffer_hunks(&before, &after);
                 BufferEdit::Change {
                     path: self.absolute(path),
                     version: *version,
                     hunks,
+                    kept,
                     newline,
                     empty: after.is_empty(),
                 }
             }
             FileEdit::Create { path, text } => {
-                let (hunks, newline) = convert::buffer_hunks("", text);
+                let BufferHunks { hunks, newline, .. } = convert::buffer_hunks("", text);
                 BufferEdit::Create { path: self.absolute(path), hunks, newline, empty: text.is_empty() }
             }
             FileEdit::Delete { path, version } => BufferEdit::Delete { path: self.absolute(path), version: *version },
