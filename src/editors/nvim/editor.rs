@@ -24,6 +24,9 @@ use crate::edits::apply::apply;
 /// What an answer may take that waits for nobody but Neovim.
 const QUICK: Duration = Duration::from_secs(5);
 
+/// The note of a late report that is not the answer of a question still open: it corrects one that was given.
+pub const AMENDED: &str = "the server amended what it had said of this text";
+
 /// One workspace in one Neovim.
 pub struct NvimEditor {
     root: PathBuf,
@@ -80,7 +83,7 @@ impl NvimEditor {
     async fn report(&self, entry: Entry) -> Report {
         let file = self.relative(&entry.path);
         let mut freshness = entry.how.into();
-        let mut note = entry.note;
+        let mut note = if entry.amends { Some(AMENDED.to_owned()) } else { entry.note };
         let text = if convert::needs_text(entry.encoding, &entry.items) {
             match self.fetch(&file).await {
                 Ok((facts, text)) if facts.version == entry.tick => Some(text),

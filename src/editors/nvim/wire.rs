@@ -107,6 +107,9 @@ pub struct Entry {
     pub(super) items: Vec<Item>,
     #[serde(default)]
     pub(super) note: Option<String>,
+    /// Whether the server changed, unasked, what it had answered for this very text.
+    #[serde(default)]
+    pub(super) amends: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
