@@ -5,11 +5,10 @@ local mine = job.repository .. '/lua/sextant/'
 local pieces = {}
 
 local function note(label, wall, cpu)
-  local piece = pieces[label] or { count = 0, wall = 0, cpu = 0 }
+  local piece = pieces[label] or { wall = {}, cpu = {} }
   pieces[label] = piece
-  piece.count = piece.count + 1
-  piece.wall = math.max(piece.wall, wall)
-  piece.cpu = math.max(piece.cpu, cpu)
+  table.insert(piece.wall, wall)
+  table.insert(piece.cpu, cpu)
 end
 
 -- What Neovim itself does with a changed text (its language clients go through the whole buffer for each hunk) is

@@ -14,11 +14,14 @@ use sextant::edits::hunks::hunks;
 
 use crate::inside::{self, Inside};
 use crate::median;
+use crate::percentile;
 use crate::tool;
 
 const SCRIPT: &str = include_str!("blocking.lua");
 /// What nothing of ours should hold the loop longer than, in milliseconds.
 const LIMIT: f64 = 5.0;
+/// Pieces that never took so long are not worth a line, in milliseconds.
+const SHOWN: f64 = 0.1;
 /// The edits of the measured rounds: where, in how many places, how often.
 const ROUNDS: [(&str, usize, usize); 3] =
     [("one edit", 1, 15), ("three far hunks", 3, 15), ("an edit in each of 1,000 functions", usize::MAX, 5)];
@@ -35,11 +38,17 @@ struct Job {
     out: String,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
+/// The times of one piece, in milliseconds.
+#[derive(Serialize, Deserialize)]
 struct Piece {
-    count: u64,
-    wall: f64,
-    cpu: f64,
+    wall: Vec<f64>,
+    cpu: Vec<f64>,
+}
+
+impl Piece {
+    fn longest(&self) -> f64 {
+        percentile(&self.cpu, 1.0)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -111,28 +120,36 @@ fn tell(outcome: &Outcome) {
         "\nlongest hold of Neovim's loop, ask, edit, settle and undo in a file of 10,000 lines with {} diagnostics",
         own.found
     );
-    println!("  {:<72}{:>6}{:>10}{:>10}", "", "times", "wall ms", "CPU ms");
-    let row = |name: &str, count: u64, wall: f64, cpu: f64| {
-        println!("  {name:<72}{count:>6}{wall:>10.2}{cpu:>10.2}");
+    println!("  {:<66}{:>6}{:>13}{:>13}{:>14}", "", "times", "median CPU", "longest CPU", "longest wall");
+    let row = |name: &str, piece: &Piece| {
+        let (median, longest) = (median(&piece.cpu), piece.longest());
+        let wall = percentile(&piece.wall, 1.0);
+        println!("  {name:<66}{:>6}{median:>10.2} ms{longest:>10.2} ms{wall:>11.2} ms", piece.cpu.len());
     };
     let mut over = Vec::new();
     for ((what, _, _), round) in ROUNDS.iter().zip(&outcome.rounds) {
         println!("  {what}");
         let mut pieces: Vec<(&String, &Piece)> = round.pieces.iter().collect();
-        pieces.sort_by(|a, b| b.1.cpu.total_cmp(&a.1.cpu));
+        pieces.sort_by(|a, b| b.1.longest().total_cmp(&a.1.longest()));
         for (name, piece) in pieces {
             let ours = !name.starts_with("Neovim");
-            row(&format!("  {}{name}", if ours { "ours: " } else { "" }), piece.count, piece.wall, piece.cpu);
-            if ours && piece.cpu > LIMIT {
-                over.push(format!("{name} ({what}, {:.1} ms)", piece.cpu));
+            if ours && piece.longest() > LIMIT {
+                over.push(format!("{name} ({what}, {:.1} ms)", piece.longest()));
+            }
+            if piece.longest() >= SHOWN {
+                row(&format!("  {}{name}", if ours { "ours: " } else { "" }), piece);
             }
         }
     }
     println!("  Neovim alone, a server attached");
-    row("  three edits", 1, own.edit.wall, own.edit.cpu);
-    row("  vim.lsp.util.apply_text_edits, one in each of 1,000 functions", 1, own.many.wall, own.many.cpu);
-    row("  showing the diagnostics once", 1, own.show.wall, own.show.cpu);
-    row("  writing the file", 1, own.write.wall, own.write.cpu);
+    for (name, time) in [
+        ("  three edits", &own.edit),
+        ("  vim.lsp.util.apply_text_edits, one in each of 1,000 functions", &own.many),
+        ("  showing the diagnostics once", &own.show),
+        ("  writing the file", &own.write),
+    ] {
+        row(name, &Piece { wall: vec![time.wall], cpu: vec![time.cpu] });
+    }
     println!(
         "  longer than {LIMIT} ms of CPU, of ours: {}",
         if over.is_empty() { "nothing".to_owned() } else { over.join(", ") }
