@@ -31,6 +31,9 @@ M.defaults = {
     -- The most steps of one task.
     steps = 25,
   },
+  -- What is remembered from task to task, in `.sextant/` at the top of the workspace; `session` names what belongs
+  -- together.
+  memory = { enabled = true, session = 'main' },
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.

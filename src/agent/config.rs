@@ -16,6 +16,7 @@ pub struct Config {
     pub save: Save,
     pub quickfix: Quickfix,
     pub limits: Limits,
+    pub memory: MemoryOptions,
 }
 
 /// The modes that begin with a plan.
@@ -82,5 +83,21 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { steps: 25, errors: 3 }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryOptions {
+    /// Whether anything is remembered. Turned off, no file is made.
+    pub enabled: bool,
+    /// The name that entries are kept and recalled under: the same one brings back what was done an hour ago,
+    /// in another process too.
+    pub session: String,
+}
+
+impl Default for MemoryOptions {
+    fn default() -> Self {
+        Self { enabled: true, session: "main".to_owned() }
     }
 }

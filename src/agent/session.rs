@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::{Config, PlanMode};
@@ -12,6 +12,7 @@ use crate::agent::ledger::Ledger;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::OpenEnd;
 use crate::agent::plan::Plan;
+use crate::agent::remember::Remember;
 use crate::agent::task::Task;
 use crate::agent::trace::{Entry, SharedTrace};
 use crate::editor::Editor;
@@ -34,6 +35,8 @@ pub struct Session {
     trace: RwLock<SharedTrace>,
     mode: RwLock<PlanMode>,
     checkpoints: AtomicU64,
+    /// Opened with [`Session::remember`].
+    pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
     /// Of the task that runs; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
 }
@@ -52,6 +55,7 @@ impl Session {
             open_end: Mutex::default(),
             trace: RwLock::default(),
             checkpoints: AtomicU64::new(1),
+            memory: OnceCell::new(),
             cancel: RwLock::default(),
         }
     }
