@@ -1,6 +1,9 @@
 //! The configuration of the agent, as every door reads it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::agent::mode::Mode;
 use crate::diagnostics::model::Severity;
@@ -17,6 +20,8 @@ pub struct Config {
     pub quickfix: Quickfix,
     pub limits: Limits,
     pub memory: MemoryOptions,
+    /// What the user prefers in every project, by name; each is told to the model.
+    pub preferences: BTreeMap<String, Value>,
 }
 
 /// The modes that begin with a plan.

@@ -8,6 +8,7 @@ use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
 use crate::agent::plan::question::Question;
+use crate::agent::remember::notes::Notes;
 use crate::agent::remember::now_ms;
 use crate::agent::risk::Risk;
 use crate::agent::scope::Scope;
@@ -59,6 +60,8 @@ pub struct Task {
     pub question: Option<Question>,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
+    /// What it leaves to memory.
+    pub notes: Notes,
 }
 
 /// A name that no other task has, in this process or another: milliseconds since 1970, the process, a counter,
@@ -97,6 +100,7 @@ impl Task {
             replans: 0,
             question: None,
             risk: None,
+            notes: Notes::default(),
         }
     }
 
