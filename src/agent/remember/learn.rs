@@ -107,6 +107,27 @@ fn against(memory: &Memory, codes: &BTreeSet<String>, project: &str) -> Result<B
     Ok(out)
 }
 
+/// Leaves out what speaks against itself, where the same diagnostic has another fix; says so of each.
+fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (Vec<FixOffer>, Vec<Trace>) {
+    let mut kept = Vec::with_capacity(fixes.len());
+    let mut entries = Vec::new();
+    for fix in fixes {
+        let Some(why) = against(fix) else {
+            kept.push(fix.clone());
+            continue;
+        };
+        let other = fixes.iter().any(|other| other.diagnostic == fix.diagnostic && against(other).is_none());
+        let (effect, end) =
+            if other { (Effect::SetAside, "another one is offered") } else { (Effect::Kept, "it is the only one") };
+        let about = format!("the fix “{}” in {}", fix.title, fix.symbol);
+        entries.push(Trace::new(effect, about, "learned", format!("{why}; {end}")));
+        if !other {
+            kept.push(fix.clone());
+        }
+    }
+    (kept, entries)
+}
+
 impl Session {
     /// Leaves out the fixes that proved bad here twice, where another is offered for the same diagnostic.
     pub(crate) async fn trusted(&self, task: &Task, found: &[Found], fixes: Vec<FixOffer>) -> Vec<FixOffer> {
@@ -121,25 +142,10 @@ impl Session {
                 return fixes;
             }
         };
-        let proved = |fix: &FixOffer| code(fix).and_then(|code| bad.get(&(code, fix.title.clone())));
-        let step = task.step.max(1);
-        let mut kept = Vec::with_capacity(fixes.len());
-        for fix in &fixes {
-            let Some(learning) = proved(fix) else {
-                kept.push(fix.clone());
-                continue;
-            };
-            let other = fixes.iter().any(|other| other.diagnostic == fix.diagnostic && proved(other).is_none());
-            let about = format!("the fix “{}” in {}", fix.title, fix.symbol);
-            let reason = line(learning);
-            if other {
-                let reason = format!("{reason}; another one is offered");
-                task.trace.push(step, Trace::new(Effect::SetAside, about, "learned", reason));
-            } else {
-                let reason = format!("{reason}; it is the only one");
-                task.trace.push(step, Trace::new(Effect::Kept, about, "learned", reason));
-                kept.push(fix.clone());
-            }
+        let proved = |fix: &FixOffer| Some(line(bad.get(&(code(fix)?, fix.title.clone()))?));
+        let (kept, entries) = sift(&fixes, &proved);
+        for entry in entries {
+            task.trace.push(task.step.max(1), entry);
         }
         kept
     }
@@ -189,6 +195,24 @@ mod tests {
         assert_eq!(kind("", &[]), "work");
         assert_eq!(plan_kind("make this file type-clean"), "plan make type-clean");
         assert_eq!(plan_kind("Haz que cart.py pase los tests, por favor"), "plan haz que pase tests");
+    }
+
+    #[test]
+    fn a_bad_fix_is_left_out_only_beside_another_of_the_same_diagnostic() {
+        let fix = |id: &str, title: &str, diagnostic| FixOffer {
+            id: id.into(),
+            title: title.into(),
+            symbol: "a.py::f".into(),
+            diagnostic: Some(diagnostic),
+            preferred: false,
+            changes: Vec::new(),
+        };
+        let fixes = [fix("1", "bad", 0), fix("2", "good", 0), fix("3", "bad", 1), fix("4", "other", 2)];
+        let (kept, entries) = sift(&fixes, &|fix| (fix.title == "bad").then(|| "bad 2 of 2 times".to_owned()));
+        assert_eq!(kept.iter().map(|fix| fix.id.as_str()).collect::<Vec<_>>(), ["2", "3", "4"]);
+        let said: Vec<(Effect, &str)> = entries.iter().map(|entry| (entry.effect, entry.reason.as_str())).collect();
+        assert_eq!(said[0], (Effect::SetAside, "bad 2 of 2 times; another one is offered"));
+        assert_eq!(said[1], (Effect::Kept, "bad 2 of 2 times; it is the only one"));
     }
 
     #[test]
