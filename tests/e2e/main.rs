@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod diff;
 mod headless;
+mod learning;
 mod memory;
 mod model;
 mod nvim;

@@ -59,7 +59,7 @@ impl Desk {
     }
 }
 
-fn memory_of(request: &Request) -> String {
+pub fn memory_of(request: &Request) -> String {
     let user = request.said_by("user");
     let part = user.split("Memory:\n<data>\n").nth(1).and_then(|rest| rest.split("\n</data>").next());
     part.unwrap_or_default().to_owned()
@@ -69,11 +69,11 @@ fn edit(old: &str, new: &str) -> Value {
     json!({"path": "a.py", "old_string": old, "new_string": new})
 }
 
-fn done(answer: &str) -> Reply {
+pub fn done(answer: &str) -> Reply {
     Reply::Json(json!({"action": null, "reasoning": "done", "continue": false, "confidence": 0.9, "answer": answer}))
 }
 
-fn on_disk(folder: &Path, word: &str) -> bool {
+pub fn on_disk(folder: &Path, word: &str) -> bool {
     fs::read_dir(folder).expect("a folder").flatten().any(|file| {
         let bytes = fs::read(file.path()).unwrap_or_default();
         bytes.windows(word.len()).any(|part| part == word.as_bytes())

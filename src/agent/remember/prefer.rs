@@ -51,6 +51,9 @@ const OPENINGS: &[&str] = &[
     "sobre",
 ];
 
+/// Words that name nothing.
+const VAGUE: &str = "that this them those all everything it eso esto esta todo ello lo";
+
 /// The wish without its opening, its quotes and its last point.
 fn bare(text: &str) -> String {
     let mut text = text.trim();
@@ -58,7 +61,8 @@ fn bare(text: &str) -> String {
         let opening = OPENINGS.iter().find_map(|opening| {
             let head = text.get(..opening.len())?;
             let rest = &text[opening.len()..];
-            (head.to_lowercase() == *opening && rest.starts_with([' ', ',', ':'])).then_some(rest)
+            let whole = rest.is_empty() || rest.starts_with([' ', ',', ':']);
+            (head.to_lowercase() == *opening && whole).then_some(rest)
         });
         let Some(rest) = opening else { break };
         text = rest.trim_start_matches([' ', ',', ':']);
@@ -190,7 +194,8 @@ impl Session {
     pub async fn forget(&self, text: &str) -> Result<String, Failure> {
         let remember = self.needs_memory().await?;
         let what = bare(text);
-        if what.chars().count() < 2 {
+        // A short word stands inside of many others, and a pronoun for something that is not said here.
+        if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
             return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
         }
         let words = what.clone();
@@ -294,6 +299,7 @@ mod tests {
             ("Olvida lo de Cart", "Cart"),
             ("I prefer tabs", "I prefer tabs"),
             ("forgetful code", "forgetful code"),
+            ("forget", ""),
         ] {
             assert_eq!(bare(text), wanted);
         }
