@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::agent::mode::Mode;
 use crate::diagnostics::model::Severity;
@@ -21,7 +20,7 @@ pub struct Config {
     pub limits: Limits,
     pub memory: MemoryOptions,
     /// What the user prefers in every project, by name; each is told to the model.
-    pub preferences: BTreeMap<String, Value>,
+    pub preferences: BTreeMap<String, String>,
 }
 
 /// The modes that begin with a plan.

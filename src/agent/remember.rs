@@ -3,7 +3,6 @@
 mod keep;
 pub(crate) mod learn;
 pub mod notes;
-pub(crate) mod prefer;
 mod project;
 pub(crate) mod recall;
 pub mod statistics;

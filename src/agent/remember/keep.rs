@@ -53,7 +53,7 @@ fn write(memory: &Memory, remember: &Remember, entries: Vec<NewEntry>, end: Opti
         memory.learn(learn::experience(approach, remember.project))?;
     }
     memory.replace_run(run)?;
-    if memory.history(&remember.session, &[Kind::Chat], LONG_CHAT)?.len() == LONG_CHAT {
+    if memory.recent_chat(&remember.session, LONG_CHAT)?.len() == LONG_CHAT {
         memory.summarise_chat(&remember.session, &Extract, SUMMARY, now_ms())?;
     }
     Ok(())

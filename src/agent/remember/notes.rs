@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 use tokio::task::JoinHandle;
 
+use crate::agent::plan::{Plan, Step};
 use crate::agent::remember::learn;
 use crate::agent::remember::now_ms;
 use crate::agent::task::Task;
@@ -186,6 +187,26 @@ impl Task {
         self.notes.add(Kind::UserFeedback, &content);
     }
 
+    /// Keeps what the user changed in a plan that was shown: steps that went, and steps in other words.
+    pub fn note_plan_change(&mut self, before: &Plan, after: &Plan) {
+        let has = |plan: &Plan, title: &str| plan.steps.iter().any(|step| step.title == title);
+        let gone: Vec<&Step> = before.steps.iter().filter(|step| !has(after, &step.title)).collect();
+        let mut new: Vec<&Step> = after.steps.iter().filter(|step| !has(before, &step.title)).collect();
+        for step in gone {
+            let title = short(&step.title, 80);
+            // A step with the same symbols is the same work in other words.
+            let reworded = new.iter().position(|other| other.symbols == step.symbols).map(|at| new.remove(at));
+            let content = match reworded {
+                Some(other) => format!("The user reworded the step “{title}”: {}", short(&other.title, 100)),
+                None => format!("The user took the step “{title}” out of the plan."),
+            };
+            self.notes.add(Kind::UserFeedback, &content);
+        }
+        for step in new {
+            self.notes.add(Kind::UserFeedback, &format!("The user added the step “{}”.", short(&step.title, 100)));
+        }
+    }
+
     fn note_approach(&mut self, code: Option<String>, title: Option<String>, tool: &str, success: bool, note: &str) {
         if !EDITING.contains(&tool) {
             return;
@@ -257,6 +278,29 @@ mod tests {
         let learned: Vec<(&str, &str, bool)> =
             task.notes.approaches.iter().map(|one| (one.kind.as_str(), one.approach.as_str(), one.success)).collect();
         assert_eq!(learned, [("fix reportX", "Add None check", false), ("fix reportX", "Add None check", true)]);
+    }
+
+    #[test]
+    fn what_the_user_changes_in_a_plan_is_feedback() {
+        let step = |title: &str, symbol: &str| Step {
+            title: title.into(),
+            symbols: vec![SymbolPath::parse(symbol)],
+            ..Step::default()
+        };
+        let plan = |steps: Vec<Step>| Plan { steps, ..Plan::default() };
+        let before = plan(vec![step("one", "a.py::f"), step("two", "a.py::g"), step("three", "a.py::h")]);
+        let after = plan(vec![step("three", "a.py::h"), step("one, gently", "a.py::f"), step("four", "b.py::k")]);
+        let mut task = task();
+        task.note_plan_change(&before, &after);
+        let said: Vec<&str> = task.notes.drafts.iter().map(|draft| draft.content.as_str()).collect();
+        assert_eq!(
+            said,
+            [
+                "The user reworded the step “one”: one, gently",
+                "The user took the step “two” out of the plan.",
+                "The user added the step “four”."
+            ]
+        );
     }
 
     #[test]

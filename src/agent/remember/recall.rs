@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::agent::prefer;
 use crate::agent::remember::notes::{Tally, short};
-use crate::agent::remember::{Remember, learn, mode_of, now_ms, prefer};
+use crate::agent::remember::{Remember, learn, mode_of, now_ms};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::memory::entry::{Kind, Mode, Role};
+use crate::memory::entry::{Mode, Role};
 use crate::memory::error::Result;
 use crate::memory::recall::{self, estimate};
 use crate::memory::store::Memory;
@@ -115,7 +116,7 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
     room.take(learned.iter().map(learn::line), share);
 
     if follows(&question.request) {
-        let turns = memory.history(&remember.session, &[Kind::Chat], TURNS)?;
+        let turns = memory.recent_chat(&remember.session, TURNS)?;
         let mut lines: Vec<String> = Vec::new();
         for turn in turns.iter().filter(|turn| turn.entry.timestamp < question.before) {
             let text = short(&turn.entry.content, 160);
@@ -204,7 +205,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::memory::entry::NewEntry;
+    use crate::memory::entry::{Kind, NewEntry};
     use crate::memory::preferences::Preference;
 
     fn full(request: &str, mode: Mode) -> (Room, bool) {

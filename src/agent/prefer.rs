@@ -51,6 +51,9 @@ const OPENINGS: &[&str] = &[
     "sobre",
 ];
 
+/// What stands before the name of a preference.
+const WISHES: &[&str] = &["i prefer", "i like", "i want", "prefiero", "quiero", "my"];
+
 /// Words that name nothing.
 const VAGUE: &str = "that this them those all everything it eso esto esta todo ello lo";
 
@@ -75,8 +78,13 @@ fn bare(text: &str) -> String {
 fn named(text: &str) -> (String, String) {
     let pair = text.split_once([':', '=']).map(|(key, value)| (key.trim(), value.trim()));
     match pair {
-        Some((key, value)) if !value.is_empty() && !key.is_empty() && key.split_whitespace().count() <= 3 => {
-            (key.to_lowercase(), value.to_owned())
+        Some((key, value)) if !value.is_empty() && key.split_whitespace().count() <= 4 => {
+            let key = key.to_lowercase();
+            let said = WISHES.iter().find_map(|wish| key.strip_prefix(wish)).map(str::trim_start);
+            match said.unwrap_or(&key) {
+                "" => (own_name(text), text.to_owned()),
+                key => (key.to_owned(), value.to_owned()),
+            }
         }
         _ => (own_name(text), text.to_owned()),
     }
@@ -132,13 +140,13 @@ fn told(what: &str, gone: &Forgotten) -> String {
 impl Session {
     /// The preferences of the user's configuration, as text.
     pub(crate) fn configured_preferences(&self) -> Vec<(String, String)> {
-        let short = |value: &Value| short(&text_of(value), LONGEST);
-        self.config.preferences.iter().map(|(key, value)| (key.clone(), short(value))).collect()
+        self.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
     }
 
     /// What the user prefers here, by name: for references of a plan.
     pub async fn preferences(&self) -> BTreeMap<String, Value> {
-        let mut all = self.config.preferences.clone();
+        let mut all: BTreeMap<String, Value> =
+            self.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
         if let Some(remember) = self.remember().await {
             let project = remember.project;
             let said = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();
@@ -308,6 +316,8 @@ mod tests {
     #[test]
     fn a_preference_has_a_name_of_its_own_or_its_words() {
         assert_eq!(named("Style: short"), ("style".into(), "short".into()));
+        assert_eq!(named("I prefer detail: brief"), ("detail".into(), "brief".into()));
+        assert_eq!(named("prefiero: tabs").1, "prefiero: tabs");
         let (key, value) = named("I prefer f-strings");
         assert_eq!((key.as_str(), shown(&key, &value).as_str()), ("i-prefer-f-strings", "I prefer f-strings"));
         assert_eq!(shown("style", "short"), "style: short");
