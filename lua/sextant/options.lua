@@ -31,10 +31,18 @@ M.defaults = {
     -- The most steps of one task.
     steps = 25,
   },
+  -- What is remembered from task to task, in `.sextant/` at the top of the workspace; `session` names what belongs
+  -- together.
+  memory = {
+    enabled = true,
+    session = 'main',
+  },
+  -- What you prefer in every project, by name: `{ style = 'short functions' }`.
+  preferences = {},
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
-local open = { model = true }
+local open = { model = true, preferences = true }
 
 local function check(given, defaults, path, problems)
   for key, value in pairs(given) do

@@ -137,6 +137,8 @@ local function start(options)
     save = options.save,
     quickfix = options.quickfix,
     limits = options.limits,
+    memory = options.memory,
+    preferences = next(options.preferences) and options.preferences or nil,
   }
   vim.rpcnotify(
     job,

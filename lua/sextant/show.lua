@@ -162,6 +162,9 @@ local renderers = {
   trace = function(event)
     require('sextant.trace').open(event.markdown)
   end,
+  page = function(event)
+    require('sextant.trace').open(event.markdown, event.name)
+  end,
   introduced = function(event)
     quickfix(event)
   end,

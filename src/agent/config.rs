@@ -1,5 +1,7 @@
 //! The configuration of the agent, as every door reads it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::agent::mode::Mode;
@@ -16,6 +18,9 @@ pub struct Config {
     pub save: Save,
     pub quickfix: Quickfix,
     pub limits: Limits,
+    pub memory: MemoryOptions,
+    /// What the user prefers in every project, by name; each is told to the model.
+    pub preferences: BTreeMap<String, String>,
 }
 
 /// The modes that begin with a plan.
@@ -82,5 +87,21 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { steps: 25, errors: 3 }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryOptions {
+    /// Whether anything is remembered. Turned off, no file is made.
+    pub enabled: bool,
+    /// The name that entries are kept and recalled under: the same one brings back what was done an hour ago,
+    /// in another process too.
+    pub session: String,
+}
+
+impl Default for MemoryOptions {
+    fn default() -> Self {
+        Self { enabled: true, session: "main".to_owned() }
     }
 }

@@ -30,12 +30,15 @@ impl Session {
     pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
         let found = self.first_ones(task).await;
         let fixes = self.offers(task, &found, FIXES, Deadline::after_ms(OFFERS_MS)).await;
+        let fixes = self.trusted(task, &found, fixes).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
         let (seen, fixes) = shorten(seen, fixes, DIAGNOSTICS);
         task.note_seen(&seen);
+        let part = self.memory_part(task, codes(&seen), false).await;
         StepInput {
             query: task.request.clone(),
-            memory: Vec::new(),
+            memory: part.lines,
+            memory_tokens: Some(part.limit),
             current_file: task.current_file.clone(),
             scope: task.scope.names(),
             sources: self.sources(task).await,
@@ -53,15 +56,18 @@ impl Session {
         let deadline = Deadline::after_ms(4 * OFFERS_MS);
         let mut fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, deadline).await;
         self.look_up_changes(task, &mut fixes, deadline).await;
+        let fixes = self.trusted(task, &found, fixes).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
         task.note_seen(&seen);
+        let part = self.memory_part(task, codes(&seen), true).await;
         PlanInput {
             query: task.request.clone(),
-            memory: Vec::new(),
+            memory: part.lines,
+            memory_tokens: Some(part.limit),
             current_file: task.current_file.clone(),
             scope: task.scope.names(),
             sources: self.sources(task).await,
-            workspace: self.workspace_files(),
+            workspace: self.files_by_use(FILES, self.workspace_files()).await,
             diagnostics: seen.iter().map(line).collect(),
             fixes,
             problems: Vec::new(),
@@ -155,6 +161,17 @@ fn fit(text: &str, room: usize) -> String {
     }
     let end = text[..cut].rfind('\n').unwrap_or(0);
     if end == 0 { String::new() } else { format!("{}\n(cut here; read_symbol shows the rest)", &text[..end]) }
+}
+
+/// Each code once, in the order of the diagnostics.
+fn codes(seen: &[Weighed]) -> Vec<String> {
+    let mut codes: Vec<String> = Vec::new();
+    for code in seen.iter().filter_map(|seen| seen.found.diagnostic.code.as_ref()) {
+        if !codes.contains(code) {
+            codes.push(code.clone());
+        }
+    }
+    codes
 }
 
 fn line(seen: &Weighed) -> DiagnosticLine {

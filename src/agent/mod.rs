@@ -11,6 +11,8 @@ pub mod mode;
 mod offers;
 pub mod outcome;
 pub mod plan;
+mod prefer;
+pub mod remember;
 pub mod request;
 pub mod risk;
 pub mod scope;

@@ -41,6 +41,18 @@ pub struct Offered {
     pub key: String,
     /// What it is meant for: symbol and diagnostic.
     pub about: String,
+    /// The diagnostic's code; empty where it has none.
+    pub code: String,
+}
+
+impl Offered {
+    pub(crate) fn title(&self) -> &str {
+        self.key.strip_suffix(&self.about).map_or(&self.key, |title| title.trim_end_matches('|'))
+    }
+
+    pub(crate) fn symbol(&self) -> &str {
+        self.about.split('|').next().unwrap_or_default()
+    }
 }
 
 fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
@@ -85,7 +97,8 @@ impl Session {
                 if task.tried.contains(&key) {
                     continue;
                 }
-                task.offered.push(Offered { id: fix.id.clone(), key, about });
+                let code = item.diagnostic.code.clone().unwrap_or_default();
+                task.offered.push(Offered { id: fix.id.clone(), key, about, code });
                 offers.push(FixOffer {
                     id: fix.id.clone(),
                     title: fix.title.clone(),

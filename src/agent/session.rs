@@ -1,9 +1,9 @@
 //! A session: one editor, one workspace, one model, and what is known from one task to the next.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::{Config, PlanMode};
@@ -12,6 +12,7 @@ use crate::agent::ledger::Ledger;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::OpenEnd;
 use crate::agent::plan::Plan;
+use crate::agent::remember::Remember;
 use crate::agent::task::Task;
 use crate::agent::trace::{Entry, SharedTrace};
 use crate::editor::Editor;
@@ -34,6 +35,12 @@ pub struct Session {
     trace: RwLock<SharedTrace>,
     mode: RwLock<PlanMode>,
     checkpoints: AtomicU64,
+    /// Opened with [`Session::remember`].
+    pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
+    /// The last task that changed something: what an undo speaks of.
+    pub(crate) last_task: Mutex<Option<(String, crate::memory::entry::Mode)>>,
+    /// When the project was last looked over, in milliseconds since 1970.
+    pub(crate) scanned: AtomicI64,
     /// Of the task that runs; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
 }
@@ -52,6 +59,9 @@ impl Session {
             open_end: Mutex::default(),
             trace: RwLock::default(),
             checkpoints: AtomicU64::new(1),
+            memory: OnceCell::new(),
+            last_task: Mutex::default(),
+            scanned: AtomicI64::new(0),
             cancel: RwLock::default(),
         }
     }

@@ -62,6 +62,7 @@ impl Session {
             Err(_) => "broken off".to_owned(),
         };
         let mut outcome = self.finish(&mut task, &word).await;
+        self.remember_end(&mut task, &ended, &outcome).await;
         if ended.is_err() && !outcome.files.is_empty() {
             self.editor.show(Event::Progress { text: outcome.summary.clone() });
         }
@@ -149,6 +150,8 @@ impl Session {
         let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
         task.trace.push(step, Trace::new(Effect::Acted, about, self.model.name(), reason));
         self.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
+        task.note_acted(action, ok, &text);
+        self.keep(task).await;
         (LastResult { tool, ok, text }, ok)
     }
 
@@ -232,6 +235,7 @@ impl Session {
             self.refuse_blind(&documents, &known)?;
         }
         task.remember_start(&known);
+        self.remember_start(&mut task).await;
         let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);
         tracing::info!(?risk, "a task begins");
         self.editor.show(Event::Risk { level: risk.level.to_string(), reasons: risk.reasons.clone() });

@@ -1,12 +1,15 @@
 //! The state of one running task.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
 use crate::agent::plan::question::Question;
+use crate::agent::remember::notes::Notes;
+use crate::agent::remember::now_ms;
 use crate::agent::risk::Risk;
 use crate::agent::scope::Scope;
 use crate::agent::trace::SharedTrace;
@@ -16,6 +19,8 @@ use crate::llm::step::{LastResult, Usage};
 /// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
 #[derive(Debug)]
 pub struct Task {
+    /// See [`new_id`].
+    pub id: String,
     pub request: String,
     pub mode: Mode,
     pub current_file: Option<String>,
@@ -55,11 +60,22 @@ pub struct Task {
     pub question: Option<Question>,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
+    /// What it leaves to memory.
+    pub notes: Notes,
+}
+
+/// A name that no other task has, in this process or another: milliseconds since 1970, the process, a counter,
+/// all in hexadecimal. Later tasks sort behind earlier ones.
+pub fn new_id() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{:011x}-{:x}-{number:x}", now_ms(), std::process::id())
 }
 
 impl Task {
     pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
         Self {
+            id: new_id(),
             request: request.to_owned(),
             mode,
             current_file,
@@ -84,6 +100,7 @@ impl Task {
             replans: 0,
             question: None,
             risk: None,
+            notes: Notes::default(),
         }
     }
 

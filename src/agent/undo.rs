@@ -14,7 +14,19 @@ impl Session {
     /// Undoes the last task, all files; once more brings it back. Refused whole when the user's own later
     /// changes touch the same lines.
     pub async fn undo(&self) -> Ending<String> {
-        Ending::new(self.undo_last().await, Vec::new(), |summary| (true, summary.clone()))
+        let result = self.undo_last().await;
+        if result.is_ok() {
+            self.undone().await;
+        }
+        Ending::new(result, Vec::new(), |summary| (true, summary.clone()))
+    }
+
+    /// Tells memory that the user took the last task back, or brought it back.
+    async fn undone(&self) {
+        let Some((task, mode)) = self.last_task.lock().await.clone() else { return };
+        let Some(request) = self.last.lock().await.as_ref().map(|journal| journal.request.clone()) else { return };
+        let undone = request.strip_prefix("undo of: ");
+        self.feedback(&task, mode, undone.unwrap_or(&request), undone.is_some(), "").await;
     }
 
     async fn undo_last(&self) -> Result<String, Failure> {

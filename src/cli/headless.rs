@@ -142,6 +142,7 @@ async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
         }
     });
     let ended = work(&session, &request, &cancel).await;
+    session.close().await;
     editor.shutdown(Deadline::after(LEAVE)).await;
     drop(session);
     drop(editor);
@@ -154,11 +155,11 @@ async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
 }
 
 /// One line on standard output. A reader that went away (`| head`) is no error of ours.
-fn line(text: &str) {
+pub(super) fn line(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-fn fail(failure: &Failure, as_json: bool) {
+pub(super) fn fail(failure: &Failure, as_json: bool) {
     if as_json {
         line(&json!({"type": "failed", "failure": failure}).to_string());
     } else {
@@ -217,7 +218,7 @@ fn words(event: &Event) -> Option<String> {
             }
             lines.join("\n")
         }
-        Event::Trace { markdown } => markdown.clone(),
+        Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
         Event::Failed { failure } => format!("✗ {}", failure.one_line()),
         Event::Edited { .. } | Event::Words { .. } => return None,

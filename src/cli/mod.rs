@@ -8,6 +8,7 @@ mod models;
 mod nvim;
 mod plan;
 mod settings;
+mod stats;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,8 @@ enum Command {
     Plan(plan::Arguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::Arguments),
+    /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
+    Stats(stats::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::Arguments),
 }
@@ -39,6 +42,7 @@ pub fn run() -> ExitCode {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::llm::price::Price;
+
 /// A diagnostic as a model sees it: one line, symbol first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticLine {
@@ -50,8 +52,10 @@ pub struct LastResult {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepInput {
     pub query: String,
-    /// Memory lines, at most 100 tokens.
     pub memory: Vec<String>,
+    /// The most tokens that the memory may take; the least of the modes' limits where it is not said.
+    #[serde(default)]
+    pub memory_tokens: Option<usize>,
     /// Path of the active file, relative to the root.
     pub current_file: Option<String>,
     /// Full symbol paths that may be edited; empty means the whole workspace.
@@ -96,6 +100,9 @@ pub struct StepReply {
 pub struct PlanInput {
     pub query: String,
     pub memory: Vec<String>,
+    /// As in [`StepInput`].
+    #[serde(default)]
+    pub memory_tokens: Option<usize>,
     pub current_file: Option<String>,
     pub scope: Vec<String>,
     pub sources: Vec<(String, String)>,
@@ -177,6 +184,11 @@ pub type Words<'a> = &'a (dyn Fn(&str) + Send + Sync);
 pub trait Model: Send + Sync {
     /// What the user sees: `offline`, `openai:gpt-…`.
     fn name(&self) -> &str;
+
+    /// What its tokens cost; `None` where nobody has said.
+    fn price(&self) -> Option<Price> {
+        None
+    }
 
     /// Whether it can do nothing without a provider's diagnostics and fixes.
     fn needs_providers(&self) -> bool {

@@ -19,6 +19,9 @@ pub enum PathError {
     LeadsOut { path: String, target: String },
     #[error("{0} may hold secrets and is neither read nor written")]
     Secret(String),
+    /// In [`OWN_FOLDER`].
+    #[error("{0} is Sextant's own record and is neither read nor written as a file")]
+    Own(String),
     #[error("{0} is a directory")]
     Directory(String),
     #[error("{0} is not a regular file")]
@@ -36,6 +39,7 @@ impl From<PathError> for Failure {
             }
             PathError::LeadsOut { .. } => "open the folder it leads to as a workspace of its own",
             PathError::Secret(_) => "open it in the editor yourself if it has to be changed",
+            PathError::Own(_) => ":AgentMemory shows what is remembered",
             PathError::Directory(_) => "name a file inside it; list_symbols or search shows what is there",
             PathError::Special(_) => "only regular files can be read and edited",
             PathError::Io { .. } => "check the permissions of the file and of the folders above it",
@@ -43,6 +47,9 @@ impl From<PathError> for Failure {
         Self::new(Kind::User, error.to_string(), hint)
     }
 }
+
+/// Where Sextant keeps its own files, at the top of the workspace.
+pub const OWN_FOLDER: &str = ".sextant";
 
 /// The folder that everything happens in, without symbolic links.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +108,9 @@ impl Root {
         // The name asked for counts too: a link named `.env` is as little our business as its target.
         if is_secret(&relative) || inside(&asked).is_some_and(|asked| is_secret(&asked)) {
             return Err(PathError::Secret(relative));
+        }
+        if relative.split('/').next() == Some(OWN_FOLDER) {
+            return Err(PathError::Own(relative));
         }
         match real.symlink_metadata() {
             Ok(what) if what.is_dir() => Err(PathError::Directory(relative)),

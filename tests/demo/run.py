@@ -19,8 +19,8 @@ SHOP = ROOT / "tests" / "fixtures" / "shop"
 PLACE = ROOT / ".demo"
 FILE = "src/shop/report.py"
 BINARY = ROOT / "target" / "debug" / "sextant"
-# What the checkers leave behind is not the project.
-LEFT_BEHIND = {".ruff_cache", "__pycache__"}
+# What the checkers leave behind is not the project, and neither is what Sextant remembers of it.
+LEFT_BEHIND = {".ruff_cache", "__pycache__", ".sextant"}
 # Seconds for the whole of it; every single wait inside has its own, shorter end.
 PATIENCE = 600
 

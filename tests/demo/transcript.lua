@@ -22,7 +22,8 @@ end
 local function snapshot()
   local found = {}
   for name, kind in vim.fs.dir('.', { depth = 20 }) do
-    if kind == 'file' and not name:match('%.ruff_cache') and not name:match('__pycache__') then
+    local own = name:match('%.ruff_cache') or name:match('__pycache__') or name:match('^%.sextant/')
+    if kind == 'file' and not own then
       local handle = assert(io.open(name, 'rb'))
       found[name] = handle:read('*a')
       handle:close()

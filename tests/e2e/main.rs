@@ -8,6 +8,8 @@ mod commands;
 mod demo;
 mod diff;
 mod headless;
+mod learning;
+mod memory;
 mod model;
 mod nvim;
 mod servers;

@@ -34,7 +34,14 @@ impl Session {
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
         let scope = self.scope(request).await?;
         let mut task = self.begin(request, self.mode(), scope, cancel).await?;
-        let plan = self.propose(&mut task, Vec::new(), cancel).await?;
+        let plan = match self.propose(&mut task, Vec::new(), cancel).await {
+            Ok(plan) => plan,
+            Err(failure) => {
+                self.remember_no_plan(&mut task, &failure).await;
+                return Err(failure);
+            }
+        };
+        self.remember_plan(&plan, &mut task).await;
         *self.plan.lock().await = Some((plan.clone(), task));
         Ok(plan)
     }

@@ -41,6 +41,9 @@ impl Session {
                 Failure::user("no question is open", "a plan in supervised mode asks one when it leaves its plan");
             return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, outcome.summary.clone()));
         };
+        if let Some(option) = choice.checked_sub(1).and_then(|index| OPTIONS.get(index)) {
+            task.note_answer(&question.text, option);
+        }
         match choice {
             1 => {}
             2 => plan.steps[question.step].state = State::Open,

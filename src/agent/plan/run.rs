@@ -45,6 +45,7 @@ impl Session {
         }
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
+        task.notes.start_clock();
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
@@ -71,6 +72,7 @@ impl Session {
         let mut outcome = self.finish(task, &word).await;
         let failed = plan.steps.iter().any(|step| step.state == State::Failed);
         outcome.ok = !failed && task.question.is_none();
+        self.remember_run(plan, task, phase, &outcome).await;
         outcome
     }
 
@@ -109,6 +111,7 @@ impl Session {
                 }
             };
             (plan.steps[index].state, plan.steps[index].outcome) = (state, outcome);
+            self.remember_step(plan, index, task).await;
             task.plan_errors += u32::from(state == State::Failed);
             (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
             facts.invalid = self.invalid_steps(plan).await;

@@ -20,6 +20,7 @@ use crate::editor::event::Event;
 use crate::editors::nvim::channel::{Channel, Writer};
 use crate::editors::nvim::editor::NvimEditor;
 use crate::editors::nvim::handler::Incoming;
+use crate::editors::nvim::pages::Page;
 use crate::editors::nvim::wire::{Entry, Place};
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
@@ -59,10 +60,10 @@ struct Ready {
 }
 
 /// One workspace that was asked about: its editor and its session.
-struct Open {
+pub(super) struct Open {
     root: PathBuf,
     editor: Arc<NvimEditor>,
-    session: Arc<Session>,
+    pub(super) session: Arc<Session>,
 }
 
 pub(super) struct Door {
@@ -108,6 +109,7 @@ pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
         Err(error) => tracing::error!(%error, "the channel's task ended"),
     }
     door.stop();
+    door.close().await;
     tokio::time::sleep(LEAVE).await;
     Ok(())
 }
@@ -146,6 +148,8 @@ impl Door {
                 Box::pin(async move { session.undo().await.events })
             }),
             "trace" => self.trace(),
+            "stats" => self.page(json, Page::Statistics),
+            "memory" => self.page(json, Page::Memory),
             "mode" => self.set_mode(json),
             "stop" => {
                 if !self.stop() {
@@ -281,7 +285,7 @@ impl Door {
     }
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
-    fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
+    pub(super) fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
         let ready =
             self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
         let channel =
@@ -305,6 +309,19 @@ impl Door {
         let new = Arc::new(Open { root: path, editor, session });
         open.push(Arc::clone(&new));
         Ok(new)
+    }
+
+    /// The folder that Neovim was started in.
+    pub(super) fn cwd(&self) -> PathBuf {
+        self.ready.get().map(|ready| ready.cwd.clone()).unwrap_or_default()
+    }
+
+    /// The sessions end with Neovim.
+    async fn close(&self) {
+        let open: Vec<Arc<Open>> = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for open in open {
+            open.session.close().await;
+        }
     }
 
     /// Shows what led to what in the last task, or in the one that runs.
@@ -338,7 +355,7 @@ impl Door {
         running.as_ref().map(CancellationToken::cancel).is_some()
     }
 
-    fn show(&self, event: Event) {
+    pub(super) fn show(&self, event: Event) {
         if let Some(channel) = self.channel.get() {
             channel.event(event);
         }

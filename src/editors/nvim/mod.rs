@@ -6,6 +6,7 @@ mod door;
 pub mod editor;
 mod handler;
 mod joined;
+mod pages;
 pub mod wire;
 
 pub use door::run;

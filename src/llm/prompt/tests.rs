@@ -48,6 +48,7 @@ fn task() -> StepInput {
     let symbol = "src/shop/cart.py::Cart::total".to_owned();
     StepInput {
         query: "Fix the type errors in Cart::total and keep its behaviour".into(),
+        memory_tokens: None,
         memory: vec![
             "solution: Import `Decimal` from `decimal` fixed reportUndefinedVariable in src/shop/tax.py::rate".into(),
             "error: edit_file on src/shop/cart.py failed, old_string was not unique".into(),

@@ -109,3 +109,13 @@ fn the_root_is_the_nearest_project() {
     assert_eq!(Root::find(&root.join("pyproject.toml")).unwrap(), root, "a file stands for its folder");
     assert!(matches!(Root::find(&root.join("nowhere")), Err(PathError::Io { .. })));
 }
+
+#[test]
+fn its_own_record_is_no_file_of_the_workspace() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::new(dir.path()).unwrap();
+    for path in [".sextant/memory.db", ".sextant/x/y", "a/../.sextant/memory.db"] {
+        assert!(matches!(root.resolve(path), Err(PathError::Own(_))), "{path}: {:?}", root.resolve(path));
+    }
+    assert_eq!(root.resolve("a/.sextant.py"), Ok("a/.sextant.py".into()));
+}

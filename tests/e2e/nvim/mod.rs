@@ -4,6 +4,7 @@ mod apply;
 pub mod ask;
 mod buffers;
 mod failures;
+mod memory;
 mod modes;
 mod plan;
 mod servers;

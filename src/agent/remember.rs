@@ -1,0 +1,163 @@
+//! The session's handle on its memory: where the file is, when it is opened, and that no call holds up the loop.
+
+mod keep;
+pub(crate) mod learn;
+pub mod notes;
+mod project;
+pub(crate) mod recall;
+pub mod statistics;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::agent::config::MemoryOptions;
+use crate::agent::mode::Mode;
+use crate::agent::session::Session;
+use crate::editor::Editor;
+use crate::editor::event::Event;
+use crate::memory::error::{MemoryError, Result};
+use crate::memory::store::{Memory, Notice};
+use crate::workspace::root::OWN_FOLDER;
+
+/// The file inside of [`OWN_FOLDER`].
+pub(crate) const FILE: &str = "memory.db";
+/// The name of this workspace inside its own file: the folder may be moved and is still the same project.
+const PROJECT: &str = ".";
+
+/// Memory as the agent uses it: one file in the workspace, one session in it.
+#[derive(Clone)]
+pub struct Remember {
+    pub(crate) memory: Memory,
+    /// What entries are recalled by; see `memory.session` in the options.
+    pub session: String,
+    /// What preferences, learnings and facts are kept for.
+    pub project: &'static str,
+}
+
+impl Remember {
+    /// Opens the memory of a workspace, or begins it. Blocks.
+    fn open(root: &Path, session: &str) -> Result<Self> {
+        let folder = root.join(OWN_FOLDER);
+        let io = |source| MemoryError::Io { path: folder.clone(), source };
+        fs::create_dir_all(&folder).map_err(io)?;
+        // The folder hides itself from version control, so that no ignore file of the user has to change.
+        match fs::OpenOptions::new().write(true).create_new(true).open(folder.join(".gitignore")) {
+            Ok(mut file) => file.write_all(b"*\n").map_err(io)?,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(io(error)),
+        }
+        let memory = Memory::open(&folder.join(FILE))?;
+        Ok(Self { memory, session: session.to_owned(), project: PROJECT })
+    }
+
+    /// Runs calls of the memory on a thread that may block.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let memory = self.memory.clone();
+        let ended = tokio::task::spawn_blocking(move || work(&memory)).await;
+        ended.unwrap_or_else(|error| Err(MemoryError::Storage(format!("the call broke off: {error}"))))
+    }
+}
+
+/// Milliseconds since 1970 (UTC).
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl Session {
+    /// The memory, opened at the first call. `None` where it is turned off or cannot be had; the user is
+    /// told why once, and everything else goes on without it.
+    pub(crate) async fn remember(&self) -> Option<Arc<Remember>> {
+        self.memory.get_or_init(|| self.open_memory()).await.clone()
+    }
+
+    async fn open_memory(&self) -> Option<Arc<Remember>> {
+        let MemoryOptions { enabled, session } = &self.config.memory;
+        if !enabled {
+            return None;
+        }
+        let (root, session) = (self.root.path().to_owned(), session.clone());
+        let opened = tokio::task::spawn_blocking(move || Remember::open(&root, &session)).await;
+        let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
+            Ok(remember) => Arc::new(remember),
+            Err(error) => {
+                self.editor.show(Event::Progress { text: format!("working without memory: {error}") });
+                return None;
+            }
+        };
+        self.tell_notices(&remember);
+        Some(remember)
+    }
+
+    pub(crate) fn tell_notices(&self, remember: &Remember) {
+        tell(remember, self.editor.as_ref());
+    }
+
+    /// Ends the short term: what was set for this session alone is gone.
+    pub async fn close(&self) {
+        let Some(Some(remember)) = self.memory.get().cloned() else { return };
+        let session = remember.session.clone();
+        if let Err(error) = remember.run(move |memory| memory.end_session(&session)).await {
+            tracing::warn!(%error, "the session's short term could not be ended");
+        }
+    }
+}
+
+/// Says what became of the file since the last time.
+pub(crate) fn tell(remember: &Remember, editor: &dyn Editor) {
+    for notice in remember.memory.notices() {
+        editor.show(Event::Progress { text: words(&notice) });
+    }
+}
+
+/// The same mode, as memory names it.
+pub(crate) fn mode_of(mode: Mode) -> crate::memory::entry::Mode {
+    match mode {
+        Mode::Simple => crate::memory::entry::Mode::Simple,
+        Mode::Planner => crate::memory::entry::Mode::Planner,
+        Mode::Supervised => crate::memory::entry::Mode::Supervised,
+    }
+}
+
+fn words(notice: &Notice) -> String {
+    match notice {
+        Notice::SetAside { to, why } => {
+            format!("the memory file could not be used ({why}) and is now {}; a new one was begun", to.display())
+        }
+        Notice::Reindexed { why } => format!("the memory's search index was made again: {why}"),
+        Notice::Migrated { backup } => format!("the memory was brought up to date; as it was: {}", backup.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::entry::{self, Kind, NewEntry};
+
+    #[tokio::test]
+    async fn memory_hides_itself_and_outlives_its_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Remember::open(dir.path(), "main").unwrap();
+        first
+            .run(|memory| memory.append(NewEntry::new("main", entry::Mode::Simple, Kind::Error, "x", 1)))
+            .await
+            .unwrap();
+        drop(first);
+        let again = Remember::open(dir.path(), "main").unwrap();
+        assert_eq!(again.run(|memory| memory.entry_count()).await.unwrap(), 1);
+        assert_eq!(fs::read_to_string(dir.path().join(OWN_FOLDER).join(".gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_an_error_and_not_a_panic() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(OWN_FOLDER), "a file").unwrap();
+        assert!(matches!(Remember::open(dir.path(), "main").map(|_| ()), Err(MemoryError::Io { .. })));
+    }
+}
