@@ -196,7 +196,9 @@ impl Session {
             verdict.status = Status::Partial;
             verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));
         }
-        task.pending = if open.is_empty() { None } else { Some(before) };
+        // Only of these is anything still to come; what the others amend was compared now.
+        before.retain(|key, _| open.contains(key));
+        task.pending = (!open.is_empty()).then_some(before);
         verdict
     }
 

@@ -1,5 +1,6 @@
 //! The agent: one loop from a request to a judged change, the same behind every door.
 
+mod agreement;
 pub mod change;
 pub mod config;
 pub mod evaluate;

@@ -9,7 +9,7 @@ use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::{Line, headline};
+use crate::agent::tools::answer::{Line, agreed, headline};
 use crate::agent::trace::Entry as TraceEntry;
 use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::base::deadline::Deadline;
@@ -192,7 +192,11 @@ fn entry(found: &Found) -> Entry {
         line: found.line,
         column: found.column,
         kind: kind.to_owned(),
-        text: format!("{symbol}{}{code}", headline(&found.diagnostic.message)),
+        text: format!(
+            "{symbol}{}{code}{}",
+            headline(&found.diagnostic.message),
+            agreed(&found.sources, found.diagnostic.confidence)
+        ),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::agent::agreement::{self, Fate, Item};
 use crate::agent::ledger::{Key, Snap, Snaps};
 use crate::base::text::{Encoding, LineIndex};
 use crate::diagnostics::delta::{Change, FileChange, delta};
@@ -44,6 +45,8 @@ impl Status {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub diagnostic: Diagnostic,
+    /// Everybody who says so, its own source first.
+    pub sources: Vec<String>,
     /// Full symbol path; the file alone at module level.
     pub symbol: SymbolPath,
     /// One-based.
@@ -102,7 +105,10 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
             let name = report.provider.strip_prefix("lsp:").unwrap_or(&report.provider);
             match report.freshness {
                 Freshness::Quiet => format!("{name} ({}, by guess only)", report.file),
-                Freshness::Unavailable => format!("{name} ({}, not available)", report.file),
+                Freshness::Unavailable => {
+                    let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+                    format!("{name} ({}, not available{why})", report.file)
+                }
                 _ => format!("{name} ({})", report.file),
             }
         })
@@ -155,18 +161,41 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
 }
 
 /// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
-/// for a file says nothing about what is new there, and the status tells so.
+/// for a file says nothing about what is new there, and the status tells so. What several say of one place
+/// is counted once.
 pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(String, String)]) -> Verdict {
     let (status, pending) = status(reports);
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
+    let (mut old, mut new) = (Vec::new(), Vec::new());
     for (provider, keys) in by_provider(after) {
         // What the parser says, every other provider says too: it counts where nobody else is known.
         let told = |key: &&Key| provider != syntax::NAME || !known_of_others(before, after, key);
         let (known, unknown): (Vec<&Key>, Vec<&Key>) =
             keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
         without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
-        compare_provider(before, after, &known, renames, &mut verdict);
+        compare_provider(before, after, &known, renames, (&mut old, &mut new));
+    }
+    old.extend(unheard(before, after));
+    let mut namer = Namer::default();
+    let text_of = |file: &str| text_of(after, file).and_then(|snap| snap.text.as_deref());
+    for complaint in agreement::after(&new) {
+        let mut name = || Found {
+            sources: complaint.sources.clone(),
+            ..namer.name(&complaint.diagnostic, text_of)
+        };
+        match complaint.fate {
+            Fate::New => verdict.new.push(name()),
+            Fate::Revealed => verdict.revealed.push(name()),
+            _ => verdict.unchanged += 1,
+        }
+    }
+    for complaint in agreement::before(&old) {
+        match complaint.fate {
+            Fate::Fixed => verdict.fixed.push(complaint.diagnostic),
+            Fate::Masked => verdict.masked += 1,
+            _ => {}
+        }
     }
     if !without_baseline.is_empty() {
         verdict.pending.extend(without_baseline);
@@ -176,6 +205,16 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
     }
     verdict.new.sort_by(|a, b| order(a).cmp(&order(b)));
     verdict
+}
+
+/// What was said before by those who have not spoken since, of files that others have spoken of.
+fn unheard(before: &Snaps, after: &Snaps) -> Vec<Item> {
+    let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
+    let silent = |key: &Key| {
+        key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key)
+    };
+    let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
+    said.map(|diagnostic| Item { diagnostic: diagnostic.clone(), fate: Fate::Unknown }).collect()
 }
 
 fn known_of_others(before: &Snaps, after: &Snaps, key: &Key) -> bool {
@@ -198,16 +237,24 @@ fn by_provider(snaps: &Snaps) -> BTreeMap<String, Vec<&Key>> {
     out
 }
 
-fn compare_provider(before: &Snaps, after: &Snaps, keys: &[&Key], renames: &[(String, String)], out: &mut Verdict) {
+fn compare_provider(
+    before: &Snaps,
+    after: &Snaps,
+    keys: &[&Key],
+    renames: &[(String, String)],
+    (old_items, new_items): (&mut Vec<Item>, &mut Vec<Item>),
+) {
     let side = |snaps: &'_ Snaps| -> Vec<Diagnostic> {
         keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()
     };
+    let (old, new) = (side(before), side(after));
     let unchanged_files = |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
     if keys.iter().all(|key| unchanged_files(&key)) {
-        out.unchanged += side(after).len();
+        let stays = |diagnostic: Diagnostic| Item { diagnostic, fate: Fate::Stays };
+        old_items.extend(old.into_iter().map(stays));
+        new_items.extend(new.into_iter().map(stays));
         return;
     }
-    let (old, new) = (side(before), side(after));
     let files = keys
         .iter()
         .map(|key| FileChange {
@@ -217,16 +264,14 @@ fn compare_provider(before: &Snaps, after: &Snaps, keys: &[&Key], renames: &[(St
         })
         .collect();
     let result = delta(&Change { files, renames: renames.to_vec() }, &old, &new);
-    let mut namer = Namer::default();
-    let text_of = |file: &str| {
-        keys.iter().find(|key| key.0 == file).and_then(|key| after.get(*key)).and_then(|snap| snap.text.as_deref())
-    };
-    let mut name = |index: &usize| namer.name(&new[*index], text_of);
-    out.new.extend(result.new.iter().map(&mut name));
-    out.revealed.extend(result.revealed.iter().map(&mut name));
-    out.fixed.extend(result.fixed.iter().map(|index| old[*index].clone()));
-    out.unchanged += result.persisting.len();
-    out.masked += result.masked.len();
+    let (mut was, mut is) = (vec![Fate::Stays; old.len()], vec![Fate::Stays; new.len()]);
+    result.fixed.iter().for_each(|index| was[*index] = Fate::Fixed);
+    result.masked.iter().for_each(|index| was[*index] = Fate::Masked);
+    result.new.iter().for_each(|index| is[*index] = Fate::New);
+    result.revealed.iter().for_each(|index| is[*index] = Fate::Revealed);
+    let item = |(diagnostic, fate)| Item { diagnostic, fate };
+    old_items.extend(old.into_iter().zip(was).map(item));
+    new_items.extend(new.into_iter().zip(is).map(item));
 }
 
 /// Finds the symbol of a diagnostic; parses each file once.
@@ -240,7 +285,8 @@ impl Namer {
         let file = diagnostic.location.file().unwrap_or_default().to_owned();
         let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
             let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
-            return Found { diagnostic: diagnostic.clone(), symbol: SymbolPath::new(file, ""), line, column: 1 };
+            let (symbol, sources) = (SymbolPath::new(file, ""), vec![diagnostic.source.clone()]);
+            return Found { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
         };
         let (index, outline) = self.files.entry(file.clone()).or_insert_with(|| {
             let outline = language::of_path(&file).map(|language| Outline::parse(language, text)).unwrap_or_default();
@@ -251,6 +297,7 @@ impl Namer {
         let line = index.line_of(offset);
         Found {
             diagnostic: diagnostic.clone(),
+            sources: vec![diagnostic.source.clone()],
             symbol: SymbolPath::new(file, names),
             line: range.start.line + 1,
             column: u32::try_from(offset.saturating_sub(index.line_start(line))).unwrap_or(0) + 1,
@@ -262,7 +309,13 @@ impl Namer {
 pub fn all(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
     let mut namer = Namer::default();
     let mut found: Vec<Found> = Vec::new();
-    for ((file, _), snap) in snaps.iter().filter(|((file, _), _)| files.contains(file)) {
+    // As in a comparison: the parser is heard where nobody else is.
+    let others: BTreeSet<&str> =
+        snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
+    let told = |(file, provider): &Key| {
+        files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()))
+    };
+    for ((file, _), snap) in snaps.iter().filter(|(key, _)| told(key)) {
         let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
         found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));
     }

@@ -125,13 +125,10 @@ async fn a_configured_command_is_compared_like_a_server_and_agreement_is_traced(
     let config = "commands = [\"ruff\"]\n";
     let outcome = run(&project, config, "a.py:2", edit).await;
     assert_eq!(outcome["diagnostics_status"], "complete", "{outcome}");
-    let sources: Vec<&str> = outcome["new_diagnostics"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|new| new["source"].as_str())
-        .collect();
-    assert!(sources.contains(&"tool:ruff") && sources.contains(&"lsp:basedpyright"), "{outcome}");
+    let new = outcome["new_diagnostics"].as_array().expect("a list");
+    assert_eq!((new.len(), outcome["unchanged"].as_u64()), (1, Some(1)), "three say so of each place: {outcome}");
+    assert_eq!(new[0]["sources"], json!(["lsp:basedpyright", "lsp:ruff", "tool:ruff"]), "{outcome}");
+    assert_eq!(new[0]["confidence"], "high");
     let merged = entries(&outcome, "merged");
     assert_eq!(merged.len(), 1, "three said so of one place: {outcome}");
     assert!(merged[0]["about"].as_str().is_some_and(|about| about.contains("basedpyright and ruff in a.py::f")));

@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::agent::change::Changed;
 use crate::agent::config::Checks;
 use crate::agent::verdict::{Found, Status, Verdict};
+use crate::diagnostics::model::Confidence;
+use crate::diagnostics::policy::{word, words};
 
 /// Bytes of one line of the text form: 35 tokens at 3.5 bytes each, less the mark of a cut.
 const LINE: usize = 119;
@@ -24,6 +26,9 @@ pub struct Line {
     pub code: Option<String>,
     pub message: String,
     pub source: String,
+    /// Everybody who says so, `source` first.
+    pub sources: Vec<String>,
+    pub confidence: Confidence,
     /// The first line of the message, for the text form.
     #[serde(skip)]
     pub headline: String,
@@ -39,6 +44,8 @@ impl Line {
             code: found.diagnostic.code.clone(),
             message: clean(&found.diagnostic.message),
             source: found.diagnostic.source.clone(),
+            sources: found.sources.clone(),
+            confidence: found.diagnostic.confidence,
             headline: headline(&found.diagnostic.message),
         }
     }
@@ -53,14 +60,21 @@ impl Line {
         };
         let code = self.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
         let head = format!("{} {place}{code} ", self.severity);
-        let room = LINE.saturating_sub(head.len()).max(LEAST_MESSAGE);
+        let agreed = agreed(&self.sources, self.confidence);
+        let room = LINE.saturating_sub(head.len() + agreed.len()).max(LEAST_MESSAGE);
         let mut end = room.min(self.headline.len());
         while !self.headline.is_char_boundary(end) {
             end -= 1;
         }
         let rest = if end < self.headline.len() { "…" } else { "" };
-        format!("{head}{}{rest}", &self.headline[..end])
+        format!("{head}{}{rest}{agreed}", &self.headline[..end])
     }
+}
+
+/// ` (basedpyright and ruff, confidence high)`; nothing of a single source, whose word is all there is.
+pub fn agreed(sources: &[String], confidence: Confidence) -> String {
+    let names = words::names(sources);
+    if sources.len() < 2 { String::new() } else { format!(" ({names}, confidence {})", word(confidence)) }
 }
 
 /// Without control characters, on one line, cut to [`MESSAGE`] characters.
@@ -205,11 +219,17 @@ mod tests {
             code: Some("reportReturnType".into()),
             message: "Type \"str\" is not assignable to return type \"int\"".into(),
             source: "lsp:basedpyright".into(),
+            sources: vec!["lsp:basedpyright".into()],
+            confidence: Confidence::High,
             headline: "Type \"str\" is not assignable to return type \"int\"".into(),
         };
         let text = line.text("src/cart.py");
         assert_eq!(text, "error Cart::total:42 reportReturnType Type \"str\" is not assignable to return type \"int\"");
         assert!(line.text("other.py").starts_with("error src/cart.py::Cart::total:42 "));
+        let both = Line { sources: vec!["lsp:basedpyright".into(), "tool:mypy".into()], ..line };
+        let text = both.text("src/cart.py");
+        assert!(text.ends_with("… (basedpyright and mypy, confidence high)"), "{text}");
+        assert!(crate::llm::tokens::estimate(&text) <= 35, "{text}");
     }
 
     /// Every diagnostic that a case of the sample calls new, as one line of an answer.
