@@ -65,11 +65,8 @@ fn complaints(items: &[Item], fate: impl Fn(&[&Item]) -> Fate) -> Vec<Complaint>
     let files: Vec<SymbolPath> =
         items.iter().map(|item| SymbolPath::new(item.diagnostic.location.file().unwrap_or_default(), "")).collect();
     // Of two that overlap the symbol is not asked: a checker may point at a whole statement, another at a name in it.
-    let placed: Vec<Placed> = items
-        .iter()
-        .zip(&files)
-        .map(|(item, symbol)| Placed { diagnostic: &item.diagnostic, symbol })
-        .collect();
+    let placed: Vec<Placed> =
+        items.iter().zip(&files).map(|(item, symbol)| Placed { diagnostic: &item.diagnostic, symbol }).collect();
     let complaint = |group: Merged| {
         let members: Vec<&Item> = group.members.iter().map(|index| &items[*index]).collect();
         let mut diagnostic = items[group.shown].diagnostic.clone();

@@ -77,6 +77,7 @@ impl Session {
         for want in &wanted {
             task.scope.check(want)?;
         }
+        self.permit(task, &wanted)?;
         self.take_late(task).await;
         let checked = self.config.diagnostics.on_edit;
         let needs_baseline = checked && task.deferred.is_none();

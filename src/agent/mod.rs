@@ -3,6 +3,7 @@
 mod agreement;
 pub mod change;
 pub mod config;
+pub mod consent;
 pub mod evaluate;
 mod facts;
 pub mod journal;

@@ -231,6 +231,7 @@ impl Session {
         if self.model.needs_providers() {
             self.refuse_blind(&documents, &known)?;
         }
+        self.begin_on_reports(&task).await?;
         task.remember_start(&known);
         let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);
         tracing::info!(?risk, "a task begins");

@@ -180,10 +180,7 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
     let mut namer = Namer::default();
     let text_of = |file: &str| text_of(after, file).and_then(|snap| snap.text.as_deref());
     for complaint in agreement::after(&new) {
-        let mut name = || Found {
-            sources: complaint.sources.clone(),
-            ..namer.name(&complaint.diagnostic, text_of)
-        };
+        let mut name = || Found { sources: complaint.sources.clone(), ..namer.name(&complaint.diagnostic, text_of) };
         match complaint.fate {
             Fate::New => verdict.new.push(name()),
             Fate::Revealed => verdict.revealed.push(name()),
@@ -210,9 +207,7 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
 /// What was said before by those who have not spoken since, of files that others have spoken of.
 fn unheard(before: &Snaps, after: &Snaps) -> Vec<Item> {
     let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
-    let silent = |key: &Key| {
-        key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key)
-    };
+    let silent = |key: &Key| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
     let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
     said.map(|diagnostic| Item { diagnostic: diagnostic.clone(), fate: Fate::Unknown }).collect()
 }
@@ -310,11 +305,9 @@ pub fn all(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
     let mut namer = Namer::default();
     let mut found: Vec<Found> = Vec::new();
     // As in a comparison: the parser is heard where nobody else is.
-    let others: BTreeSet<&str> =
-        snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
-    let told = |(file, provider): &Key| {
-        files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()))
-    };
+    let others: BTreeSet<&str> = snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
+    let told =
+        |(file, provider): &Key| files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()));
     for ((file, _), snap) in snaps.iter().filter(|(key, _)| told(key)) {
         let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
         found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));

@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod consent;
 mod diff;
 mod headless;
 mod model;

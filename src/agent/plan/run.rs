@@ -97,6 +97,7 @@ impl Session {
         while let Some(index) = plan.steps.iter().position(|step| step.state == State::Open) {
             plan.steps[index].state = State::Running;
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
+            task.consent.withheld.clear();
             let mark = task.journal.checkpoints.len();
             let result = self.run_step(plan, index, task, cancel).await;
             task.scope = whole.clone();
@@ -109,6 +110,10 @@ impl Session {
                 }
             };
             (plan.steps[index].state, plan.steps[index].outcome) = (state, outcome);
+            task.question = task.consent.question(index, &plan.steps[index].title, state, mark);
+            if task.question.is_some() {
+                break;
+            }
             task.plan_errors += u32::from(state == State::Failed);
             (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
             facts.invalid = self.invalid_steps(plan).await;

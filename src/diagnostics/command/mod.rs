@@ -170,9 +170,7 @@ impl CommandProvider {
     fn report(&self, file: &FileText, answer: &Answer, saved: bool, elapsed_ms: u64) -> Report {
         let (freshness, diagnostics, note) = match answer {
             Err((freshness, why)) => (*freshness, Vec::new(), Some(why.clone())),
-            Ok(_) if !saved => {
-                (Freshness::Unavailable, Vec::new(), Some(UNSAVED.to_owned()))
-            }
+            Ok(_) if !saved => (Freshness::Unavailable, Vec::new(), Some(UNSAVED.to_owned())),
             Ok(output) => {
                 let index = LineIndex::new(&file.text);
                 let about = output.findings.iter().filter(|finding| self.is_about(finding, &file.path));

@@ -309,8 +309,7 @@ impl Door {
         }
         let commands = beside::commands(&ready.commands, root.path())
             .map_err(|why| Failure::new(Kind::Config, why, "see :help sextant-options"))?;
-        let editor =
-            Arc::new(NvimEditor::new(root.path().to_owned(), Arc::clone(channel), Commands::new(commands)));
+        let editor = Arc::new(NvimEditor::new(root.path().to_owned(), Arc::clone(channel), Commands::new(commands)));
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
         let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));

@@ -13,6 +13,7 @@ fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLi
         code: code.into(),
         message: message.into(),
         source: "lsp:basedpyright".into(),
+        confidence: String::new(),
     }
 }
 

@@ -40,6 +40,7 @@ fn line(severity: &str, code: &str, message: &str) -> DiagnosticLine {
         code: code.into(),
         message: message.into(),
         source: "lsp:basedpyright".into(),
+        confidence: String::new(),
     }
 }
 
