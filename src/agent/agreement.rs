@@ -21,6 +21,14 @@ pub enum Fate {
 pub struct Item {
     pub diagnostic: Diagnostic,
     pub fate: Fate,
+    /// What it said before, where it stays in other words.
+    pub was: Option<String>,
+}
+
+impl Item {
+    pub fn new(diagnostic: Diagnostic, fate: Fate) -> Self {
+        Self { diagnostic, fate, was: None }
+    }
 }
 
 /// One complaint with all who have it.
@@ -31,6 +39,7 @@ pub struct Complaint {
     /// Its source first.
     pub sources: Vec<String>,
     pub fate: Fate,
+    pub was: Option<String>,
 }
 
 /// The complaints after a change: new, revealed, or there before.
@@ -73,7 +82,8 @@ fn complaints(items: &[Item], fate: impl Fn(&[&Item]) -> Fate) -> Vec<Complaint>
         if independent_sources(&group.sources) > 1 {
             diagnostic.confidence = raised(diagnostic.confidence);
         }
-        Complaint { diagnostic, fate: fate(&members), sources: group.sources }
+        let was = items[group.shown].was.clone();
+        Complaint { diagnostic, fate: fate(&members), sources: group.sources, was }
     };
     merge::merge(&placed).into_iter().map(complaint).collect()
 }
@@ -109,11 +119,11 @@ mod tests {
     }
 
     fn pyright(fate: Fate) -> Item {
-        Item { diagnostic: said("lsp:basedpyright", "reportUndefinedVariable", Severity::Error, 3), fate }
+        Item::new(said("lsp:basedpyright", "reportUndefinedVariable", Severity::Error, 3), fate)
     }
 
     fn ruff(fate: Fate) -> Item {
-        Item { diagnostic: said("lsp:ruff", "F821", Severity::Error, 3), fate }
+        Item::new(said("lsp:ruff", "F821", Severity::Error, 3), fate)
     }
 
     fn fates(complaints: &[Complaint]) -> Vec<Fate> {
@@ -149,7 +159,7 @@ mod tests {
         hint.diagnostic.severity = Severity::Hint;
         assert_eq!(fates(&after(&[pyright(Fate::New), hint])), [Fate::New]);
         assert_eq!(fates(&after(&[pyright(Fate::Revealed), ruff(Fate::New)])), [Fate::Revealed]);
-        let elsewhere = Item { diagnostic: said("lsp:ruff", "F821", Severity::Error, 9), fate: Fate::Stays };
+        let elsewhere = Item::new(said("lsp:ruff", "F821", Severity::Error, 9), Fate::Stays);
         assert_eq!(fates(&after(&[pyright(Fate::New), elsewhere])), [Fate::New, Fate::Stays]);
     }
 

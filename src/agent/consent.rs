@@ -16,12 +16,12 @@ use crate::agent::tools::tool_failure;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Placed};
-use crate::diagnostics::model::Diagnostic;
+use crate::diagnostics::model::{Confidence, Diagnostic};
 use crate::diagnostics::policy::decide::{self, ChangeSize};
 use crate::diagnostics::policy::{Effect, Limits, Trace, stop};
 use crate::diagnostics::syntax;
 use crate::edits::apply::apply;
-use crate::llm::ask;
+use crate::llm::ask::{self, Ask};
 use crate::symbols::language;
 use crate::symbols::outline::{Kind as SymbolKind, Outline};
 use crate::symbols::path::SymbolPath;
@@ -47,6 +47,8 @@ pub struct Consent {
     pub(crate) allowed: BTreeSet<String>,
     /// What the step that runs was kept from deleting.
     pub(crate) withheld: BTreeSet<String>,
+    /// Whether the open steps were planned anew since the user approved the plan: nobody has agreed to their words.
+    pub(crate) replanned: bool,
 }
 
 impl Consent {
@@ -57,7 +59,7 @@ impl Consent {
         }
         let what: Vec<&str> = self.withheld.iter().map(String::as_str).collect();
         let text = format!(
-            "Step {} (“{title}”) would delete {}, which the plan does not say. To do the step again allows it. What now?",
+            "Step {} (“{title}”) would delete {}, which the approved plan does not say. To do the step again allows it. What now?",
             step + 1,
             what.join(", ")
         );
@@ -157,7 +159,9 @@ impl Session {
         };
         let step = task.step.max(1);
         if let Some(reason) = decide::takes_away(&change) {
-            let asked = |path: &String| task.consent.allowed.contains(path) || says(&task.request, path, &task.scope);
+            let heard = basis == Basis::Reported || !task.consent.replanned;
+            let asked =
+                |path: &String| task.consent.allowed.contains(path) || heard && says(&task.request, path, &task.scope);
             let (said, unsaid): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
             for path in said {
                 let who =
@@ -189,15 +193,21 @@ impl Session {
     /// # Errors
     /// With the figures and the way out.
     pub(crate) async fn begin_on_reports(&self, task: &Task) -> Result<(), Failure> {
-        let driven = self.model.needs_providers() || ask::mends_reports(&task.request);
-        if !driven || !self.config.diagnostics.on_edit {
+        let driven = self.model.needs_providers() && ask::classify(&task.request) == Ask::Repair;
+        if !(driven || ask::mends_reports(&task.request)) || !self.config.diagnostics.on_edit {
             return Ok(());
         }
         let found = self.in_scope(&task.scope).await;
         let items: Vec<Placed> =
             found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
         let items: Vec<Placed> = merge::merge(&items).iter().map(|group| items[group.shown]).collect();
-        let diagnostics: Vec<&Diagnostic> = items.iter().map(|item| item.diagnostic).collect();
+        // What names no place is a hint, as in `unplaced_is_low`.
+        let believed = |item: &Placed| match item.diagnostic.location.file() {
+            Some(_) => item.diagnostic.clone(),
+            None => Diagnostic { confidence: Confidence::Low, ..item.diagnostic.clone() },
+        };
+        let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
+        let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
         let known = self.known().await;
         // A language model can work without any; what lives on the providers' words cannot.
         let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !self.model.needs_providers();
@@ -219,7 +229,7 @@ impl Session {
 fn unasked(basis: Basis, what: &str) -> Failure {
     match basis {
         Basis::Approved => tool_failure(
-            format!("this would delete {what}, which the plan does not say; nothing was written"),
+            format!("this would delete {what}, which the approved plan does not say; nothing was written"),
             "do the step without it; where it cannot be done without, end the step, and the user is asked",
         ),
         _ => tool_failure(

@@ -38,7 +38,8 @@ impl Session {
         let found = first_ones(task, self.in_scope(&task.scope).await);
         let fixes = self.offers(task, &found, FIXES, Deadline::after_ms(OFFERS_MS)).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
-        let (seen, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+        let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+        task.note_left_out(&left);
         task.note_seen(&seen);
         StepInput {
             query: task.request.clone(),
@@ -193,8 +194,9 @@ fn line(seen: &Weighed) -> DiagnosticLine {
     }
 }
 
-/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes.
-fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weighed>, Vec<FixOffer>) {
+/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes
+/// second.
+fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weighed>, Vec<Found>, Vec<FixOffer>) {
     let fixable: BTreeSet<usize> = fixes.iter().filter_map(|fix| fix.diagnostic).collect();
     let mut kept: Vec<usize> = fixable.iter().copied().take(most).collect();
     kept.extend((0..found.len()).filter(|index| !fixable.contains(index)).take(most.saturating_sub(kept.len())));
@@ -207,5 +209,7 @@ fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weigh
             None => Some(fix),
         })
         .collect();
-    (kept.iter().filter_map(|index| found.get(*index).cloned()).collect(), fixes)
+    let left = found.iter().enumerate().filter(|(index, _)| place(*index).is_none());
+    let left = left.map(|(_, seen)| seen.found.clone()).collect();
+    (kept.iter().filter_map(|index| found.get(*index).cloned()).collect(), left, fixes)
 }

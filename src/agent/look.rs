@@ -12,6 +12,7 @@ use crate::agent::task::Task;
 use crate::agent::verdict;
 use crate::base::deadline::Deadline;
 use crate::diagnostics::model::{Diagnostic, Freshness, Report};
+use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
 
 impl Session {
@@ -90,6 +91,10 @@ impl Session {
             {
                 self.ledger.lock().await.take(&report, &Arc::from(document.text));
                 arrived.insert((report.file, report.provider));
+            } else {
+                let about = format!("late report of {} on {}", report.provider, report.file);
+                let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
+                task.trace.push(task.step.max(1), entry);
             }
         }
         let Some(pending) = task.pending.as_mut() else { return };

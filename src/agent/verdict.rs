@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use crate::agent::agreement::{self, Fate, Item};
 use crate::agent::ledger::{Key, Snap, Snaps};
+use crate::agent::tools::answer::headline;
 use crate::base::text::{Encoding, LineIndex};
-use crate::diagnostics::delta::{Change, FileChange, delta};
+use crate::diagnostics::delta::{Change, FileChange, How, delta};
 use crate::diagnostics::model::{Diagnostic, Freshness, Report, Severity};
 use crate::diagnostics::syntax;
 use crate::symbols::language;
@@ -63,6 +64,8 @@ pub struct Verdict {
     pub revealed: Vec<Found>,
     pub fixed: Vec<Diagnostic>,
     pub unchanged: usize,
+    /// Of the unchanged, those that say it in other words, and what they said before.
+    pub updated: Vec<(Found, String)>,
     pub masked: usize,
     /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
     pub pending: Vec<String>,
@@ -76,6 +79,7 @@ impl Verdict {
             revealed: Vec::new(),
             fixed: Vec::new(),
             unchanged: 0,
+            updated: Vec::new(),
             masked: 0,
             pending: Vec::new(),
         }
@@ -184,7 +188,10 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
         match complaint.fate {
             Fate::New => verdict.new.push(name()),
             Fate::Revealed => verdict.revealed.push(name()),
-            _ => verdict.unchanged += 1,
+            _ => {
+                verdict.unchanged += 1;
+                verdict.updated.extend(complaint.was.clone().map(|was| (name(), was)));
+            }
         }
     }
     for complaint in agreement::before(&old) {
@@ -209,7 +216,7 @@ fn unheard(before: &Snaps, after: &Snaps) -> Vec<Item> {
     let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
     let silent = |key: &Key| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
     let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
-    said.map(|diagnostic| Item { diagnostic: diagnostic.clone(), fate: Fate::Unknown }).collect()
+    said.map(|diagnostic| Item::new(diagnostic.clone(), Fate::Unknown)).collect()
 }
 
 fn known_of_others(before: &Snaps, after: &Snaps, key: &Key) -> bool {
@@ -245,7 +252,7 @@ fn compare_provider(
     let (old, new) = (side(before), side(after));
     let unchanged_files = |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
     if keys.iter().all(|key| unchanged_files(&key)) {
-        let stays = |diagnostic: Diagnostic| Item { diagnostic, fate: Fate::Stays };
+        let stays = |diagnostic: Diagnostic| Item::new(diagnostic, Fate::Stays);
         old_items.extend(old.into_iter().map(stays));
         new_items.extend(new.into_iter().map(stays));
         return;
@@ -264,9 +271,14 @@ fn compare_provider(
     result.masked.iter().for_each(|index| was[*index] = Fate::Masked);
     result.new.iter().for_each(|index| is[*index] = Fate::New);
     result.revealed.iter().for_each(|index| is[*index] = Fate::Revealed);
-    let item = |(diagnostic, fate)| Item { diagnostic, fate };
-    old_items.extend(old.into_iter().zip(was).map(item));
+    let first = new_items.len();
+    let item = |(diagnostic, fate)| Item::new(diagnostic, fate);
     new_items.extend(new.into_iter().zip(is).map(item));
+    for pair in result.persisting.iter().filter(|pair| pair.how == How::Updated) {
+        let (then, now) = (headline(&old[pair.before].message), &mut new_items[first + pair.after]);
+        now.was = (then != headline(&now.diagnostic.message)).then_some(then);
+    }
+    old_items.extend(old.into_iter().zip(was).map(item));
 }
 
 /// Finds the symbol of a diagnostic; parses each file once.
@@ -322,53 +334,4 @@ pub fn text_of<'a>(snaps: &'a Snaps, file: &str) -> Option<&'a Snap> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::agent::ledger::Snap;
-
-    fn report(provider: &str, freshness: Freshness) -> Report {
-        Report {
-            provider: provider.into(),
-            file: "a.py".into(),
-            diagnostics: Vec::new(),
-            freshness,
-            version: None,
-            wanted_version: None,
-            elapsed_ms: 0,
-            note: None,
-        }
-    }
-
-    fn snaps(providers: &[&str], text: &str) -> Snaps {
-        let snap = |provider: &str| {
-            let found = if provider == syntax::NAME { syntax::check("a.py", text) } else { None };
-            Arc::new(Snap { text: Some(text.into()), diagnostics: found.unwrap_or_default() })
-        };
-        providers.iter().map(|provider| (("a.py".to_owned(), (*provider).to_owned()), snap(provider))).collect()
-    }
-
-    #[test]
-    fn a_text_that_only_the_parser_saw_is_never_complete() {
-        let exact = |provider| report(provider, Freshness::Exact);
-        let alone = status(&[exact(syntax::NAME)]);
-        assert_eq!(alone, (Status::Partial, vec!["all but the syntax (a.py)".to_owned()]));
-        assert_eq!(status(&[exact(syntax::NAME), exact("lsp:x")]), (Status::Complete, Vec::new()));
-        let silent = status(&[exact(syntax::NAME), report("lsp:x", Freshness::Timeout)]);
-        assert_eq!(silent, (Status::Partial, vec!["x (a.py)".to_owned()]));
-        let mut verdict = Verdict::without(Status::Complete);
-        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME], ""));
-        assert_eq!(verdict.status, Status::Partial);
-        let mut verdict = Verdict::without(Status::Complete);
-        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME, "lsp:x"], ""));
-        assert_eq!((verdict.status, verdict.pending.len()), (Status::Complete, 0));
-    }
-
-    #[test]
-    fn the_parser_counts_where_nobody_else_is_known() {
-        let (good, bad) = ("x = 1\n", "x = (1\n");
-        let new = |providers: &[&str]| compare(&snaps(providers, good), &snaps(providers, bad), &[], &[]).new.len();
-        assert_eq!((new(&[syntax::NAME]), new(&[syntax::NAME, "lsp:x"])), (1, 0));
-    }
-}
+mod tests;

@@ -60,7 +60,7 @@ async fn a_deletion_that_the_plan_does_not_say_is_asked_and_the_answer_allows_it
     nvim.keys("<CR>").await;
     let asked = nvim.wait("SextantQuestion").await;
     let text = asked["text"].as_str().unwrap_or_default();
-    assert!(text.contains("would delete a.py::helper, which the plan does not say"), "{asked}");
+    assert!(text.contains("would delete a.py::helper, which the approved plan does not say"), "{asked}");
     nvim.wait("SextantFinished").await;
     assert_eq!(project.read("a.py"), TEXT);
     server.push(delete());
@@ -78,8 +78,8 @@ fn too_much_to_weigh_is_said_with_the_figures_and_a_kind_may_be_named() {
     let stopped = sextant(&project, &["ask", "fix this", "--file", "a.py"]);
     let said = String::from_utf8_lossy(&stopped.stderr).into_owned();
     assert!(!stopped.status.success(), "{said}");
-    assert!(said.contains("nothing was begun: a.py has 211 diagnostics: too many to weigh"), "{said}");
-    assert!(said.contains("undefined name (210), unused import (1)"), "the way out: {said}");
+    assert!(said.contains("nothing was begun: a.py has 212 diagnostics: too many to weigh"), "{said}");
+    assert!(said.contains("undefined name (210), I001 (1), unused import (1)"), "the way out: {said}");
     let named = sextant(&project, &["ask", "fix the unused imports", "--file", "a.py"]);
     assert!(named.status.success(), "{}", String::from_utf8_lossy(&named.stderr));
     assert!(!project.read("a.py").contains("import os"), "what was named is looked at first");

@@ -45,6 +45,7 @@ impl Session {
         }
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
+        task.consent.replanned = false;
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
@@ -156,6 +157,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<bool, Failure> {
         task.replans += 1;
+        task.consent.replanned = true;
         task.plan_errors = 0;
         self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
         let files = Vec::new();

@@ -29,6 +29,9 @@ pub struct Line {
     /// Everybody who says so, `source` first.
     pub sources: Vec<String>,
     pub confidence: Confidence,
+    /// What it said before, of one that is not new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
     /// The first line of the message, for the text form.
     #[serde(skip)]
     pub headline: String,
@@ -46,6 +49,7 @@ impl Line {
             source: found.diagnostic.source.clone(),
             sources: found.sources.clone(),
             confidence: found.diagnostic.confidence,
+            was: None,
             headline: headline(&found.diagnostic.message),
         }
     }
@@ -105,6 +109,9 @@ pub struct EditAnswer {
     pub more: usize,
     pub fixed: usize,
     pub unchanged: usize,
+    /// Of the unchanged, those that say something else now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated: Vec<Line>,
     pub masked: usize,
     pub revealed: Vec<Line>,
     pub diagnostics_status: Status,
@@ -133,6 +140,7 @@ impl EditAnswer {
             new_diagnostics: shown,
             fixed: verdict.fixed_from(checks.severity_floor),
             unchanged: verdict.unchanged,
+            updated: updated(verdict, checks),
             masked: verdict.masked,
             revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
             diagnostics_status: verdict.status,
@@ -150,6 +158,10 @@ impl EditAnswer {
         out.extend(self.new_diagnostics.iter().map(line));
         if self.more > 0 {
             out.push(format!("  and {} more", self.more));
+        }
+        if !self.updated.is_empty() {
+            out.push("unchanged, in other words than before:".to_owned());
+            out.extend(self.updated.iter().map(line));
         }
         if !self.revealed.is_empty() {
             out.push("seen again after an earlier error went away:".to_owned());
@@ -180,6 +192,11 @@ impl EditAnswer {
             if self.masked > 0 { format!(", {} hidden by a syntax error", self.masked) } else { String::new() };
         format!("diagnostics{known}: {total} new, {} fixed, {} unchanged{masked}", self.fixed, self.unchanged)
     }
+}
+
+fn updated(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
+    let worth = verdict.updated.iter().filter(|(found, _)| found.diagnostic.severity <= checks.severity_floor);
+    worth.take(checks.max).map(|(found, was)| Line { was: Some(was.clone()), ..Line::of(found) }).collect()
 }
 
 fn list(symbols: &[String]) -> String {
@@ -221,6 +238,7 @@ mod tests {
             source: "lsp:basedpyright".into(),
             sources: vec!["lsp:basedpyright".into()],
             confidence: Confidence::High,
+            was: None,
             headline: "Type \"str\" is not assignable to return type \"int\"".into(),
         };
         let text = line.text("src/cart.py");

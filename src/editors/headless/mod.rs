@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::future::join_all;
-use tokio::sync::RwLock;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{RwLock, watch};
 
 use crate::base::deadline::Deadline;
 use crate::base::text::Range;
@@ -81,6 +81,11 @@ impl HeadlessEditor {
     pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
         self.commands = Commands::new(commands);
         self
+    }
+
+    /// Changes with every late answer of a command.
+    pub fn command_news(&self) -> watch::Receiver<u64> {
+        self.commands.news()
     }
 
     /// Ends all servers, by force where the deadline passes.

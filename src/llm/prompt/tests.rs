@@ -166,6 +166,19 @@ fn the_prefix_never_changes_and_the_facts_are_there() {
 }
 
 #[test]
+fn doubt_is_said_and_many_diagnostics_are_summed_up_first() {
+    let mut input = task();
+    input.diagnostics[1].confidence = "medium".into();
+    let user = prompt::step(&input).user;
+    assert!(user.contains("reportUndefinedVariable [basedpyright, confidence medium] "), "{user}");
+    let groups = vec!["a.py::f: 9 errors (undefined name)".to_owned()];
+    let many = PlanInput { diagnostics: input.diagnostics, groups, ..PlanInput::default() };
+    let user = prompt::plan(&many).user;
+    let at = |text: &str| user.find(text).unwrap_or_else(|| panic!("{text}: {user}"));
+    assert!(at("a.py::f: 9 errors") < at("\nDiagnostics:"), "{user}");
+}
+
+#[test]
 fn the_last_line_says_what_the_structure_tells() {
     let last = |input: &StepInput| prompt::step(input).user.lines().last().unwrap_or_default().to_owned();
     assert!(last(&StepInput { query: "Explica f".into(), ..task() }).contains("reads like a question: edit nothing"));
