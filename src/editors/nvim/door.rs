@@ -16,7 +16,6 @@ use crate::agent::plan::Steps;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
-use crate::diagnostics::command::background::Commands;
 use crate::diagnostics::command::config::{CommandConfig, Wish};
 use crate::editor::event::Event;
 use crate::editors::nvim::beside;
@@ -309,7 +308,8 @@ impl Door {
         }
         let commands = beside::commands(&ready.commands, root.path())
             .map_err(|why| Failure::new(Kind::Config, why, "see :help sextant-options"))?;
-        let editor = Arc::new(NvimEditor::new(root.path().to_owned(), Arc::clone(channel), Commands::new(commands)));
+        let editor = NvimEditor::new(root.path().to_owned(), Arc::clone(channel)).with_commands(commands);
+        let editor = Arc::new(editor);
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
         let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));

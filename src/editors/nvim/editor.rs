@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::base::deadline::Deadline;
 use crate::base::path;
 use crate::base::text::{Encoding, LineIndex, Range};
+use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::Commands;
 use crate::diagnostics::model::{Freshness, Report};
 use crate::editor::error::EditorError;
@@ -36,8 +37,16 @@ pub struct NvimEditor {
 }
 
 impl NvimEditor {
-    pub fn new(root: PathBuf, channel: Arc<Channel>, commands: Commands) -> Self {
+    pub fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
+        let commands = Commands::new(Vec::new());
         Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands }
+    }
+
+    /// Asks these beside the editor's clients.
+    #[must_use]
+    pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
+        self.commands = Commands::new(commands);
+        self
     }
 
     /// A client answered after its deadline.
