@@ -17,7 +17,6 @@ use crate::diagnostics::model::Report;
 use crate::diagnostics::program;
 use crate::diagnostics::syntax;
 use crate::editors::nvim::editor::NvimEditor;
-use crate::editors::nvim::wire::Facts;
 
 /// The commands of a workspace. Their programs are looked for in `PATH`, never inside of the project.
 ///
@@ -46,36 +45,39 @@ pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Sess
 }
 
 impl NvimEditor {
+    /// The text as it was read last: whoever asks about a file has just read or changed it, and holds the answer
+    /// against that version. Reading it again would only cost Neovim time.
+    async fn last_read(&self, path: &str) -> Option<(i64, Arc<str>)> {
+        match self.known(path) {
+            Some(known) => Some(known),
+            None => self.fetch(path).await.ok().map(|(facts, text)| (facts.version, text)),
+        }
+    }
+
     pub(super) async fn beside(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         let paths: Vec<(&String, bool)> =
             edited.iter().map(|path| (path, true)).chain(bystanders.iter().map(|path| (path, false))).collect();
-        let reads = join_all(paths.iter().map(|(path, _)| self.fetch(path)));
+        let reads = join_all(paths.iter().map(|(path, _)| self.last_read(path)));
         // The same deadline for all: who has no text in time has nothing to be asked about.
         let Ok(texts) = tokio::time::timeout(deadline.left(), reads).await else { return Vec::new() };
-        let known: Vec<(&String, bool, Facts, Arc<str>)> = paths
+        let known: Vec<Asked> = paths
             .into_iter()
             .zip(texts)
-            .filter_map(|((path, edited), read)| read.ok().map(|(facts, text)| (path, edited, facts, text)))
+            .filter_map(|((path, edited), read)| {
+                let (version, text) = read?;
+                Some(Asked { path: path.clone(), text: text.to_string(), version, edited })
+            })
             .collect();
         let mut reports: Vec<Report> = known
             .iter()
-            .filter_map(|(path, _, facts, text)| {
+            .filter_map(|file| {
                 let start = Instant::now();
-                let report = syntax::report(path, text, Some(facts.version), 0)?;
+                let report = syntax::report(&file.path, &file.text, Some(file.version), 0)?;
                 let elapsed_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
                 Some(Report { elapsed_ms, ..report })
             })
             .collect();
-        if !self.commands.is_empty() {
-            let asked = |(path, edited, facts, text): (&String, bool, Facts, Arc<str>)| Asked {
-                path: path.clone(),
-                text: text.to_string(),
-                version: facts.version,
-                edited,
-            };
-            let asked: Vec<Asked> = known.into_iter().map(asked).collect();
-            reports.extend(self.commands.ask(&asked, deadline).await);
-        }
+        reports.extend(self.commands.ask(&known, deadline).await);
         reports
     }
 }

@@ -66,7 +66,7 @@ impl NvimEditor {
         path::relative(&self.root, Path::new(absolute)).unwrap_or_else(|| absolute.to_owned())
     }
 
-    fn known(&self, relative: &str) -> Option<(i64, Arc<str>)> {
+    pub(super) fn known(&self, relative: &str) -> Option<(i64, Arc<str>)> {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(relative).cloned()
     }
 
