@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod consent;
+mod demo;
 mod diff;
 mod headless;
 mod model;
