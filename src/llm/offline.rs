@@ -175,7 +175,9 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
     let (because, expect) = if lines.is_empty() {
         ("a language server offers it for this file".to_owned(), "no new diagnostics".to_owned())
     } else {
-        let because: Vec<String> = lines.iter().map(|line| format!("{}: {}", named(line), line.message)).collect();
+        let claim =
+            |line: &&DiagnosticLine| format!("{}{}{}: {}", reporter(line), named(line), belief(line), line.message);
+        let because: Vec<String> = lines.iter().map(claim).collect();
         let gone: Vec<String> = lines.iter().map(|line| named(line)).collect();
         let verb = if gone.len() == 1 { "is" } else { "are" };
         (because.join("; "), format!("{} {verb} no longer reported in {symbol}, nothing new is", gone.join(", ")))
