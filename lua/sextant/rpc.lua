@@ -133,6 +133,8 @@ local function start(options)
   local theirs = {
     model = options.model,
     mode = options.mode,
+    -- An empty table would be an object there.
+    commands = #options.commands > 0 and options.commands or nil,
     diagnostics = options.diagnostics,
     save = options.save,
     quickfix = options.quickfix,

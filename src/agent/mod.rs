@@ -1,7 +1,9 @@
 //! The agent: one loop from a request to a judged change, the same behind every door.
 
+mod agreement;
 pub mod change;
 pub mod config;
+pub mod consent;
 pub mod evaluate;
 mod facts;
 pub mod journal;

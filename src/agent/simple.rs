@@ -146,7 +146,9 @@ impl Session {
         {
             text = format!("{text}\n{}", answer::deferred(&verdict, &self.config.diagnostics));
         }
-        let came_of_it = crate::agent::tools::answer::headline(&text);
+        // Of an edit also what it did to the diagnostics: whether what it was for is gone.
+        let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
+        let came_of_it = answer::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
         let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
         task.trace.push(step, Trace::new(Effect::Acted, about, self.model.name(), reason));
         self.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
@@ -234,6 +236,7 @@ impl Session {
         if self.model.needs_providers() {
             self.refuse_blind(&documents, &known)?;
         }
+        self.begin_on_reports(&task).await?;
         task.remember_start(&known);
         self.remember_start(&mut task).await;
         let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::agent::consent::Consent;
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
@@ -56,6 +57,8 @@ pub struct Task {
     pub plan_errors: u32,
     /// Plans made anew by the task itself.
     pub replans: u32,
+    /// What the user has allowed beyond what was asked for, and what waits for a word.
+    pub consent: Consent,
     /// What the user is asked before the plan goes on.
     pub question: Option<Question>,
     /// What it may cost and break; for the user to know.
@@ -98,6 +101,7 @@ impl Task {
             shown: false,
             plan_errors: 0,
             replans: 0,
+            consent: Consent::default(),
             question: None,
             risk: None,
             notes: Notes::default(),

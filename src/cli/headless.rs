@@ -128,8 +128,8 @@ async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
     let model = models::make(&settings.model)?;
     let (events, queue) = unbounded_channel();
     let printer = tokio::spawn(print(queue, arguments.json));
-    let editor =
-        Arc::new(HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers));
+    let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
+    let editor = Arc::new(editor.with_commands(settings.commands));
     let mut request = arguments.request()?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());

@@ -64,6 +64,10 @@ pub fn plan(input: &PlanInput) -> Prompt {
     facts.workspace(&input.workspace);
     facts.memory(&input.memory, input.memory_tokens.unwrap_or(PLAN_MEMORY_TOKENS));
     facts.sources(&input.sources);
+    if !input.groups.is_empty() {
+        let groups: Vec<String> = input.groups.iter().map(|group| clean(group, MESSAGE_CHARS)).collect();
+        facts.block("All diagnostics, summed up by symbol and by kind", &groups.join("\n"));
+    }
     facts.diagnostics(&input.diagnostics);
     facts.fixes(&input.fixes);
     if !input.problems.is_empty() {
@@ -209,7 +213,12 @@ impl Facts {
             .map(|(i, line)| {
                 let (symbol, message) = (self.short(&line.symbol), clean(&line.message, MESSAGE_CHARS));
                 let source = line.source.split_once(':').map_or(line.source.as_str(), |(_, name)| name);
-                format!("{i}: {} {symbol} {} [{source}] {message}", line.severity, line.code)
+                // What is believed is the rule; only doubt is worth the tokens.
+                let doubt = match line.confidence.as_str() {
+                    "" | "high" => String::new(),
+                    confidence => format!(", confidence {confidence}"),
+                };
+                format!("{i}: {} {symbol} {} [{source}{doubt}] {message}", line.severity, line.code)
             })
             .collect();
         if lines.len() > DIAGNOSTICS {

@@ -17,8 +17,11 @@ pub struct DiagnosticLine {
     pub symbol: String,
     pub code: String,
     pub message: String,
-    /// `lsp:basedpyright`.
+    /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
     pub source: String,
+    /// `high`, `medium`, `low`: how far it is believed.
+    #[serde(default)]
+    pub confidence: String,
 }
 
 /// A quick fix or source action that a language server offers.
@@ -108,6 +111,9 @@ pub struct PlanInput {
     pub sources: Vec<(String, String)>,
     pub workspace: Vec<String>,
     pub diagnostics: Vec<DiagnosticLine>,
+    /// All that is in scope, summed up by symbol and by theme, where it is more than a few.
+    #[serde(default)]
+    pub groups: Vec<String>,
     pub fixes: Vec<FixOffer>,
     /// What was wrong with the last plan, when it is asked again.
     pub problems: Vec<String>,

@@ -108,7 +108,7 @@ def transcript(project: pathlib.Path, place: pathlib.Path, binary: pathlib.Path)
     if changed:
         fail(f"the workspace is not what it was: {', '.join(changed)}")
     size = sum(len(content) for content in after.values())
-    print(f"\nThe workspace is what it was, byte for byte ({len(after)} files, {size} bytes).", flush=True)
+    print(f"\nThe workspace is what it was, byte for byte ({len(after)} files, {size} bytes; .sextant/ is Sextant's own).", flush=True)
 
 
 def main() -> int:

@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod consent;
 mod demo;
 mod diff;
 mod headless;

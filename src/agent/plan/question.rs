@@ -17,6 +17,8 @@ pub struct Question {
     pub text: String,
     /// Checkpoints of the task before the step.
     pub mark: usize,
+    /// Symbols that may be deleted where the answer is to do the step again.
+    pub allows: Vec<String>,
 }
 
 /// The answers, in the order in which they are offered.
@@ -26,7 +28,7 @@ pub const OPTIONS: [&str; 4] =
 impl Question {
     pub(super) fn new(step: usize, title: &str, trigger: &Trigger, mark: usize) -> Self {
         let text = format!("Step {} (“{title}”): {}. What now?", step + 1, trigger.words());
-        Self { step, text, mark }
+        Self { step, text, mark, allows: Vec::new() }
     }
 }
 
@@ -46,7 +48,10 @@ impl Session {
         }
         match choice {
             1 => {}
-            2 => plan.steps[question.step].state = State::Open,
+            2 => {
+                task.consent.allowed.extend(question.allows);
+                plan.steps[question.step].state = State::Open;
+            }
             3 => {
                 if let Err(failure) = self.roll_back_to(task, question.mark).await {
                     task.question = Some(question);

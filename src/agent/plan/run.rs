@@ -46,6 +46,7 @@ impl Session {
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
         task.notes.start_clock();
+        task.consent.replanned = false;
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
@@ -99,6 +100,7 @@ impl Session {
         while let Some(index) = plan.steps.iter().position(|step| step.state == State::Open) {
             plan.steps[index].state = State::Running;
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
+            task.consent.withheld.clear();
             let mark = task.journal.checkpoints.len();
             let result = self.run_step(plan, index, task, cancel).await;
             task.scope = whole.clone();
@@ -112,6 +114,10 @@ impl Session {
             };
             (plan.steps[index].state, plan.steps[index].outcome) = (state, outcome);
             self.remember_step(plan, index, task).await;
+            task.question = task.consent.question(index, &plan.steps[index].title, state, mark);
+            if task.question.is_some() {
+                break;
+            }
             task.plan_errors += u32::from(state == State::Failed);
             (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
             facts.invalid = self.invalid_steps(plan).await;
@@ -154,6 +160,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<bool, Failure> {
         task.replans += 1;
+        task.consent.replanned = true;
         task.plan_errors = 0;
         self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
         let files = Vec::new();

@@ -1,5 +1,6 @@
 //! Neovim as an editor: msgpack-RPC over stdio to the Lua layer. Only this folder names nvim-rs.
 
+mod beside;
 pub mod channel;
 mod convert;
 mod door;

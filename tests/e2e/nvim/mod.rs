@@ -3,6 +3,7 @@
 mod apply;
 pub mod ask;
 mod buffers;
+mod commands;
 mod failures;
 mod memory;
 mod modes;
