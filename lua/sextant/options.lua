@@ -30,14 +30,27 @@ M.defaults = {
   limits = {
     -- The most steps of one task.
     steps = 25,
+    -- The most tokens of one task, its most seconds, and the most that it may cost; 0 is no limit.
+    tokens = 0,
+    seconds = 0,
+    cost = 0,
+    -- What a million tokens of questions, and of answers, cost with your model; 0 where you do not know.
+    prompt_price = 0,
+    completion_price = 0,
+    -- Seconds after which a command is killed.
+    command_seconds = 60,
   },
+  -- Commands that the agent may run without asking you, each the beginning of one: 'pytest', 'cargo test'.
+  commands_allowed = {},
+  -- What you prefer in every project: `detail = 'brief'`.
+  preferences = {},
   -- What is remembered from task to task, in `.sextant/` at the top of the workspace; `session` names what belongs
   -- together.
   memory = { enabled = true, session = 'main' },
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
-local open = { model = true }
+local open = { model = true, commands_allowed = true, preferences = true }
 
 local function check(given, defaults, path, problems)
   for key, value in pairs(given) do

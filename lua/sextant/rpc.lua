@@ -137,6 +137,9 @@ local function start(options)
     save = options.save,
     quickfix = options.quickfix,
     limits = options.limits,
+    commands_allowed = options.commands_allowed,
+    -- An empty table would be sent as a list.
+    preferences = next(options.preferences) and options.preferences or nil,
   }
   vim.rpcnotify(
     job,

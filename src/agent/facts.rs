@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::agent::mode::Mode;
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -45,6 +46,7 @@ impl Session {
             results: task.results.clone(),
             step: task.step,
             error_count: task.errors,
+            framing: self.framing(task.step > 1 || task.mode != Mode::Simple).await,
         }
     }
 
@@ -65,12 +67,15 @@ impl Session {
             diagnostics: seen.iter().map(line).collect(),
             fixes,
             problems: Vec::new(),
+            framing: self.framing(true).await,
         }
     }
 
     /// As many as can be weighed, worst first. What is left out is summed up in the trace.
     async fn first_ones(&self, task: &Task) -> Vec<Found> {
         let mut found = self.in_scope(&task.scope).await;
+        // What the request names comes first; within that the worst.
+        found.sort_by_key(|found| !task.analysis.bears_on(found));
         if found.len() > PLAN_DIAGNOSTICS {
             task.note_left_out(&found[PLAN_DIAGNOSTICS..]);
             found.truncate(PLAN_DIAGNOSTICS);
@@ -96,7 +101,7 @@ impl Session {
     async fn sources(&self, task: &mut Task) -> Vec<(String, String)> {
         let mut sources = Vec::new();
         let mut room = SOURCE;
-        for (name, path, names) in wanted(&task.scope) {
+        for (name, path, names) in wanted(&task.scope).into_iter().chain(task.analysis.named(&task.scope)) {
             let Ok(document) = self.document(&path).await else { continue };
             let mut text = excerpt(&document.path, &document.text, &names, room);
             room = room.saturating_sub(text.len());

@@ -1,9 +1,16 @@
 //! The agent: one loop from a request to a judged change, the same behind every door.
 
+pub mod analyse;
+pub mod answered;
+pub mod approval;
+pub mod budget;
 pub mod change;
 pub mod config;
+mod conventions;
+pub mod direct;
 pub mod evaluate;
 mod facts;
+mod gate;
 pub mod journal;
 pub mod ledger;
 mod look;
@@ -11,12 +18,14 @@ pub mod mode;
 mod offers;
 pub mod outcome;
 pub mod plan;
+mod prefer;
 pub mod remember;
 pub mod request;
 pub mod risk;
 pub mod scope;
 pub mod session;
 mod simple;
+mod stop;
 pub mod task;
 pub mod tools;
 pub mod trace;

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::agent::analyse::Analysis;
+use crate::agent::answered::Answered;
+use crate::agent::budget::Spent;
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
@@ -57,6 +60,13 @@ pub struct Task {
     pub replans: u32,
     /// What the user is asked before the plan goes on.
     pub question: Option<Question>,
+    pub spent: Spent,
+    /// The reads that it was answered.
+    pub answered: Answered,
+    /// Reads that were answered from there.
+    pub calls_saved: u32,
+    /// What the request is taken for, and what it names.
+    pub analysis: Analysis,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
 }
@@ -96,6 +106,10 @@ impl Task {
             plan_errors: 0,
             replans: 0,
             question: None,
+            spent: Spent::default(),
+            answered: Answered::default(),
+            calls_saved: 0,
+            analysis: Analysis::default(),
             risk: None,
         }
     }

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, and the wiring of rooms to each other.
 
+mod answers;
 mod ask;
 mod diff;
 mod headless;
@@ -7,6 +8,7 @@ mod log;
 mod models;
 mod nvim;
 mod plan;
+mod prompts;
 mod settings;
 
 use std::process::ExitCode;
@@ -29,6 +31,8 @@ enum Command {
     Plan(plan::Arguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::Arguments),
+    /// List the texts that open a prompt, or print one; files of your own replace them
+    Prompts(prompts::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::Arguments),
 }
@@ -39,6 +43,7 @@ pub fn run() -> ExitCode {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Prompts(arguments) => prompts::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod call;
 pub mod endpoint;
+pub mod framing;
 pub mod offline;
 pub mod prompt;
 pub mod remote;
@@ -10,6 +11,7 @@ pub mod reply;
 pub mod retry;
 pub mod schema;
 pub mod step;
+pub mod texts;
 pub mod tokens;
 pub mod tools;
 pub mod words;

@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::llm::framing::Framing;
+
 /// A diagnostic as a model sees it: one line, symbol first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticLine {
@@ -68,6 +70,8 @@ pub struct StepInput {
     pub step: u32,
     /// Errors in a row.
     pub error_count: u32,
+    #[serde(default)]
+    pub framing: Framing,
 }
 
 /// The action a model asks for.
@@ -104,6 +108,8 @@ pub struct PlanInput {
     pub fixes: Vec<FixOffer>,
     /// What was wrong with the last plan, when it is asked again.
     pub problems: Vec<String>,
+    #[serde(default)]
+    pub framing: Framing,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

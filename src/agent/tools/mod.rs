@@ -7,6 +7,7 @@ mod edit_symbol;
 mod list_symbols;
 mod read_file;
 mod read_symbol;
+mod run_command;
 mod search;
 mod target;
 mod write_file;
@@ -35,7 +36,7 @@ impl ToolAnswer {
 
 /// The names a model may use.
 pub const NAMES: &[&str] =
-    &["read_file", "read_symbol", "list_symbols", "search", "edit_file", "edit_symbol", "write_file", "apply_fix"];
+    &["read_file", "read_symbol", "list_symbols", "search", "edit_file", "edit_symbol", "write_file", "apply_fix", "run_command"];
 
 impl Session {
     /// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.
@@ -49,6 +50,7 @@ impl Session {
             "edit_symbol" => edit_symbol::run(self, task, parameters(name, given)?).await,
             "write_file" => write_file::run(self, task, parameters(name, given)?).await,
             "apply_fix" => apply_fix::run(self, task, parameters(name, given)?).await,
+            "run_command" => run_command::run(self, task, parameters(name, given)?).await,
             _ => Err(Failure::new(
                 Kind::Tool,
                 format!("there is no tool named {name:?}"),

@@ -1,5 +1,6 @@
 //! Any command as a provider (`tool:NAME`): run, read, and believed only for the text that it saw.
 
+pub mod capture;
 pub mod config;
 pub mod read;
 pub mod run;

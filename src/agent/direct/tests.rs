@@ -1,0 +1,1 @@
+//! Which phrasings are direct requests, and which only look like one.
