@@ -215,7 +215,8 @@ impl Session {
         let files = known.keys().map(|(file, _)| file.clone()).collect();
         let found = crate::agent::verdict::all(known, &files);
         let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
-        task.analysis.codes = codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
+        task.analysis.codes =
+            codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
         task.analysis.bearing = found.iter().filter(|found| task.analysis.bears_on(found)).count();
         task.trace.push(1, Trace::new(Effect::Understood, "the request", "analysis", task.analysis.words()));
     }
@@ -230,7 +231,10 @@ mod tests {
         let sure = |text: &str| -> Vec<String> {
             mentions(text).into_iter().filter(|mention| mention.sure).map(|mention| mention.name).collect()
         };
-        assert_eq!(sure("Fix `total`, Cart.total and rename_all() in src/cart.py."), ["total", "Cart::total", "rename_all", "src/cart.py"]);
+        assert_eq!(
+            sure("Fix `total`, Cart.total and rename_all() in src/cart.py."),
+            ["total", "Cart::total", "rename_all", "src/cart.py"]
+        );
         assert_eq!(sure("¿Qué hace Cart::total en LineItem?"), ["Cart::total", "LineItem"]);
         assert_eq!(sure("Fix the errors here, please: it's broken!"), Vec::<String>::new());
         assert!(mentions("fix total").iter().any(|mention| mention.name == "total" && !mention.sure));
@@ -241,17 +245,27 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| std::fs::write(dir.path().join(path), text).unwrap();
         write("a.py", "class Cart:\n    def total(self):\n        pass\n\n\ndef only_here():\n    pass\n");
-        write("b.py", "def total():\n    pass\n\n\nclass Box:\n    def size(self): ...\n\nclass Bag:\n    def size(self): ...\n");
+        write(
+            "b.py",
+            "def total():\n    pass\n\n\nclass Box:\n    def size(self): ...\n\nclass Bag:\n    def size(self): ...\n",
+        );
         let root = Root::new(dir.path()).unwrap();
         let a = ("a.py".to_owned(), std::fs::read_to_string(dir.path().join("a.py")).unwrap());
         let names = |analysis: &Analysis| analysis.symbols.iter().map(ToString::to_string).collect::<Vec<_>>();
         let near = analyse(&root, Some(&a), "why does total fail in b.py?");
-        assert_eq!((names(&near), near.files.as_slice()), (vec!["a.py::Cart::total".to_owned()], &["b.py".to_owned()][..]));
+        assert_eq!(
+            (names(&near), near.files.as_slice()),
+            (vec!["a.py::Cart::total".to_owned()], &["b.py".to_owned()][..])
+        );
         assert!(near.question);
         let far = analyse(&root, None, "rename `total` and only_here(), leave size alone");
         assert_eq!(names(&far), ["a.py::only_here"]);
         assert_eq!(far.ambiguous.len(), 1);
-        assert!(!far.question && far.words().contains("total may be a.py::Cart::total or b.py::total"), "{}", far.words());
+        assert!(
+            !far.question && far.words().contains("total may be a.py::Cart::total or b.py::total"),
+            "{}",
+            far.words()
+        );
         assert_eq!(analyse(&root, Some(&a), "use the Bag.size of b.py").symbols[0].to_string(), "b.py::Bag::size");
     }
 }

@@ -80,7 +80,9 @@ impl Session {
         *self.approvals.open() = Some(Waiting { options: options.len(), answer });
         let _withdraw = Withdraw(&self.approvals);
         self.editor.show(Event::Question { text: text.to_owned(), options: options.to_vec() });
-        answered.await.map_err(|_| Failure::user(format!("nobody answered: {text}"), "answer with the number of an option"))
+        answered
+            .await
+            .map_err(|_| Failure::user(format!("nobody answered: {text}"), "answer with the number of an option"))
     }
 
     /// Answers the question that waits. `None` where none does; a number that is no option leaves it open.

@@ -66,11 +66,16 @@ impl Session {
         if tool == "apply_fix" {
             let id = given["fix"].as_str().unwrap_or_default();
             let offered = task.offered.iter().any(|offer| offer.id == id);
-            return if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) };
+            return if offered {
+                Ok(())
+            } else {
+                Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is"))
+            };
         }
-        let path = given["path"].as_str().map(str::to_owned).unwrap_or_else(|| {
-            SymbolPath::parse(given["symbol"].as_str().unwrap_or_default()).file
-        });
+        let path = given["path"]
+            .as_str()
+            .map(str::to_owned)
+            .unwrap_or_else(|| SymbolPath::parse(given["symbol"].as_str().unwrap_or_default()).file);
         // A bare symbol name is resolved, and then checked, by the tool.
         if path.is_empty() && tool == "edit_symbol" {
             return Ok(());
@@ -87,11 +92,16 @@ impl Session {
 /// What a call is about, in its own words.
 fn subject(given: &Value) -> String {
     let named = ["symbol", "path", "fix"].iter().find_map(|key| given[*key].as_str());
-    named.map_or_else(
-        || given["command"].as_array().map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")),
-        |name| Some(name.to_owned()),
-    )
-    .unwrap_or_default()
+    named
+        .map_or_else(
+            || {
+                given["command"]
+                    .as_array()
+                    .map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "))
+            },
+            |name| Some(name.to_owned()),
+        )
+        .unwrap_or_default()
 }
 
 /// Every parameter known and of its type, and the required ones there.
@@ -104,7 +114,8 @@ fn well_formed(tool: &Tool, given: &Value) -> Result<(), String> {
             return Err(format!("{}: {name} is of the wrong type", tool.name));
         }
     }
-    let missing = tool.parameters.iter().find(|known| known.required && object.get(known.name).is_none_or(Value::is_null));
+    let missing =
+        tool.parameters.iter().find(|known| known.required && object.get(known.name).is_none_or(Value::is_null));
     missing.map_or(Ok(()), |missing| Err(format!("{} needs {}", tool.name, missing.name)))
 }
 

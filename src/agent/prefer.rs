@@ -21,7 +21,9 @@ fn failed(error: &MemoryError) -> Failure {
 
 impl Session {
     async fn memory_or_say(&self) -> Result<std::sync::Arc<Remember>, Failure> {
-        let off = || Failure::user("nothing is remembered here", "`memory.enabled` turns memory on; see :help sextant-options");
+        let off = || {
+            Failure::user("nothing is remembered here", "`memory.enabled` turns memory on; see :help sextant-options")
+        };
         self.remember().await.ok_or_else(off)
     }
 
@@ -41,7 +43,12 @@ impl Session {
         let remember = self.memory_or_say().await?;
         let what = Forget::text(text.trim());
         let gone = remember.run(move |memory| memory.forget(&what)).await.map_err(|error| failed(&error))?;
-        Ok(format!("forgotten: {} entries, {} preferences, {} learnings", gone.entry_count(), gone.preferences.len(), gone.learnings))
+        Ok(format!(
+            "forgotten: {} entries, {} preferences, {} learnings",
+            gone.entry_count(),
+            gone.preferences.len(),
+            gone.learnings
+        ))
     }
 
     /// What is remembered about a subject.
@@ -58,7 +65,9 @@ impl Session {
                     }
                 }
                 let hits = memory.search(&about, &Filters::default(), MOST)?;
-                lines.extend(hits.into_iter().map(|hit| format!("{}: {}", hit.entry.entry.kind.name(), hit.entry.entry.content)));
+                lines.extend(
+                    hits.into_iter().map(|hit| format!("{}: {}", hit.entry.entry.kind.name(), hit.entry.entry.content)),
+                );
                 Ok(lines)
             })
             .await

@@ -7,20 +7,54 @@ use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::Effect;
 
 const WHY: &[&str] = &[
-    "why", "why that", "why did you do that", "why did you do it", "why did you do this", "why did you change that",
-    "why did you change it", "explain your decision", "explain your last decision", "explain why you did that",
-    "por que", "por que eso", "por que hiciste eso", "por que lo hiciste", "por que has hecho eso", "por que cambiaste eso",
-    "explica tu decision", "explica tu ultima decision", "explica por que hiciste eso",
+    "why",
+    "why that",
+    "why did you do that",
+    "why did you do it",
+    "why did you do this",
+    "why did you change that",
+    "why did you change it",
+    "explain your decision",
+    "explain your last decision",
+    "explain why you did that",
+    "por que",
+    "por que eso",
+    "por que hiciste eso",
+    "por que lo hiciste",
+    "por que has hecho eso",
+    "por que cambiaste eso",
+    "explica tu decision",
+    "explica tu ultima decision",
+    "explica por que hiciste eso",
 ];
 
 const STOP: &[&str] = &[
-    "stop", "stop it", "stop that", "cancel", "cancel that", "abort", "halt", "para", "parar", "detente", "alto",
-    "cancela", "cancela eso",
+    "stop",
+    "stop it",
+    "stop that",
+    "cancel",
+    "cancel that",
+    "abort",
+    "halt",
+    "para",
+    "parar",
+    "detente",
+    "alto",
+    "cancela",
+    "cancela eso",
 ];
 
 const STATS: &[&str] = &[
-    "stats", "statistics", "show stats", "show the stats", "show me the stats", "show statistics",
-    "show the statistics", "show me the statistics", "estadisticas", "muestra las estadisticas",
+    "stats",
+    "statistics",
+    "show stats",
+    "show the stats",
+    "show me the stats",
+    "show statistics",
+    "show the statistics",
+    "show me the statistics",
+    "estadisticas",
+    "muestra las estadisticas",
     "muestrame las estadisticas",
 ];
 
@@ -79,11 +113,22 @@ impl Session {
             .iter()
             .filter(|mode| mode.runs > 0)
             .map(|mode| {
-                format!("{}: {} runs, {} succeeded, {} failed, {} stopped", mode.mode.name(), mode.runs, mode.successes, mode.failures, mode.cancelled)
+                format!(
+                    "{}: {} runs, {} succeeded, {} failed, {} stopped",
+                    mode.mode.name(),
+                    mode.runs,
+                    mode.successes,
+                    mode.failures,
+                    mode.cancelled
+                )
             })
             .collect();
         let none = say.of("no task has been counted yet", "todavía no se ha contado ninguna tarea");
         let runs: u64 = stats.modes.iter().map(|mode| mode.runs).sum();
-        Ok(if lines.is_empty() { Said::new("", none) } else { Said::new(lines.join("\n"), say.of(format!("{runs} runs"), format!("{runs} tareas"))) })
+        Ok(if lines.is_empty() {
+            Said::new("", none)
+        } else {
+            Said::new(lines.join("\n"), say.of(format!("{runs} runs"), format!("{runs} tareas")))
+        })
     }
 }

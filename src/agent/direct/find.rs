@@ -13,16 +13,46 @@ use crate::symbols::language;
 use crate::symbols::outline::Outline;
 
 const WHERE: &[&str] = &[
-    "where is", "where's", "where is the definition of", "find the definition of", "definition of", "locate",
-    "donde esta", "donde se define", "donde esta la definicion de", "donde esta definida", "donde esta definido",
+    "where is",
+    "where's",
+    "where is the definition of",
+    "find the definition of",
+    "definition of",
+    "locate",
+    "donde esta",
+    "donde se define",
+    "donde esta la definicion de",
+    "donde esta definida",
+    "donde esta definido",
     "en que archivo esta",
 ];
 
 const USES: &[&str] = &[
-    "who uses", "who calls", "who imports", "what uses", "what calls", "find uses of", "find usages of",
-    "find the uses of", "find callers of", "find the callers of", "uses of", "usages of", "callers of",
-    "list callers of", "list the callers of", "list uses of", "show callers of", "quien usa", "quien llama a",
-    "quien llama", "quien importa", "usos de", "muestra los usos de", "donde se usa", "donde se llama a",
+    "who uses",
+    "who calls",
+    "who imports",
+    "what uses",
+    "what calls",
+    "find uses of",
+    "find usages of",
+    "find the uses of",
+    "find callers of",
+    "find the callers of",
+    "uses of",
+    "usages of",
+    "callers of",
+    "list callers of",
+    "list the callers of",
+    "list uses of",
+    "show callers of",
+    "quien usa",
+    "quien llama a",
+    "quien llama",
+    "quien importa",
+    "usos de",
+    "muestra los usos de",
+    "donde se usa",
+    "donde se llama a",
 ];
 
 pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
@@ -41,7 +71,10 @@ impl Session {
     pub(super) async fn direct_where(&self, request: &Request, given: &str, say: Say) -> Result<Option<Said>, Failure> {
         let Some(found) = self.named(request, given, say).await? else { return Ok(None) };
         if found.names.is_empty() {
-            return Ok(Some(Said::new("", say.of(format!("{} is a file", found.file), format!("{} es un archivo", found.file)))));
+            return Ok(Some(Said::new(
+                "",
+                say.of(format!("{} is a file", found.file), format!("{} es un archivo", found.file)),
+            )));
         }
         let line = self.line_of(&found.file, &found.names).await?.unwrap_or(1);
         Ok(Some(Said::new("", say.of(format!("{found}, line {line}"), format!("{found}, línea {line}")))))
@@ -75,7 +108,10 @@ impl Session {
         let lines: Vec<&str> = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own)).collect();
         let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
         if none {
-            return Ok(Some(Said::new("", say.of(format!("nothing else names {word}"), format!("nada más nombra {word}")))));
+            return Ok(Some(Said::new(
+                "",
+                say.of(format!("nothing else names {word}"), format!("nada más nombra {word}")),
+            )));
         }
         let count = lines.len();
         let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };

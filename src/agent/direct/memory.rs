@@ -4,23 +4,48 @@ use crate::agent::direct::Direct;
 use crate::agent::direct::phrase::{Phrase, fold, two_wishes};
 
 const LEARNED: &[&str] = &[
-    "what have you learned", "what have you learnt", "what did you learn", "what have you learned so far",
-    "what have you learned about this project", "que has aprendido", "que aprendiste", "que has aprendido hasta ahora",
+    "what have you learned",
+    "what have you learnt",
+    "what did you learn",
+    "what have you learned so far",
+    "what have you learned about this project",
+    "que has aprendido",
+    "que aprendiste",
+    "que has aprendido hasta ahora",
     "que has aprendido de este proyecto",
 ];
 
 const RECALL: &[&str] = &[
-    "what do you know about", "what do you remember about", "what did i say about", "que sabes de", "que sabes sobre",
-    "que recuerdas de", "que recuerdas sobre", "que te dije de", "que te dije sobre",
+    "what do you know about",
+    "what do you remember about",
+    "what did i say about",
+    "que sabes de",
+    "que sabes sobre",
+    "que recuerdas de",
+    "que recuerdas sobre",
+    "que te dije de",
+    "que te dije sobre",
 ];
 
 const FORGET: &[&str] = &[
-    "forget", "forget about", "forget everything about", "forget all about", "forget what i said about", "forget that",
-    "forget the preference for", "olvida", "olvida lo de", "olvida todo sobre", "olvida lo que dije de",
-    "olvida lo que dije sobre", "olvida que", "olvidate de",
+    "forget",
+    "forget about",
+    "forget everything about",
+    "forget all about",
+    "forget what i said about",
+    "forget that",
+    "forget the preference for",
+    "olvida",
+    "olvida lo de",
+    "olvida todo sobre",
+    "olvida lo que dije de",
+    "olvida lo que dije sobre",
+    "olvida que",
+    "olvidate de",
 ];
 
-const REMEMBER: &[&str] = &["remember that", "remember:", "keep in mind that", "recuerda que", "recuerda:", "ten en cuenta que"];
+const REMEMBER: &[&str] =
+    &["remember that", "remember:", "keep in mind that", "recuerda que", "recuerda:", "ten en cuenta que"];
 
 /// The whole sentence is what is remembered.
 const PREFER: &[&str] = &["i prefer", "prefiero", "yo prefiero"];
@@ -29,7 +54,25 @@ const PREFER: &[&str] = &["i prefer", "prefiero", "yo prefiero"];
 const WISHES: &[&str] = &["that you", "you to", "you", "it if you", "que", "to have you", "si"];
 
 /// What `forget` is said of in passing, and not of memory.
-const PASSING: &[&str] = &["it", "that", "this", "eso", "esto", "lo", "todo", "all", "everything", "about it", "the", "el", "la", "los", "las", "my", "mi"];
+const PASSING: &[&str] = &[
+    "it",
+    "that",
+    "this",
+    "eso",
+    "esto",
+    "lo",
+    "todo",
+    "all",
+    "everything",
+    "about it",
+    "the",
+    "el",
+    "la",
+    "los",
+    "las",
+    "my",
+    "mi",
+];
 
 pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
     if phrase.is(LEARNED) {

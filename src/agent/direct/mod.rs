@@ -36,7 +36,10 @@ pub enum Direct {
     /// The symbols of a file.
     Outline(String),
     /// The last task, or one of its steps; why, as far as it was said.
-    Undo { step: Option<usize>, reason: String },
+    Undo {
+        step: Option<usize>,
+        reason: String,
+    },
     Forget(String),
     Remember(String),
     Recall(String),
@@ -103,7 +106,10 @@ impl Session {
             self.editor.show(Event::Words { text: format!("{}\n", said.text) });
         }
         let trace = SharedTrace::new(&request.text);
-        trace.push(1, Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)));
+        trace.push(
+            1,
+            Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)),
+        );
         // Asked why, the answer is about the task before, and stays about it.
         if !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
             self.use_trace(&trace);

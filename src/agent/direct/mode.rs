@@ -13,9 +13,24 @@ pub enum Wanted {
 }
 
 const OPENINGS: &[&str] = &[
-    "switch to", "switch to the", "switch mode to", "change to", "change to the", "change mode to", "set mode to",
-    "set the mode to", "go to", "cambia a", "cambia al", "cambia a modo", "cambia al modo", "pasa a", "pasa al",
-    "pasa a modo", "pasa al modo", "cambia el modo a",
+    "switch to",
+    "switch to the",
+    "switch mode to",
+    "change to",
+    "change to the",
+    "change mode to",
+    "set mode to",
+    "set the mode to",
+    "go to",
+    "cambia a",
+    "cambia al",
+    "cambia a modo",
+    "cambia al modo",
+    "pasa a",
+    "pasa al",
+    "pasa a modo",
+    "pasa al modo",
+    "cambia el modo a",
 ];
 
 /// Those that need the word for mode to be clear.
@@ -52,6 +67,12 @@ impl Session {
         let name = self.mode().to_string();
         // The front end keeps the mode for the sessions of other workspaces.
         self.editor.show(Event::Mode { mode: name.clone() });
-        Said::new("", say.of(format!("plans are now carried out in mode {name}"), format!("los planes se llevan a cabo ahora en modo {name}")))
+        Said::new(
+            "",
+            say.of(
+                format!("plans are now carried out in mode {name}"),
+                format!("los planes se llevan a cabo ahora en modo {name}"),
+            ),
+        )
     }
 }

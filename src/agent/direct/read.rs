@@ -13,15 +13,32 @@ use crate::agent::task::Task;
 use crate::base::failure::Failure;
 use crate::symbols::path::SymbolPath;
 
-const READ: &[&str] = &[
-    "read", "show", "show me", "display", "lee", "leer", "leeme", "muestra", "muestrame", "mostrar", "ensename",
-];
+const READ: &[&str] =
+    &["read", "show", "show me", "display", "lee", "leer", "leeme", "muestra", "muestrame", "mostrar", "ensename"];
 
 const OUTLINE: &[&str] = &[
-    "list", "outline", "outline of", "the outline of", "show the outline of", "show me the outline of", "symbols of",
-    "symbols in", "list symbols of", "list symbols in", "list the symbols of", "list the symbols in",
-    "show the symbols of", "show the symbols in", "lista", "esquema de", "el esquema de", "muestra el esquema de",
-    "simbolos de", "lista los simbolos de", "muestra los simbolos de", "que simbolos hay en",
+    "list",
+    "outline",
+    "outline of",
+    "the outline of",
+    "show the outline of",
+    "show me the outline of",
+    "symbols of",
+    "symbols in",
+    "list symbols of",
+    "list symbols in",
+    "list the symbols of",
+    "list the symbols in",
+    "show the symbols of",
+    "show the symbols in",
+    "lista",
+    "esquema de",
+    "el esquema de",
+    "muestra el esquema de",
+    "simbolos de",
+    "lista los simbolos de",
+    "muestra los simbolos de",
+    "que simbolos hay en",
 ];
 
 /// Candidates of a question to the user.
@@ -73,7 +90,10 @@ impl Session {
         let found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
         match found.as_slice() {
             [] if is_sure(given) => Err(Failure::user(
-                say.of(format!("there is no symbol and no file named {given}"), format!("no hay ningún símbolo ni archivo {given}")),
+                say.of(
+                    format!("there is no symbol and no file named {given}"),
+                    format!("no hay ningún símbolo ni archivo {given}"),
+                ),
                 say.of("`list FILE` shows the symbols of a file", "`lista ARCHIVO` muestra los símbolos de un archivo"),
             )),
             [] => Ok(None),
@@ -86,7 +106,10 @@ impl Session {
         let options: Vec<String> = many.iter().take(MOST).map(ToString::to_string).collect();
         if !self.approvals.can_ask() {
             let message = say.of(format!("{given} is in several places"), format!("{given} está en varios sitios"));
-            return Err(Failure::user(message, say.of(format!("name one: {}", options.join(", ")), format!("nombra uno: {}", options.join(", ")))));
+            return Err(Failure::user(
+                message,
+                say.of(format!("name one: {}", options.join(", ")), format!("nombra uno: {}", options.join(", "))),
+            ));
         }
         let question = say.of(format!("Which {given}?"), format!("¿Qué {given}?"));
         let choice = self.ask_user(&question, &options).await?;

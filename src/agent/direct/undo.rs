@@ -8,15 +8,42 @@ use crate::base::failure::Failure;
 use crate::memory::entry::{Kind, Mode, NewEntry};
 
 const LAST: &[&str] = &[
-    "undo", "undo that", "undo it", "undo this", "undo the last change", "undo the last edit", "undo the last task",
-    "undo your change", "undo your changes", "undo your last change", "undo what you did", "revert that", "revert it",
-    "revert your changes", "revert the last change", "take that back", "take it back", "roll that back", "roll it back",
-    "deshaz", "deshaz eso", "deshaz esto", "deshazlo", "deshacer", "deshaz el ultimo cambio", "deshaz tus cambios",
-    "deshaz lo ultimo", "deshaz lo que hiciste", "revierte eso", "reviertelo", "revierte el ultimo cambio",
+    "undo",
+    "undo that",
+    "undo it",
+    "undo this",
+    "undo the last change",
+    "undo the last edit",
+    "undo the last task",
+    "undo your change",
+    "undo your changes",
+    "undo your last change",
+    "undo what you did",
+    "revert that",
+    "revert it",
+    "revert your changes",
+    "revert the last change",
+    "take that back",
+    "take it back",
+    "roll that back",
+    "roll it back",
+    "deshaz",
+    "deshaz eso",
+    "deshaz esto",
+    "deshazlo",
+    "deshacer",
+    "deshaz el ultimo cambio",
+    "deshaz tus cambios",
+    "deshaz lo ultimo",
+    "deshaz lo que hiciste",
+    "revierte eso",
+    "reviertelo",
+    "revierte el ultimo cambio",
     "vuelve atras",
 ];
 
-const STEP: &[&str] = &["undo step", "revert step", "take back step", "deshaz el paso", "deshaz paso", "revierte el paso"];
+const STEP: &[&str] =
+    &["undo step", "revert step", "take back step", "deshaz el paso", "deshaz paso", "revierte el paso"];
 
 pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
     let (wish, reason) =

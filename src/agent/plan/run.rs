@@ -100,7 +100,8 @@ impl Session {
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             let mark = task.journal.checkpoints.len();
             let request = task.request.clone();
-            let result = self.unless_stopped(cancel, self.run_step(plan, index, task, cancel)).await.and_then(|ran| ran);
+            let result =
+                self.unless_stopped(cancel, self.run_step(plan, index, task, cancel)).await.and_then(|ran| ran);
             task.request = request;
             task.scope = whole.clone();
             let (state, outcome, mut facts) = match result {

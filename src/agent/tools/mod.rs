@@ -35,8 +35,17 @@ impl ToolAnswer {
 }
 
 /// The names a model may use.
-pub const NAMES: &[&str] =
-    &["read_file", "read_symbol", "list_symbols", "search", "edit_file", "edit_symbol", "write_file", "apply_fix", "run_command"];
+pub const NAMES: &[&str] = &[
+    "read_file",
+    "read_symbol",
+    "list_symbols",
+    "search",
+    "edit_file",
+    "edit_symbol",
+    "write_file",
+    "apply_fix",
+    "run_command",
+];
 
 impl Session {
     /// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.

@@ -31,7 +31,9 @@ pub(super) struct Parameters {
 fn listed(rules: &[String], command: &[String]) -> bool {
     rules.iter().any(|rule| {
         let words: Vec<&str> = rule.split_whitespace().collect();
-        !words.is_empty() && command.len() >= words.len() && words.iter().zip(command).all(|(word, given)| word == given)
+        !words.is_empty()
+            && command.len() >= words.len()
+            && words.iter().zip(command).all(|(word, given)| word == given)
     })
 }
 
@@ -58,7 +60,9 @@ impl Session {
         let words = given["command"].as_array().map(Vec::as_slice).unwrap_or_default();
         let command: Vec<String> = words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
         let name = command.first().filter(|name| !name.is_empty());
-        let Some(name) = name else { return Err(tool_failure("the command is empty", "give a program and its arguments")) };
+        let Some(name) = name else {
+            return Err(tool_failure("the command is empty", "give a program and its arguments"));
+        };
         if command.iter().any(|word| word.contains(['\0', '\n', '\r', '\u{1b}'])) {
             return Err(tool_failure("the command has a control character in it", "give plain arguments"));
         }
@@ -105,7 +109,8 @@ impl Session {
 }
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
-    let (name, arguments) = given.command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
+    let (name, arguments) =
+        given.command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
     let program = program_of(session, name)?;
     let before = texts(session, task).await;
     let seconds = session.config.limits.command_seconds.max(1);
@@ -174,6 +179,9 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_shown_whole_and_unambiguous() {
         assert_eq!(shown(&argv("pytest -q tests/a.py::b[1]")), "pytest -q tests/a.py::b[1]");
-        assert_eq!(shown(&["sh".into(), "-c".into(), "rm -rf \"x\"".into(), String::new()]), r#"sh -c "rm -rf \"x\"" """#);
+        assert_eq!(
+            shown(&["sh".into(), "-c".into(), "rm -rf \"x\"".into(), String::new()]),
+            r#"sh -c "rm -rf \"x\"" """#
+        );
     }
 }
