@@ -87,11 +87,18 @@ pub(crate) struct Mention {
     pub(crate) sure: bool,
 }
 
+impl Mention {
+    /// A plain word of one or two letters is a word, whatever a symbol is called.
+    fn is_long_enough(&self) -> bool {
+        self.sure || (self.name.chars().count() >= SHORTEST && !self.name.starts_with(|c: char| c.is_ascii_digit()))
+    }
+}
+
 /// The words that may be names, in order, each once.
 pub(crate) fn mentions(text: &str) -> Vec<Mention> {
     let mut out: Vec<Mention> = Vec::new();
     for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"' | '“' | '”' | '«' | '»')) {
-        let Some(mention) = mention(word) else { continue };
+        let Some(mention) = mention(word).filter(Mention::is_long_enough) else { continue };
         if !out.iter().any(|known| known.name == mention.name) {
             out.push(mention);
         }
@@ -113,8 +120,7 @@ pub(crate) fn mention(word: &str) -> Option<Mention> {
     let camel = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     let name = if dotted { word.replace('.', "::") } else { word.to_owned() };
     let sure = quoted || call || path || dotted || camel || name.contains("::") || name.contains('_');
-    let long = sure || (name.chars().count() >= SHORTEST && !name.starts_with(|c: char| c.is_ascii_digit()));
-    long.then_some(Mention { name, sure })
+    Some(Mention { name, sure })
 }
 
 /// Every symbol of a text that a name can stand for.

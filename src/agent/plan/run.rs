@@ -116,7 +116,7 @@ impl Session {
             (plan.steps[index].state, plan.steps[index].outcome) = (state, outcome);
             task.plan_errors += u32::from(state == State::Failed);
             (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
-            facts.invalid = self.invalid_steps(plan).await;
+            facts.invalid = self.unless_stopped(cancel, self.invalid_steps(plan)).await.unwrap_or_default();
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             attempts = 1;
             match evaluate::decide(task.mode, &facts) {

@@ -25,8 +25,9 @@ async fn a_budget_of_tokens_stops_the_task_and_keeps_what_is_done() {
 
 #[tokio::test]
 async fn a_budget_of_time_ends_a_model_that_says_nothing() {
+    let folder = project();
     let engine =
-        Engine::new(&project(), Setup { config: json!({"limits": {"seconds": 1}}), silent: true, ..Setup::default() });
+        Engine::new(&folder, Setup { config: json!({"limits": {"seconds": 1}}), silent: true, ..Setup::default() });
     let failure = engine.ask("change f").await["failed"].clone();
     assert_eq!(failure["message"], "stopped: its 1 seconds are over (`limits.seconds`)", "{failure}");
     assert!(failure["hint"].as_str().unwrap().starts_with("nothing was changed"), "{failure}");

@@ -4,6 +4,7 @@ mod commands;
 mod direct;
 mod injection;
 mod limits;
+mod shell;
 mod stop;
 
 use serde_json::{Value, json};

@@ -147,7 +147,8 @@ async fn a_command_is_killed_with_the_task() {
 
 #[tokio::test]
 async fn a_task_that_is_stopped_before_it_begins_does_nothing() {
-    let engine = Engine::new(&project(), setup());
+    let folder = project();
+    let engine = Engine::new(&folder, setup());
     let cancel = CancellationToken::new();
     cancel.cancel();
     let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };

@@ -3,6 +3,7 @@
 mod apply;
 pub mod ask;
 mod buffers;
+mod doors;
 mod failures;
 mod modes;
 mod plan;
