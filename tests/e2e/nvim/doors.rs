@@ -81,9 +81,8 @@ async fn what_a_request_names_is_shown_to_the_model_and_in_the_trace() {
     nvim.command("AgentAsk why?").await;
     nvim.finished().await;
     nvim.command("AgentTrace").await;
-    let trace: String = nvim
-        .lua("return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://trace'), 0, -1, false), '\\n')")
-        .await;
-    // The trace window is drawn when its event comes; the request's own record is what `why?` left in place.
-    assert!(trace.is_empty() || trace.contains("a question; it names b.py::helper_one"), "{trace}");
+    let shown = "return (vim.wait(60000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://trace' end, 10))";
+    assert!(nvim.lua::<bool>(shown).await, "the window is entered");
+    let trace = nvim.text().await;
+    assert!(trace.contains("a question; it names b.py::helper_one"), "asking why leaves the record: {trace}");
 }
