@@ -54,7 +54,7 @@ impl Session {
             "read_file" => read_file::run(self, task, parameters(name, given)?).await,
             "read_symbol" => read_symbol::run(self, task, parameters(name, given)?).await,
             "list_symbols" => list_symbols::run(self, parameters(name, given)?).await,
-            "search" => search::run(self, parameters(name, given)?),
+            "search" => search::run(self, parameters(name, given)?).await,
             "edit_file" => edit_file::run(self, task, parameters(name, given)?).await,
             "edit_symbol" => edit_symbol::run(self, task, parameters(name, given)?).await,
             "write_file" => write_file::run(self, task, parameters(name, given)?).await,
