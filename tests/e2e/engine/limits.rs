@@ -1,6 +1,10 @@
 //! Budgets that end a task with what it has done, reads that are answered from the task's own results.
 
 use serde_json::json;
+use sextant::agent::plan::Steps;
+use sextant::agent::request::Request;
+use sextant::editor::event::Event;
+use sextant::llm::step::{PlanReply, PlanReplyStep};
 
 use crate::engine::{project, replace};
 use crate::support::engine::{Engine, Setup, act};
@@ -83,4 +87,36 @@ async fn what_the_request_names_is_shown_wherever_the_cursor_is() {
     assert_eq!(sources, ["a.py::f", "b.py::helper_one", "b.py"]);
     assert_eq!(asked.scope, ["a.py::f"], "the scope is the user's");
     assert!(engine.trace().contains("a change; it names b.py::helper_one, b.py"), "{}", engine.trace());
+}
+
+#[tokio::test]
+async fn a_plan_at_its_budget_pauses_with_its_next_step_open() {
+    let project = project();
+    let mut edit = act("edit_file", replace("return 1", "return 11"));
+    edit.proceed = false;
+    let step = |title: &str| PlanReplyStep {
+        title: title.into(),
+        symbols: vec!["a.py::f".into()],
+        because: "asked".into(),
+        expect: "changed".into(),
+    };
+    let plans = vec![PlanReply {
+        title: "T".into(),
+        reason: "R".into(),
+        steps: vec![step("one"), step("two")],
+        confidence: 1.0,
+    }];
+    let config = json!({"limits": {"tokens": 120}});
+    let engine = Engine::new(&project, Setup { replies: vec![edit], plans, config, tokens: 60, ..Setup::default() });
+    let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    engine.session.plan(&request, &engine.cancel).await.result.expect("a plan");
+    let ended = engine.session.approve(Steps::All, &engine.cancel).await;
+    let failure = ended.result.expect_err("the budget is used up");
+    assert!(failure.message.contains("120 of 120 tokens") && failure.hint.contains("kept: a.py"), "{failure:?}");
+    let paused = ended.events.iter().any(|event| {
+        matches!(event, Event::Plan { markdown, phase }
+            if phase == "paused" && markdown.contains("- [x] one") && markdown.contains("- [ ] two"))
+    });
+    assert!(paused, "{:?}", ended.events);
+    assert!(project.read("a.py").contains("return 11"));
 }
