@@ -46,7 +46,7 @@ command(
 command(
   'AgentAnswer',
   'answer',
-  { nargs = 1, desc = 'Answer the question of a paused plan with the number of an option' }
+  { nargs = 1, desc = 'Answer the question that the work waits with, by the number of an option' }
 )
 command('AgentMode', 'mode', {
   nargs = '?',

@@ -33,7 +33,15 @@ M.defaults = {
   limits = {
     -- The most steps of one task.
     steps = 25,
+    -- The most tokens of one task, its most seconds, and the most that it may cost; 0 is no limit.
+    tokens = 0,
+    seconds = 0,
+    cost = 0,
+    -- Seconds after which a command is killed.
+    command_seconds = 60,
   },
+  -- Commands that the agent may run without asking you, each the beginning of one: 'pytest', 'cargo test'.
+  commands_allowed = {},
   -- What is remembered from task to task, in `.sextant/` at the top of the workspace; `session` names what belongs
   -- together.
   memory = {
@@ -45,7 +53,7 @@ M.defaults = {
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
-local open = { model = true, commands = true, preferences = true }
+local open = { model = true, commands = true, commands_allowed = true, preferences = true }
 
 -- A list in which each entry is a name or a table; what is in a table the binary checks.
 local function check_commands(given, problems)

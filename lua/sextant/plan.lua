@@ -116,14 +116,19 @@ function M.update(markdown, phase)
   end
 end
 
---- The plan has left its way and asks how to go on; `g1` to `g4` answer.
+--- A question that the work waits with; `g1` to `g4` answer.
+---@return boolean shown
 function M.ask(text, options)
+  if not (buf and api.nvim_buf_is_valid(buf)) then
+    return false
+  end
   local lines = { '? ' .. text }
   for choice, option in ipairs(options) do
     lines[#lines + 1] = ('  g%d  %s'):format(choice, option)
   end
   question = table.concat(lines, '\n')
   redraw()
+  return win ~= nil and api.nvim_win_is_valid(win)
 end
 
 --- A word under the plan: how it ended, or why there is none.

@@ -140,6 +140,8 @@ local function start(options)
     quickfix = options.quickfix,
     limits = options.limits,
     memory = options.memory,
+    commands_allowed = options.commands_allowed,
+    -- An empty table would be sent as a list.
     preferences = next(options.preferences) and options.preferences or nil,
   }
   vim.rpcnotify(

@@ -125,6 +125,20 @@ local function quickfix(event)
   end
 end
 
+-- In the answer window, and under the plan where one is shown. Without a window it is told as a message.
+local function question(event)
+  line('')
+  line('? ' .. event.text)
+  for choice, option in ipairs(event.options) do
+    line(('  %d. %s'):format(choice, option))
+  end
+  line('  :AgentAnswer N answers')
+  local in_plan = require('sextant.plan').ask(event.text, event.options)
+  if not in_plan and not (win and api.nvim_win_is_valid(win)) then
+    require('sextant.rpc').say(('%s :AgentAnswer 1 to %d'):format(event.text, #event.options))
+  end
+end
+
 local renderers = {
   started = function(event)
     task = {}
@@ -135,8 +149,12 @@ local renderers = {
     line(('risk %s: %s'):format(event.level, table.concat(event.reasons, '; ')))
   end,
   question = function(event)
-    require('sextant.plan').ask(event.text, event.options)
+    question(event)
     emit('SextantQuestion', event)
+  end,
+  mode = function(event)
+    require('sextant').given.mode = event.mode
+    require('sextant.rpc').send('mode', { mode = event.mode })
   end,
   progress = function(event)
     line('… ' .. event.text)

@@ -91,11 +91,14 @@ impl Session {
         let renamed = task.scope.follow(&wanted);
         let mut files = self.files_before(&wanted).await;
         let edits: Vec<FileEdit> = wanted.into_iter().map(Wanted::into_edit).collect();
+        // From here until the journal has it, a stop waits.
+        let whole = self.whole.begin();
         let applied = self.editor.apply(&edits, self.config.save).await?;
         task.scope = renamed;
         self.record(task, &mut files, &applied, &symbols).await;
         let checkpoint = self.next_checkpoint();
         task.journal.checkpoints.push(Checkpoint { id: checkpoint.clone(), files });
+        drop(whole);
         let verdict = match when {
             _ if !checked => Verdict::without(Status::Off),
             When::Now => {
@@ -211,6 +214,7 @@ impl Session {
 
     /// Takes back the last change of the task: text, saved state and knowledge are what they were.
     pub(crate) async fn take_back(&self, task: &mut Task, changed: &Changed) -> Result<(), Failure> {
+        let _whole = self.whole.begin();
         let Some(checkpoint) = task.journal.checkpoints.pop() else { return Ok(()) };
         let inverse: Vec<FileChange> = checkpoint.files.iter().cloned().map(FileChange::inverse).collect();
         if let Err(failure) = self.carry_over(&inverse).await {

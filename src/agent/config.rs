@@ -19,6 +19,8 @@ pub struct Config {
     pub quickfix: Quickfix,
     pub limits: Limits,
     pub memory: MemoryOptions,
+    /// Commands that a model may run without asking, each the beginning of one: `pytest`, `cargo test`.
+    pub commands_allowed: Vec<String>,
     /// What the user prefers in every project, by name; each is told to the model.
     pub preferences: BTreeMap<String, String>,
 }
@@ -82,11 +84,19 @@ pub struct Limits {
     pub steps: u32,
     /// Errors in a row that end a task (seed 003, simple mode).
     pub errors: u32,
+    /// The most tokens of one task, questions and answers together; 0 is no limit.
+    pub tokens: u64,
+    /// The most seconds of one task, without those in which the user is asked something; 0 is no limit.
+    pub seconds: u64,
+    /// The most that one task may cost, in the currency of the model's price; 0 is no limit.
+    pub cost: f64,
+    /// Seconds after which a command is killed, 1 at least.
+    pub command_seconds: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 25, errors: 3 }
+        Self { steps: 25, errors: 3, tokens: 0, seconds: 0, cost: 0.0, command_seconds: 60 }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::agent::consent;
+use crate::agent::mode::Mode;
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -56,6 +57,7 @@ impl Session {
             results: task.results.clone(),
             step: task.step,
             error_count: task.errors,
+            framing: self.framing(task.step > 1 || task.mode != Mode::Simple).await,
         }
     }
 
@@ -82,6 +84,7 @@ impl Session {
             groups,
             fixes,
             problems: Vec::new(),
+            framing: self.framing(true).await,
         }
     }
 
@@ -103,7 +106,7 @@ impl Session {
     async fn sources(&self, task: &mut Task) -> Vec<(String, String)> {
         let mut sources = Vec::new();
         let mut room = SOURCE;
-        for (name, path, names) in wanted(&task.scope) {
+        for (name, path, names) in wanted(&task.scope).into_iter().chain(task.analysis.named(&task.scope)) {
             let Ok(document) = self.document(&path).await else { continue };
             let mut text = excerpt(&document.path, &document.text, &names, room);
             room = room.saturating_sub(text.len());
@@ -178,8 +181,8 @@ fn codes(seen: &[Weighed]) -> Vec<String> {
 /// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
 /// the trace.
 fn first_ones(task: &Task, mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by_key(|found| !(task.analysis.bears_on(found) || consent::is_named(&task.request, &found.diagnostic)));
     if found.len() > PLAN_DIAGNOSTICS {
-        found.sort_by_key(|found| !consent::is_named(&task.request, &found.diagnostic));
         task.note_left_out(&found[PLAN_DIAGNOSTICS..]);
         found.truncate(PLAN_DIAGNOSTICS);
     }

@@ -24,8 +24,10 @@ impl Session {
         let (edited_paths, bystander_paths) = (paths(edited), paths(bystanders));
         let cancel = self.cancelled();
         let mut reports = tokio::select! {
-            reports = self.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
+            // A stopped task asks nobody any more.
+            biased;
             () = cancel.cancelled() => Vec::new(),
+            reports = self.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
         };
         let mut ledger = self.ledger.lock().await;
         for report in &mut reports {

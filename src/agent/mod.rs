@@ -1,11 +1,18 @@
 //! The agent: one loop from a request to a judged change, the same behind every door.
 
 mod agreement;
+pub mod analyse;
+pub mod answered;
+pub mod approval;
+pub mod budget;
 pub mod change;
 pub mod config;
 pub mod consent;
+mod conventions;
+pub mod direct;
 pub mod evaluate;
 mod facts;
+mod gate;
 pub mod journal;
 pub mod ledger;
 mod look;
@@ -20,6 +27,7 @@ pub mod risk;
 pub mod scope;
 pub mod session;
 mod simple;
+mod stop;
 pub mod task;
 pub mod tools;
 pub mod trace;

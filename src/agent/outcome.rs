@@ -82,9 +82,11 @@ impl<T> Ending<T> {
 impl Session {
     /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
     pub(crate) async fn finish(&self, task: &mut Task, word: &str) -> Outcome {
-        self.take_late(task).await;
+        let cancel = self.cancelled();
+        self.soon(&cancel, self.take_late(task)).await;
         let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-        let verdict = self.task_verdict(task, &files).await;
+        let verdict = self.soon(&cancel, self.task_verdict(task, &files)).await;
+        let verdict = verdict.unwrap_or_else(|| Verdict::without(Status::Timeout));
         if !task.journal.is_empty() {
             *self.last.lock().await = Some(task.journal.clone());
         }

@@ -101,7 +101,7 @@ impl Scope {
         }
     }
 
-    fn outside(&self, path: &str) -> Failure {
+    pub(crate) fn outside(&self, path: &str) -> Failure {
         refused(format!("{path} is outside the scope of this task ({})", self.names().join(", ")))
     }
 

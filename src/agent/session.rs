@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::approval::Approvals;
 use crate::agent::config::{Config, PlanMode};
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Ledger;
@@ -13,6 +14,7 @@ use crate::agent::mode::Mode;
 use crate::agent::outcome::OpenEnd;
 use crate::agent::plan::Plan;
 use crate::agent::remember::Remember;
+use crate::agent::stop::Whole;
 use crate::agent::task::Task;
 use crate::agent::trace::{Entry, SharedTrace};
 use crate::editor::Editor;
@@ -35,6 +37,9 @@ pub struct Session {
     trace: RwLock<SharedTrace>,
     mode: RwLock<PlanMode>,
     checkpoints: AtomicU64,
+    pub(crate) approvals: Approvals,
+    /// Edits that a stop does not break in the middle.
+    pub(crate) whole: Whole,
     /// Opened with [`Session::remember`].
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
     /// The last task that changed something: what an undo speaks of.
@@ -59,6 +64,8 @@ impl Session {
             open_end: Mutex::default(),
             trace: RwLock::default(),
             checkpoints: AtomicU64::new(1),
+            approvals: Approvals::default(),
+            whole: Whole::default(),
             memory: OnceCell::new(),
             last_task: Mutex::default(),
             scanned: AtomicI64::new(0),

@@ -2,7 +2,9 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::budget;
 use crate::agent::change::{Wanted, When};
+use crate::agent::gate;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::{Ending, Outcome};
@@ -48,8 +50,11 @@ impl Session {
     }
 
     async fn answer(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
-        let scope = self.scope(request).await?;
-        let mut task = self.begin(request, Mode::Simple, scope, cancel).await?;
+        if let Some(done) = self.unless_stopped(cancel, self.direct(request)).await?? {
+            return Ok(done);
+        }
+        let scope = self.unless_stopped(cancel, self.scope(request)).await??;
+        let mut task = self.unless_stopped(cancel, self.begin(request, Mode::Simple, scope, cancel)).await??;
         let ended = self.run_steps(&mut task, cancel).await;
         let limits = &self.config.limits;
         let word = match &ended {
@@ -84,11 +89,15 @@ impl Session {
             if task.step > self.config.limits.steps {
                 return Ok(Ended::OutOfSteps);
             }
-            let input = self.step_facts(task).await;
+            if let Some(why) = self.over_budget(task) {
+                return Err(budget::stop(task, &why));
+            }
+            let input = self.unless_stopped(cancel, self.step_facts(task)).await?;
             let words = |text: &str| self.editor.show(Event::Words { text: text.to_owned() });
             let (reply, usage) = tokio::select! {
                 answered = self.model.step(&input, &words) => answered,
                 () = cancel.cancelled() => return Err(Failure::cancelled()),
+                () = self.out_of_time(task.spent) => continue,
             };
             task.usage.add(usage);
             let result = match reply {
@@ -137,12 +146,17 @@ impl Session {
         let about = format!("{tool} {target}");
         self.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
         let edits = task.journal.checkpoints.len();
-        let (ok, mut text) = match self.run_tool(task, &tool, &action.parameters).await {
+        let cancel = self.cancelled();
+        let ran = async {
+            let need = self.gate(task, &tool, &action.parameters).await?;
+            self.run_once(task, &tool, &action.parameters, need).await
+        };
+        let (ok, mut text) = match self.unless_stopped(&cancel, ran).await.and_then(|ran| ran) {
             Ok(answer) => (true, answer.text),
             Err(failure) => (false, failure.one_line()),
         };
         if task.journal.checkpoints.len() == edits
-            && let Some(verdict) = self.settle_deferred(task).await
+            && let Ok(Some(verdict)) = self.unless_stopped(&cancel, self.settle_deferred(task)).await
         {
             text = format!("{text}\n{}", answer::deferred(&verdict, &self.config.diagnostics));
         }
@@ -217,6 +231,7 @@ impl Session {
         let current = request.path.as_deref().and_then(|path| self.root.resolve(path).ok());
         let mut task = Task::new(&request.text, mode, current, scope);
         self.use_trace(&task.trace);
+        self.analyse_into(&mut task).await;
         self.editor.show(Event::Started {
             request: request.text.clone(),
             mode: mode.to_string(),
@@ -238,6 +253,7 @@ impl Session {
         }
         self.begin_on_reports(&task).await?;
         task.remember_start(&known);
+        self.weigh_named(&mut task, &known);
         self.remember_start(&mut task).await;
         let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);
         tracing::info!(?risk, "a task begins");
@@ -288,7 +304,7 @@ impl Session {
 
 /// What a user sees of a tool's answer: of reading only how much, of editing all.
 fn shown(tool: &str, ok: bool, text: &str) -> String {
-    let reads = matches!(tool, "read_file" | "read_symbol" | "list_symbols" | "search");
+    let reads = gate::need(tool) == Some(gate::Need::Read);
     if ok && reads { format!("{} lines", text.lines().count()) } else { text.to_owned() }
 }
 

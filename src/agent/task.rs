@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::agent::analyse::Analysis;
+use crate::agent::answered::Answered;
+use crate::agent::budget::Spent;
 use crate::agent::consent::Consent;
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
@@ -61,6 +64,11 @@ pub struct Task {
     pub consent: Consent,
     /// What the user is asked before the plan goes on.
     pub question: Option<Question>,
+    pub spent: Spent,
+    /// The reads that it was answered.
+    pub answered: Answered,
+    /// What the request is taken for, and what it names.
+    pub analysis: Analysis,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
     /// What it leaves to memory.
@@ -103,6 +111,9 @@ impl Task {
             replans: 0,
             consent: Consent::default(),
             question: None,
+            spent: Spent::default(),
+            answered: Answered::default(),
+            analysis: Analysis::default(),
             risk: None,
             notes: Notes::default(),
         }

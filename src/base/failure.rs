@@ -16,6 +16,8 @@ pub enum Kind {
     Editor,
     /// A tool that could not do what it was asked.
     Tool,
+    /// A limit that the user set is reached.
+    Limit,
     /// Somebody stopped it.
     Cancelled,
     /// Sextant itself.

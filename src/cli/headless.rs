@@ -16,6 +16,7 @@ use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
+use crate::cli::answers::Answers;
 use crate::cli::settings::Options;
 use crate::cli::{log, models};
 use crate::editor::event::Event;
@@ -42,6 +43,9 @@ pub(super) struct Job {
     /// Print events as JSON lines, the outcome last
     #[arg(long)]
     pub(super) json: bool,
+    /// Answer to a question of the run, by its number; may be given more than once, for one question each
+    #[arg(long = "answer", value_name = "N")]
+    pub(super) answers: Vec<usize>,
     #[command(flatten)]
     pub(super) options: Options,
 }
@@ -127,13 +131,18 @@ async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
     let settings = arguments.options.settings(root.path())?;
     let model = models::make(&settings.model)?;
     let (events, queue) = unbounded_channel();
-    let printer = tokio::spawn(print(queue, arguments.json));
     let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
     let editor = Arc::new(editor.with_commands(settings.commands));
     let mut request = arguments.request()?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
-    let session = Session::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config);
+    let session = Arc::new(Session::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
+    let answers = Arc::new(Answers::new(&arguments.answers, arguments.json));
+    if answers.any() {
+        session.answers_come();
+    }
+    let asking = Arc::downgrade(&session);
+    let printer = tokio::spawn(print(queue, arguments.json, move || answers.answer(&asking)));
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     tokio::spawn(async move {
@@ -167,12 +176,15 @@ pub(super) fn fail(failure: &Failure, as_json: bool) {
     }
 }
 
-async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool) {
+async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl Fn() + Send) {
     let mut open_line = false;
     while let Some(event) = queue.recv().await {
         if as_json {
             if let Ok(text) = serde_json::to_string(&event) {
                 line(&text);
+            }
+            if matches!(event, Event::Question { .. }) {
+                answer();
             }
             continue;
         }
@@ -188,6 +200,9 @@ async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool) {
         }
         if let Some(text) = words(&event) {
             line(&text);
+        }
+        if matches!(event, Event::Question { .. }) {
+            answer();
         }
     }
 }
@@ -221,7 +236,7 @@ fn words(event: &Event) -> Option<String> {
         Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
         Event::Failed { failure } => format!("✗ {}", failure.one_line()),
-        Event::Edited { .. } | Event::Words { .. } => return None,
+        Event::Edited { .. } | Event::Words { .. } | Event::Mode { .. } => return None,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, and the wiring of rooms to each other.
 
+mod answers;
 mod ask;
 mod diff;
 mod headless;
@@ -7,6 +8,7 @@ mod log;
 mod models;
 mod nvim;
 mod plan;
+mod prompts;
 mod settings;
 mod stats;
 
@@ -32,6 +34,8 @@ enum Command {
     Diff(diff::Arguments),
     /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
     Stats(stats::Arguments),
+    /// List the texts that open a prompt, or print one; files of your own replace them
+    Prompts(prompts::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::Arguments),
 }
@@ -43,6 +47,7 @@ pub fn run() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Prompts(arguments) => prompts::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

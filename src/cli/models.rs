@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::base::failure::{Failure, Kind};
+use crate::cli::prompts;
 use crate::llm::endpoint::RemoteConfig;
 use crate::llm::offline::OfflineModel;
 use crate::llm::remote::RemoteModel;
@@ -24,5 +25,6 @@ pub(super) fn make(given: &Value) -> Result<Arc<dyn Model>, Failure> {
             "it takes provider, model, and for a server of your own base_url; see :help sextant-models",
         )
     })?;
+    prompts::load()?;
     Ok(Arc::new(RemoteModel::new(&config)?))
 }

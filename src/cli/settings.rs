@@ -159,7 +159,7 @@ fn config_error(message: String) -> Failure {
     Failure::new(Kind::Config, message, "see the section on configuration in the README")
 }
 
-fn user_folder() -> Option<PathBuf> {
+pub(super) fn user_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
 }

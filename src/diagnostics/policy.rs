@@ -76,6 +76,10 @@ pub enum Effect {
     Planned,
     /// What was done in the end; written by whoever acts, never by a rule.
     Acted,
+    /// What was asked for and not done, since a rule forbids it.
+    Refused,
+    /// What a request was taken for.
+    Understood,
 }
 
 impl Effect {
@@ -90,6 +94,8 @@ impl Effect {
             Self::Stopped => "stopped",
             Self::Planned => "planned",
             Self::Acted => "acted",
+            Self::Refused => "refused",
+            Self::Understood => "understood",
         }
     }
 }

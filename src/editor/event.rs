@@ -73,6 +73,10 @@ pub enum Event {
         name: String,
         markdown: String,
     },
+    /// The user has changed the mode in words; the front end keeps it for other workspaces.
+    Mode {
+        mode: String,
+    },
     /// The work waits for an answer: one of the options, counted from 1.
     Question {
         text: String,

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod call;
 pub mod endpoint;
+pub mod framing;
 pub mod offline;
 pub mod price;
 pub mod prompt;
@@ -11,6 +12,7 @@ pub mod reply;
 pub mod retry;
 pub mod schema;
 pub mod step;
+pub mod texts;
 pub mod tokens;
 pub mod tools;
 pub mod words;

@@ -284,7 +284,7 @@ impl Model for RemoteModel {
         let question = Question {
             prompt: prompt::step(input),
             schema_name: schema::STEP_NAME,
-            schema: schema::step(),
+            schema: schema::step(input.framing.commands),
             read: reply::step,
             wanted: &["reasoning", "answer"],
         };

@@ -148,10 +148,12 @@ fn parameters(tool: &Tool, given: &Map<String, Value>) -> Result<Map<String, Val
         };
         let wanted = match parameter.kind {
             ParameterType::Text if value.is_string() => None,
+            ParameterType::Texts if value.as_array().is_some_and(|list| list.iter().all(Value::is_string)) => None,
             ParameterType::Whole if value.is_u64() => None,
             ParameterType::Flag if value.is_boolean() => None,
             ParameterType::OneOf(words) if value.as_str().is_some_and(|word| words.contains(&word)) => None,
             ParameterType::Text => Some("text".to_owned()),
+            ParameterType::Texts => Some("a list of texts".to_owned()),
             ParameterType::Whole => Some("a whole number, 0 or more".to_owned()),
             ParameterType::Flag => Some("true or false".to_owned()),
             ParameterType::OneOf(words) => Some(format!("one of {}", words.join(", "))),

@@ -6,16 +6,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::llm::tools::{Parameter, ParameterType, TOOLS, Tool};
+use crate::llm::tools::{self, Parameter, ParameterType, Tool};
 
 /// Names under which the schemas are sent; letters and `_` only.
 pub const STEP_NAME: &str = "step_reply";
 pub const PLAN_NAME: &str = "plan_reply";
 
 /// Reasoning comes first: it is what the user sees while the rest is written, and what the action follows from.
-pub fn step() -> Value {
+pub fn step(commands: bool) -> Value {
     let mut actions = vec![json!({"type": "null"})];
-    actions.extend(TOOLS.iter().map(action));
+    actions.extend(tools::offered(commands).map(action));
     object([
         ("reasoning", json!({"type": "string"})),
         ("action", json!({"anyOf": actions})),
@@ -48,6 +48,7 @@ fn action(tool: &Tool) -> Value {
 fn parameter(parameter: &Parameter) -> Value {
     let name = match parameter.kind {
         ParameterType::OneOf(words) => return json!({"type": "string", "enum": words}),
+        ParameterType::Texts => return json!({"type": "array", "items": {"type": "string"}}),
         ParameterType::Text => "string",
         ParameterType::Whole => "integer",
         ParameterType::Flag => "boolean",
@@ -64,6 +65,7 @@ fn object<'a>(properties: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::tools::TOOLS;
 
     /// What OpenAI's strict mode asks of every object schema, and what grammars ask of the rest.
     fn check(schema: &Value, at: &str) {
@@ -89,14 +91,15 @@ mod tests {
 
     #[test]
     fn both_schemas_are_strict_at_every_level() {
-        check(&step(), "step");
+        check(&step(true), "step");
         check(&plan(), "plan");
-        assert_eq!(step()["type"], "object", "the root may not be a union");
+        assert_eq!(step(true)["type"], "object", "the root may not be a union");
     }
 
     #[test]
     fn every_tool_has_its_own_branch_and_null_means_done() {
-        let schema = step();
+        assert_eq!(step(false)["properties"]["action"]["anyOf"].as_array().map(Vec::len), Some(TOOLS.len()));
+        let schema = step(true);
         let branches = schema["properties"]["action"]["anyOf"].as_array().expect("union");
         assert_eq!(branches.len(), TOOLS.len() + 1);
         assert_eq!(branches[0], json!({"type": "null"}));
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn reasoning_is_written_before_the_action() {
-        let keys: Vec<String> = step()["properties"].as_object().expect("object").keys().cloned().collect();
+        let keys: Vec<String> = step(true)["properties"].as_object().expect("object").keys().cloned().collect();
         assert_eq!(keys, ["reasoning", "action", "continue", "confidence", "answer"]);
     }
 }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::llm::framing::Framing;
 use crate::llm::price::Price;
 
 /// A diagnostic as a model sees it: one line, symbol first.
@@ -75,6 +76,8 @@ pub struct StepInput {
     pub step: u32,
     /// Errors in a row.
     pub error_count: u32,
+    #[serde(default)]
+    pub framing: Framing,
 }
 
 /// The action a model asks for.
@@ -117,6 +120,8 @@ pub struct PlanInput {
     pub fixes: Vec<FixOffer>,
     /// What was wrong with the last plan, when it is asked again.
     pub problems: Vec<String>,
+    #[serde(default)]
+    pub framing: Framing,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

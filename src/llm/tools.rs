@@ -4,6 +4,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterType {
     Text,
+    /// A list of texts.
+    Texts,
     Whole,
     Flag,
     /// One of these words.
@@ -78,7 +80,20 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool { name: "write_file", purpose: "whole file", parameters: &[text("path"), text("content"), DEFER] },
     Tool { name: "apply_fix", purpose: "id of an offered fix", parameters: &[text("fix")] },
+    Tool {
+        name: RUN,
+        purpose: "program and arguments, no shell; needs the user's leave",
+        parameters: &[Parameter { name: "command", kind: ParameterType::Texts, required: true }],
+    },
 ];
+
+/// The tool that is offered only where a command could be allowed.
+pub const RUN: &str = "run_command";
+
+/// The tools of a question.
+pub fn offered(commands: bool) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.iter().filter(move |tool| commands || tool.name != RUN)
+}
 
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
@@ -93,6 +108,7 @@ pub fn signature(tool: &Tool) -> String {
             let mark = if parameter.required { "" } else { "?" };
             match parameter.kind {
                 ParameterType::OneOf(words) => format!("{}{mark}: {}", parameter.name, words.join("|")),
+                ParameterType::Texts => format!("{}{mark}: [text]", parameter.name),
                 _ => format!("{}{mark}", parameter.name),
             }
         })

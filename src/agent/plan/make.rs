@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::budget;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::Ending;
 use crate::agent::plan::{Plan, State, Step, document};
@@ -32,8 +33,8 @@ impl Session {
     }
 
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
-        let scope = self.scope(request).await?;
-        let mut task = self.begin(request, self.mode(), scope, cancel).await?;
+        let scope = self.unless_stopped(cancel, self.scope(request)).await??;
+        let mut task = self.unless_stopped(cancel, self.begin(request, self.mode(), scope, cancel)).await??;
         let plan = match self.propose(&mut task, Vec::new(), cancel).await {
             Ok(plan) => plan,
             Err(failure) => {
@@ -53,19 +54,23 @@ impl Session {
         problems: Vec<String>,
         cancel: &CancellationToken,
     ) -> Result<Plan, Failure> {
-        let mut input = self.plan_facts(task).await;
+        let mut input = self.unless_stopped(cancel, self.plan_facts(task)).await?;
         input.problems = problems;
         let words = |text: &str| self.editor.show(Event::Words { text: text.to_owned() });
         let mut attempt = 0;
         loop {
             attempt += 1;
+            if let Some(why) = self.over_budget(task) {
+                return Err(budget::stop(task, &why));
+            }
             let (reply, usage) = tokio::select! {
                 answered = self.model.plan(&input, &words) => answered,
                 () = cancel.cancelled() => return Err(Failure::cancelled()),
+                () = self.out_of_time(task.spent) => continue,
             };
             task.usage.add(usage);
             let problems = match reply {
-                Ok(reply) => match self.validate(task, reply).await {
+                Ok(reply) => match self.unless_stopped(cancel, self.validate(task, reply)).await? {
                     Ok(plan) => {
                         for (number, step) in (1..).zip(&plan.steps) {
                             let trace = Trace::new(Effect::Planned, &step.title, self.model.name(), &step.because);

@@ -35,6 +35,7 @@ impl Question {
 impl Session {
     /// Answers the open question with one of [`OPTIONS`], counted from 1.
     pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
+        self.use_cancel(cancel);
         let mut waiting = self.plan.lock().await;
         let question = waiting.as_mut().and_then(|(_, task)| task.question.take());
         let (Some(question), Some((plan, task))) = (question, waiting.as_mut()) else {

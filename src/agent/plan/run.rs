@@ -47,9 +47,10 @@ impl Session {
         self.use_trace(&task.trace);
         task.notes.start_clock();
         task.consent.replanned = false;
+        task.spent.restart();
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
-            Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
+            Err(failure) if matches!(failure.kind, Kind::Cancelled | Kind::Limit) => Phase::Paused,
             Err(_) => Phase::Error,
             Ok(()) if task.question.is_some() => Phase::Paused,
             Ok(()) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
@@ -102,12 +103,16 @@ impl Session {
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             task.consent.withheld.clear();
             let mark = task.journal.checkpoints.len();
-            let result = self.run_step(plan, index, task, cancel).await;
+            let request = task.request.clone();
+            let result =
+                self.unless_stopped(cancel, self.run_step(plan, index, task, cancel)).await.and_then(|ran| ran);
+            task.request = request;
             task.scope = whole.clone();
             let (state, outcome, mut facts) = match result {
                 Ok(ran) => ran,
                 Err(failure) => {
-                    plan.steps[index].state = if failure.kind == Kind::Cancelled { State::Open } else { State::Failed };
+                    let open = matches!(failure.kind, Kind::Cancelled | Kind::Limit);
+                    plan.steps[index].state = if open { State::Open } else { State::Failed };
                     plan.steps[index].outcome = failure.message.clone();
                     return Err(failure);
                 }
@@ -120,7 +125,7 @@ impl Session {
             }
             task.plan_errors += u32::from(state == State::Failed);
             (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
-            facts.invalid = self.invalid_steps(plan).await;
+            facts.invalid = self.unless_stopped(cancel, self.invalid_steps(plan)).await.unwrap_or_default();
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             attempts = 1;
             match evaluate::decide(task.mode, &facts) {

@@ -8,6 +8,7 @@ use crate::base::failure::Failure;
 use crate::symbols::language;
 use crate::symbols::outline::{Kind, Outline};
 use crate::workspace::files;
+use crate::workspace::root::Root;
 
 const MOST: usize = 200;
 const MOST_FILES: usize = 2000;
@@ -32,11 +33,19 @@ pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnsw
         let outline = Outline::parse(language, &document.text);
         return Ok(ToolAnswer::text(lines(&document.path, &outline, |_| true).join("\n")));
     }
+    let (root, wanted) = (session.root.clone(), query.to_owned());
+    // Many files are read: a stop must not have to wait for that.
+    let found = tokio::task::spawn_blocking(move || holding(&root, &wanted)).await;
+    found.map_err(|error| tool_failure(format!("the search broke off: {error}"), "name a file"))
+}
+
+/// Every symbol of the workspace whose path holds a word.
+fn holding(root: &Root, query: &str) -> ToolAnswer {
     let wanted = query.to_lowercase();
     let mut found = Vec::new();
-    for path in files::list(&session.root, "", MOST_FILES).files {
+    for path in files::list(root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
-        let Some(text) = files::text(&session.root, &path) else { continue };
+        let Some(text) = files::text(root, &path) else { continue };
         let outline = Outline::parse(language, &text);
         found.extend(lines(&path, &outline, |names| names.to_lowercase().contains(&wanted)));
         if found.len() > MOST {
@@ -44,14 +53,14 @@ pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnsw
         }
     }
     if found.is_empty() {
-        return Ok(ToolAnswer::text(format!("no symbol's path holds {query:?}")));
+        return ToolAnswer::text(format!("no symbol's path holds {query:?}"));
     }
     let more = found.len().saturating_sub(MOST);
     found.truncate(MOST);
     if more > 0 {
         found.push("[more than that; be more precise]".to_owned());
     }
-    Ok(ToolAnswer::text(found.join("\n")))
+    ToolAnswer::text(found.join("\n"))
 }
 
 fn lines(path: &str, outline: &Outline, keep: impl Fn(&str) -> bool) -> Vec<String> {

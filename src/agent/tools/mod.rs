@@ -7,6 +7,7 @@ mod edit_symbol;
 mod list_symbols;
 mod read_file;
 mod read_symbol;
+mod run_command;
 mod search;
 mod target;
 mod write_file;
@@ -34,8 +35,17 @@ impl ToolAnswer {
 }
 
 /// The names a model may use.
-pub const NAMES: &[&str] =
-    &["read_file", "read_symbol", "list_symbols", "search", "edit_file", "edit_symbol", "write_file", "apply_fix"];
+pub const NAMES: &[&str] = &[
+    "read_file",
+    "read_symbol",
+    "list_symbols",
+    "search",
+    "edit_file",
+    "edit_symbol",
+    "write_file",
+    "apply_fix",
+    "run_command",
+];
 
 impl Session {
     /// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.
@@ -44,11 +54,12 @@ impl Session {
             "read_file" => read_file::run(self, task, parameters(name, given)?).await,
             "read_symbol" => read_symbol::run(self, task, parameters(name, given)?).await,
             "list_symbols" => list_symbols::run(self, parameters(name, given)?).await,
-            "search" => search::run(self, parameters(name, given)?),
+            "search" => search::run(self, parameters(name, given)?).await,
             "edit_file" => edit_file::run(self, task, parameters(name, given)?).await,
             "edit_symbol" => edit_symbol::run(self, task, parameters(name, given)?).await,
             "write_file" => write_file::run(self, task, parameters(name, given)?).await,
             "apply_fix" => apply_fix::run(self, task, parameters(name, given)?).await,
+            "run_command" => run_command::run(self, task, parameters(name, given)?).await,
             _ => Err(Failure::new(
                 Kind::Tool,
                 format!("there is no tool named {name:?}"),

@@ -10,6 +10,7 @@ use crate::base::failure::Failure;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
+use crate::workspace::root::Root;
 use crate::workspace::{files, search};
 
 const MOST_HITS: usize = 50;
@@ -23,20 +24,29 @@ pub(super) struct Parameters {
     path: Option<String>,
 }
 
-pub(super) fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+    let root = session.root.clone();
+    // Many files are read: a stop must not have to wait for that.
+    let found = tokio::task::spawn_blocking(move || find(&root, &given)).await;
+    found.unwrap_or_else(|error| {
+        Err(tool_failure(format!("the search broke off: {error}"), "search for something else"))
+    })
+}
+
+fn find(root: &Root, given: &Parameters) -> Result<ToolAnswer, Failure> {
     let folder = given.path.as_deref().unwrap_or("").trim_matches('/');
-    let list = if session.root.join(folder).is_file() {
-        vec![session.root.resolve(folder)?]
+    let list = if root.join(folder).is_file() {
+        vec![root.resolve(folder)?]
     } else {
-        files::list(&session.root, folder, MOST_FILES).files
+        files::list(root, folder, MOST_FILES).files
     };
-    let hits = search::search(&session.root, &list, &given.pattern, MOST_HITS)
+    let hits = search::search(root, &list, &given.pattern, MOST_HITS)
         .map_err(|error| tool_failure(error, "give a regular expression in Rust's syntax"))?;
     let mut outlines: BTreeMap<&str, Outline> = BTreeMap::new();
     let mut lines: Vec<String> = Vec::new();
     for hit in &hits.hits {
         let outline = outlines.entry(&hit.path).or_insert_with(|| {
-            let text = files::text(&session.root, &hit.path).unwrap_or_default();
+            let text = files::text(root, &hit.path).unwrap_or_default();
             language::of_path(&hit.path).map(|language| Outline::parse(language, &text)).unwrap_or_default()
         });
         let names = outline.at(hit.offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();

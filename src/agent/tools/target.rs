@@ -8,6 +8,7 @@ use crate::symbols::language::{self, Language};
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
 use crate::workspace::files;
+use crate::workspace::root::Root;
 
 /// Files that are looked through for a bare symbol name.
 const MOST_FILES: usize = 2000;
@@ -54,17 +55,9 @@ impl Session {
     }
 
     async fn file_of(&self, names: &str) -> Result<String, Failure> {
-        let mut found = Vec::new();
-        for path in files::list(&self.root, "", MOST_FILES).files {
-            let Some(language) = language::of_path(&path) else { continue };
-            let last = names.rsplit("::").next().unwrap_or(names);
-            let plain = last.split('#').next().unwrap_or(last);
-            // A file that does not even hold the name need not be parsed or opened in the editor.
-            let Some(on_disk) = files::text(&self.root, &path) else { continue };
-            if on_disk.contains(plain) && Outline::parse(language, &on_disk).find(names).is_ok() {
-                found.push(path);
-            }
-        }
+        let (root, wanted) = (self.root.clone(), names.to_owned());
+        // Many files are read: a stop must not have to wait for that.
+        let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
         match found.as_slice() {
             [one] => Ok(one.clone()),
             [] => Err(unknown("the workspace", names, &[])),
@@ -77,6 +70,22 @@ impl Session {
             )),
         }
     }
+}
+
+/// The files that hold one symbol of a name, as they are on disk.
+fn files_with(root: &Root, names: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in files::list(root, "", MOST_FILES).files {
+        let Some(language) = language::of_path(&path) else { continue };
+        let last = names.rsplit("::").next().unwrap_or(names);
+        let plain = last.split('#').next().unwrap_or(last);
+        // A file that does not even hold the name need not be parsed or opened in the editor.
+        let Some(on_disk) = files::text(root, &path) else { continue };
+        if on_disk.contains(plain) && Outline::parse(language, &on_disk).find(names).is_ok() {
+            found.push(path);
+        }
+    }
+    found
 }
 
 pub(crate) fn no_grammar(path: &str) -> Failure {

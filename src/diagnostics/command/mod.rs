@@ -1,6 +1,7 @@
 //! Any command as a provider (`tool:NAME`): run, read, and believed only for the text that it saw.
 
 pub mod background;
+pub mod capture;
 pub mod config;
 pub mod read;
 pub mod run;

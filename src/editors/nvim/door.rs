@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::{Config, PlanMode};
+use crate::agent::direct;
 use crate::agent::plan::Steps;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
@@ -129,6 +130,8 @@ impl Door {
         match name {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
+            // Said in words, a stop is for what runs, and not one more task.
+            "ask" if self.is_stop(json) => {}
             "ask" => self.start(json, true, |session, request, cancel| {
                 Box::pin(async move { session.ask(&request, &cancel).await.events })
             }),
@@ -145,6 +148,13 @@ impl Door {
             "answer" => {
                 let given = serde_json::from_str::<Value>(json).unwrap_or_default();
                 let choice = given["choice"].as_u64().and_then(|choice| usize::try_from(choice).ok()).unwrap_or(0);
+                // A question in the middle of a run goes before the one that a paused plan has left.
+                let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                match current.and_then(|open| open.session.answer_waiting(choice)) {
+                    Some(Ok(())) => return,
+                    Some(Err(failure)) => return self.show(Event::Progress { text: failure.one_line() }),
+                    None => {}
+                }
                 self.start_current("no question is open", move |session, cancel| {
                     Box::pin(async move { session.answer_question(choice, &cancel).await.events })
                 });
@@ -317,6 +327,7 @@ impl Door {
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
         let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
+        session.answers_come();
         if let Some(mode) = *self.mode.lock().unwrap_or_else(PoisonError::into_inner) {
             session.set_mode(mode);
         }
@@ -364,6 +375,11 @@ impl Door {
             }
             Err(error) => tracing::warn!(%error, "a mode that is none was dropped"),
         }
+    }
+
+    /// Whether a request asks to stop what is running; then it is stopped.
+    fn is_stop(&self, json: &str) -> bool {
+        serde_json::from_str::<Ask>(json).is_ok_and(|ask| direct::is_stop(&ask.text)) && self.stop()
     }
 
     /// Stops the running task; false when none runs.

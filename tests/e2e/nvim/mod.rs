@@ -4,6 +4,7 @@ mod apply;
 pub mod ask;
 mod buffers;
 mod commands;
+mod doors;
 mod failures;
 mod memory;
 mod modes;

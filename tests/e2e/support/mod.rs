@@ -1,5 +1,6 @@
 //! What the end-to-end tests share.
 
+pub mod engine;
 pub mod model_server;
 pub mod nvim;
 pub mod project;

@@ -1,0 +1,137 @@
+//! Requests that need no model: what is clearly one is done at once; everything else goes on.
+//!
+//! Precision before recall: a phrase has to be one of those below from its first word to its last.
+
+mod explain;
+mod find;
+mod memory;
+mod mode;
+mod phrase;
+mod read;
+mod undo;
+
+#[cfg(test)]
+mod tests;
+
+pub use crate::agent::direct::explain::is_stop;
+use crate::agent::direct::phrase::Phrase;
+use crate::agent::outcome::Outcome;
+use crate::agent::request::Request;
+use crate::agent::session::Session;
+use crate::agent::trace::SharedTrace;
+use crate::agent::verdict::Status;
+use crate::base::failure::Failure;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::Event;
+use crate::llm::step::Usage;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Direct {
+    /// A symbol or a file.
+    Read(String),
+    /// Where a symbol or a file is.
+    Where(String),
+    /// Where a name is used.
+    Uses(String),
+    /// The symbols of a file.
+    Outline(String),
+    /// The last task, or one of its steps; why, as far as it was said.
+    Undo {
+        step: Option<usize>,
+        reason: String,
+    },
+    Forget(String),
+    Remember(String),
+    Recall(String),
+    Learned,
+    /// As the user called it.
+    Mode(mode::Wanted),
+    Why,
+    Stop,
+    Stats,
+}
+
+/// What the answer to a direct request says, and in one line what was done.
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) summary: String,
+}
+
+impl Said {
+    fn new(text: impl Into<String>, summary: impl Into<String>) -> Self {
+        Self { text: text.into(), summary: summary.into() }
+    }
+}
+
+/// The request that a text makes, as far as words alone tell.
+pub fn recognise(text: &str) -> Option<Direct> {
+    let phrase = Phrase::new(text)?;
+    None.or_else(|| mode::recognise(&phrase))
+        .or_else(|| explain::recognise(&phrase))
+        .or_else(|| undo::recognise(&phrase))
+        .or_else(|| memory::recognise(&phrase))
+        .or_else(|| find::recognise(&phrase))
+        .or_else(|| read::recognise(&phrase))
+}
+
+impl Session {
+    /// Does what a text directly asks for. `None` where it is for the model: no direct request, or one whose name
+    /// is only a word.
+    pub(crate) async fn direct(&self, request: &Request) -> Result<Option<Outcome>, Failure> {
+        let Some(direct) = recognise(&request.text) else { return Ok(None) };
+        let spanish = Phrase::new(&request.text).is_some_and(|phrase| phrase.spanish());
+        let say = phrase::Say { spanish };
+        let said = match &direct {
+            Direct::Read(name) => self.direct_read(request, name, say).await?,
+            Direct::Outline(name) => self.direct_outline(name, say).await?,
+            Direct::Where(name) => self.direct_where(request, name, say).await?,
+            Direct::Uses(name) => self.direct_uses(request, name, say).await?,
+            Direct::Undo { step, reason } => Some(self.direct_undo(*step, reason).await?),
+            Direct::Forget(text) => Some(answered(self.forget(text).await?)),
+            Direct::Remember(text) => Some(answered(self.prefer(text).await?)),
+            Direct::Recall(text) => Some(answered(self.recall_about(text).await?)),
+            Direct::Learned => Some(answered(self.learned().await?)),
+            Direct::Mode(wanted) => Some(self.direct_mode(*wanted, say)),
+            Direct::Why => Some(self.direct_why(say)),
+            Direct::Stop => Some(Said::new("", say.of("nothing is running", "no hay nada en marcha"))),
+            Direct::Stats => Some(self.direct_stats(say).await?),
+        };
+        let Some(said) = said else { return Ok(None) };
+        self.editor.show(Event::Started {
+            request: request.text.clone(),
+            mode: "direct".to_owned(),
+            model: "no model".to_owned(),
+        });
+        if !said.text.is_empty() {
+            self.editor.show(Event::Words { text: format!("{}\n", said.text) });
+        }
+        let trace = SharedTrace::new(&request.text);
+        trace.push(
+            1,
+            Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)),
+        );
+        // Asked why, the answer is about the task before, and stays about it.
+        if !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
+            self.use_trace(&trace);
+        }
+        Ok(Some(Outcome {
+            ok: true,
+            summary: said.summary,
+            answer: said.text,
+            files: Vec::new(),
+            new_diagnostics: Vec::new(),
+            fixed: 0,
+            unchanged: 0,
+            diagnostics_status: Status::Off,
+            pending: Vec::new(),
+            usage: Usage::default(),
+            trace: trace.entries(),
+        }))
+    }
+}
+
+fn answered(text: String) -> Said {
+    let summary = text.lines().next().unwrap_or_default().to_owned();
+    // One line would be shown twice.
+    if text.lines().count() > 1 { Said::new(text, summary) } else { Said::new("", summary) }
+}

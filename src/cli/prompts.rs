@@ -1,0 +1,65 @@
+//! `sextant prompts`: which texts open a prompt, where a user may replace them, and what they say.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::base::failure::{Failure, Kind};
+use crate::cli::settings::user_folder;
+use crate::llm::texts::{self, TEXTS};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Print this text as it is in force; without a name, list them all
+    name: Option<String>,
+}
+
+/// Where the user's own texts are looked for.
+fn folder() -> Option<PathBuf> {
+    user_folder().map(|folder| folder.join("sextant").join("prompts"))
+}
+
+/// Puts the user's own texts in force.
+pub(super) fn load() -> Result<(), Failure> {
+    if let Some(folder) = folder() {
+        texts::use_own(texts::read(&folder)?);
+    }
+    Ok(())
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    match print(arguments.name.as_deref()) {
+        Ok(text) => {
+            // A reader that went away (`| head`) is no error of ours.
+            let _ = write!(std::io::stdout().lock(), "{text}");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            let _ = writeln!(std::io::stderr().lock(), "sextant: {}\n  → {}", failure.message, failure.hint);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print(name: Option<&str>) -> Result<String, Failure> {
+    let folder = folder();
+    let own = folder.as_deref().map(texts::read).transpose()?.unwrap_or_default();
+    let Some(name) = name else {
+        let lines = TEXTS.iter().map(|(name, _)| {
+            let path = folder.as_ref().map(|folder| folder.join(format!("{name}.txt")).display().to_string());
+            match (own.contains_key(*name), path) {
+                (true, Some(path)) => format!("{name}: yours, {path}\n"),
+                (_, Some(path)) => format!("{name}: built in; yours would be {path}\n"),
+                (_, None) => format!("{name}: built in\n"),
+            }
+        });
+        return Ok(lines.collect());
+    };
+    let built_in = TEXTS.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
+    own.get(name).cloned().or(built_in).ok_or_else(|| {
+        let names: Vec<&str> = TEXTS.iter().map(|(name, _)| *name).collect();
+        Failure::new(Kind::User, format!("there is no prompt {name:?}"), format!("there are {}", names.join(", ")))
+    })
+}

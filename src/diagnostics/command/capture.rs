@@ -1,0 +1,166 @@
+//! Runs one program for its output's sake: no shell, no secrets, a time limit, and only so much kept of what it says.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+
+use crate::diagnostics::program::Group;
+
+/// Bytes that are kept from the beginning of the output.
+const HEAD: usize = 2 * 1024;
+/// Bytes that are kept from its end, where test runners sum up.
+const TAIL: usize = 6 * 1024;
+
+/// Parts of the names of variables that a program is not given.
+const SECRETS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// `None` where it was ended by a signal, or by its time limit.
+    pub status: Option<i32>,
+    pub timed_out: bool,
+    /// Both outputs as they came, without control characters; cut in the middle where it was long.
+    pub text: String,
+}
+
+/// Whether a variable of this name may hold a secret.
+pub fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRETS.iter().any(|part| name.contains(part))
+}
+
+/// Runs a program in a folder. When its time is over, or nobody waits any more, it is killed with all that it
+/// started. Errors where it cannot be run.
+pub async fn run(program: &Path, arguments: &[String], folder: &Path, limit: Duration) -> Result<Captured, String> {
+    let failed = |error: std::io::Error| format!("{} cannot be run: {error}", program.display());
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("NO_COLOR", "1");
+    for (name, _) in std::env::vars_os() {
+        if is_secret(&name.to_string_lossy()) {
+            command.env_remove(name);
+        }
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(failed)?;
+    let group = Group::of(&child);
+    let kept = Mutex::new(Kept::default());
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let work = async {
+        let ended = async {
+            let status = child.wait().await;
+            // What it left running would keep its pipes open.
+            drop(group);
+            status
+        };
+        tokio::join!(ended, drain(stdout, &kept), drain(stderr, &kept)).0
+    };
+    let ended = tokio::time::timeout(limit, work).await;
+    let text = kept.into_inner().unwrap_or_else(PoisonError::into_inner).text();
+    match ended {
+        Ok(status) => Ok(Captured { status: status.map_err(failed)?.code(), timed_out: false, text }),
+        Err(_) => Ok(Captured { status: None, timed_out: true, text }),
+    }
+}
+
+async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>) {
+    let Some(mut pipe) = pipe else { return };
+    let mut piece = [0; 4096];
+    // Read to its end whatever its length: a full pipe would stop the program.
+    while let Ok(read @ 1..) = pipe.read(&mut piece).await {
+        kept.lock().unwrap_or_else(PoisonError::into_inner).push(&piece[..read]);
+    }
+}
+
+/// The beginning and the end of an output.
+#[derive(Debug, Default)]
+struct Kept {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    left_out: usize,
+}
+
+impl Kept {
+    fn push(&mut self, bytes: &[u8]) {
+        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..room]);
+        self.tail.extend_from_slice(&bytes[room..]);
+        let excess = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..excess);
+        self.left_out += excess;
+    }
+
+    fn text(&self) -> String {
+        if self.left_out == 0 {
+            return plain(&[self.head.as_slice(), self.tail.as_slice()].concat());
+        }
+        format!("{}\n[{} bytes left out]\n{}", plain(&self.head), self.left_out, plain(&self.tail))
+    }
+}
+
+/// Without control characters and the sequences that move a terminal's cursor or colour it.
+fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            if chars.next_if_eq(&'[').is_some() {
+                // A control sequence ends with its first character from `@` on (ECMA-48, 5.4).
+                while chars.next_if(|c| !('@'..='~').contains(c)).is_some() {}
+                chars.next();
+            }
+        } else if c == '\n' || c == '\t' || !c.is_control() {
+            out.push(c);
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    async fn sh(script: &str, limit: Duration) -> Captured {
+        run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), limit).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn both_outputs_and_the_status_come_back_plain() {
+        let ran = sh("printf '\\033[31mred\\033[0m\\a\\r\\n'; echo err >&2; exit 3", PATIENCE).await;
+        assert_eq!((ran.status, ran.timed_out), (Some(3), false));
+        assert!(ran.text.contains("red") && ran.text.contains("err"), "{:?}", ran.text);
+        assert!(!ran.text.contains(['\u{1b}', '\u{7}', '\r']) && !ran.text.contains("[31m"), "{:?}", ran.text);
+        assert!(run(Path::new("/nonexistent"), &[], Path::new("/"), PATIENCE).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_long_output_keeps_its_two_ends() {
+        let ran = sh("echo first; yes | head -c 1000000; echo last", PATIENCE).await;
+        assert!(ran.text.starts_with("first") && ran.text.ends_with("last"), "{:?}", ran.text);
+        assert!(ran.text.contains("bytes left out]") && ran.text.len() < HEAD + TAIL + 100);
+    }
+
+    #[tokio::test]
+    async fn time_ends_it_with_all_that_it_started() {
+        let ran = sh("echo $$; sleep 1000 & sleep 1000", Duration::from_millis(300)).await;
+        assert!(ran.timed_out && ran.status.is_none(), "{ran:?}");
+        let left = sh("sleep 1000 & echo done", PATIENCE).await;
+        assert_eq!((left.status, left.text.as_str()), (Some(0), "done"));
+    }
+
+    #[test]
+    fn secrets_are_told_by_the_names_of_their_variables() {
+        for name in ["GITHUB_TOKEN", "OPENAI_API_KEY", "db_password", "AWS_SECRET_ACCESS", "Some_Key"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "LANG", "VIRTUAL_ENV"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}

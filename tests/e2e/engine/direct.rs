@@ -1,0 +1,88 @@
+//! Direct requests through the engine: no model is asked, and what is not clear goes on to it.
+
+use serde_json::{Value, json};
+use sextant::agent::request::Request;
+
+use crate::engine::{TEXT, project, replace};
+use crate::support::engine::{Engine, Setup, act};
+use crate::support::project::Project;
+
+async fn say(engine: &Engine, text: &str) -> Value {
+    engine.ask_about(&Request { text: text.into(), path: Some("a.py".into()), ..Request::default() }).await
+}
+
+fn asked(engine: &Engine) -> usize {
+    engine.model.asked.lock().unwrap().len()
+}
+
+#[tokio::test]
+async fn reading_and_finding_need_no_model() {
+    let project = project();
+    project.write("b.py", "from a import f\n\n\ndef h() -> int:\n    return f() + 1\n");
+    let engine = Engine::new(&project, Setup::default());
+    let read = say(&engine, "read f").await;
+    assert_eq!(read["answer"], "a.py::f\ndef f() -> int:\n    return 1", "{read}");
+    assert_eq!(read["summary"], "a.py::f: 2 lines");
+    assert_eq!(say(&engine, "lee b.py").await["summary"], "b.py: 5 líneas");
+    assert_eq!(say(&engine, "where is g?").await["summary"], "a.py::g, line 5");
+    assert_eq!(say(&engine, "¿dónde está h?").await["summary"], "b.py::h, línea 4");
+    let uses = say(&engine, "who uses f?").await["answer"].as_str().unwrap().to_owned();
+    assert!(uses.contains("a.py::g:6: return f()") && uses.contains("b.py::h:5: return f() + 1"), "{uses}");
+    assert!(!uses.contains("def f()"), "the definition is no use: {uses}");
+    assert_eq!(say(&engine, "list a.py").await["answer"], "function a.py::f\nfunction a.py::g");
+    assert_eq!(asked(&engine), 0);
+    assert!(engine.trace().contains("no model was asked"), "{}", engine.trace());
+    let missing = say(&engine, "read Cart::total").await;
+    assert!(missing["failed"]["message"].as_str().unwrap().contains("no symbol and no file named Cart::total"));
+    say(&engine, "read nothing_of").await;
+    assert_eq!(asked(&engine), 0, "a name that is surely one is answered");
+    say(&engine, "show me progress").await;
+    assert_eq!(asked(&engine), 1, "a word that is no name goes on to the model");
+}
+
+#[tokio::test]
+async fn a_name_in_several_places_is_asked_about_or_told() {
+    let project = Project::new(&[("a.py", "x = 1\n"), ("b.py", TEXT), ("c.py", TEXT)]);
+    let mut engine = Engine::new(&project, Setup::default());
+    let told = say(&engine, "read f").await;
+    assert_eq!(told["failed"]["hint"], "name one: b.py::f, c.py::f", "{told}");
+    engine.session.answers_come();
+    let session = engine.session.clone();
+    let request = Request { text: "read f".into(), path: Some("a.py".into()), ..Request::default() };
+    let cancel = engine.cancel.clone();
+    let answer = async {
+        assert_eq!(engine.question().await, ("Which f?".to_owned(), vec!["b.py::f".to_owned(), "c.py::f".to_owned()]));
+        session.answer_waiting(2).expect("it waits").expect("an option");
+    };
+    let (ended, ()) = tokio::join!(session.ask(&request, &cancel), answer);
+    assert!(ended.result.expect("an outcome").answer.starts_with("c.py::f\n"));
+}
+
+#[tokio::test]
+async fn undo_why_and_mode_are_the_user_s_own_words() {
+    let project = project();
+    let mut last = act("edit_file", replace("return 1", "return 11"));
+    last.proceed = false;
+    let engine = Engine::new(&project, Setup { replies: vec![last], ..Setup::default() });
+    assert_eq!(say(&engine, "why?").await["summary"], "nothing was decided here yet");
+    engine.ask("change f").await;
+    assert!(project.read("a.py").contains("return 11"));
+    let why = say(&engine, "why did you do that?").await["answer"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("step 1: acted edit_file a.py — as the text says → edited a.py"), "{why}");
+    assert!(why.contains("what it came from:\n- understood the request"), "{why}");
+    let undone = say(&engine, "undo that because it broke the tests").await;
+    let summary = undone["summary"].as_str().unwrap();
+    assert!(summary.contains("undone “change f”: a.py") && summary.ends_with("noted: it broke the tests"), "{undone}");
+    assert_eq!(project.read("a.py"), TEXT);
+    let step = say(&engine, "undo step 7").await;
+    assert!(step["failed"]["message"].is_string(), "{step}");
+    let mode = say(&engine, "cambia a supervisado").await;
+    assert!(mode["summary"].as_str().unwrap().ends_with("en modo supervised"), "{mode}");
+    assert!(
+        say(&engine, "switch to simple").await["summary"].as_str().unwrap().contains(":AgentAsk is the simple mode")
+    );
+    assert_eq!(say(&engine, "stop").await["summary"], "nothing is running");
+    assert!(say(&engine, "forget about tuples").await["failed"]["message"].is_string(), "memory is off here");
+    assert_eq!(asked(&engine), 1);
+    assert_eq!(json!(engine.calls.names().iter().filter(|name| **name == "plan").count()), json!(0));
+}

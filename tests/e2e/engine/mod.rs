@@ -1,0 +1,22 @@
+//! The engine's own rules, over a folder with a model on cue.
+
+mod commands;
+mod direct;
+mod injection;
+mod limits;
+mod shell;
+mod stop;
+
+use serde_json::{Value, json};
+
+use crate::support::project::Project;
+
+pub const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return f()\n";
+
+pub fn project() -> Project {
+    Project::new(&[("a.py", TEXT)])
+}
+
+pub fn replace(old: &str, new: &str) -> Value {
+    json!({"path": "a.py", "old_string": old, "new_string": new})
+}

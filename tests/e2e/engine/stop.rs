@@ -1,0 +1,157 @@
+//! Stopping a task at every call that it makes: it ends there, whatever stalls, and does nothing afterwards.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sextant::agent::plan::Steps;
+use sextant::agent::request::Request;
+use sextant::llm::step::{PlanReply, PlanReplyStep};
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::{TEXT, project, replace};
+use crate::support::engine::{Engine, Setup, act};
+use crate::support::project::Project;
+
+/// What goes on in the world because of a task; looks at texts are how it sums itself up.
+const WORK: &[&str] = &["step", "plan", "apply", "diagnostics", "fixes", "fix_change"];
+
+fn setup() -> Setup {
+    let replies = vec![
+        act("read_symbol", json!({"symbol": "a.py::f"})),
+        act("search", json!({"pattern": "return"})),
+        act("edit_file", replace("return 1", "return 11")),
+        act("run_command", json!({"command": ["echo", "x"]})),
+        act(
+            "edit_symbol",
+            json!({"symbol": "a.py::f", "action": "replace", "content": "def f() -> int:\n    return 12\n"}),
+        ),
+    ];
+    let step = |title: &str| PlanReplyStep {
+        title: title.into(),
+        symbols: vec!["a.py::f".into()],
+        because: "asked".into(),
+        expect: "changed".into(),
+    };
+    let steps = vec![step("one"), step("two")];
+    let plans = vec![PlanReply { title: "T".into(), reason: "R".into(), steps, confidence: 1.0 }];
+    Setup { replies, plans, config: json!({"commands_allowed": ["echo"]}), ..Setup::default() }
+}
+
+/// Runs all of a task with a stop at one call; `None` when it has fewer calls.
+async fn stopped_at(call: usize, planned: bool) -> Option<Vec<&'static str>> {
+    let project = project();
+    let engine = Engine::new(&project, setup());
+    engine.calls.stop_at(call, engine.cancel.clone());
+    let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    let run = async {
+        if planned {
+            let made = engine.session.plan(&request, &engine.cancel).await.result;
+            if made.is_ok() && !engine.cancel.is_cancelled() {
+                let _ = engine.session.approve(Steps::All, &engine.cancel).await.result;
+            }
+        } else {
+            let _ = engine.session.ask(&request, &engine.cancel).await.result;
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(30), run).await;
+    let names = engine.calls.names();
+    assert!(ended.is_ok(), "stopped at call {call} ({:?}), it did not end: {names:?}", names.get(call));
+    if !engine.cancel.is_cancelled() {
+        return None;
+    }
+    let after: Vec<&str> = names[call + 1..].iter().copied().filter(|name| WORK.contains(name)).collect();
+    assert_eq!(after, Vec::<&str>::new(), "work after a stop at call {call}, {}: {names:?}", names[call]);
+    // An edit is whole, on disk and in the journal, or it is not at all.
+    let text = project.read("a.py");
+    let edits = names.iter().filter(|name| **name == "apply").count();
+    let states = [TEXT.to_owned(), TEXT.replace("return 1", "return 11"), TEXT.replace("return 1", "return 12")];
+    assert!(states.contains(&text), "{text}");
+    assert_eq!(text != TEXT, edits > 0, "{names:?}");
+    if edits > 0 && !planned {
+        let fresh = engine.session.undo().await.result;
+        assert!(fresh.is_ok() && project.read("a.py") == TEXT, "{fresh:?}\n{}", project.read("a.py"));
+    }
+    Some(names)
+}
+
+#[tokio::test]
+async fn a_task_ends_at_whichever_call_it_is_stopped() {
+    let mut points = 0;
+    while stopped_at(points, false).await.is_some() {
+        points += 1;
+    }
+    assert!(points > 25, "{points} points");
+}
+
+#[tokio::test]
+async fn a_plan_ends_at_whichever_call_it_is_stopped() {
+    let mut points = 0;
+    while stopped_at(points, true).await.is_some() {
+        points += 1;
+    }
+    assert!(points > 30, "{points} points");
+}
+
+#[tokio::test]
+async fn a_question_to_the_user_ends_with_the_task() {
+    let project = project();
+    let replies = vec![act("run_command", json!({"command": ["touch", "made"]})), act("edit_file", replace("1", "2"))];
+    let mut engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    engine.session.answers_come();
+    let (session, cancel) = (engine.session.clone(), engine.cancel.clone());
+    let request = Request { text: "try it".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    let stop = async {
+        engine.question().await;
+        cancel.cancel();
+    };
+    let (ended, ()) = tokio::join!(session.ask(&request, &cancel), stop);
+    assert_eq!(ended.result.expect_err("stopped").message, "stopped");
+    assert!(session.answer_waiting(1).is_none() && !session.is_asking(), "the question is gone");
+    assert!(!project.root().join("made").exists());
+    assert_eq!(engine.calls.names().iter().filter(|name| **name == "step").count(), 1);
+}
+
+/// Waits for something that another process does, of which nobody tells.
+async fn until(there: impl Fn() -> bool) {
+    let wait = async {
+        while !there() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), wait).await.expect("it never came");
+}
+
+#[tokio::test]
+async fn a_command_is_killed_with_the_task() {
+    let project = Project::new(&[("a.py", TEXT), ("run.sh", "#!/bin/sh\necho $$ > pid\nsleep 1000 &\nsleep 1000\n")]);
+    let replies = vec![act("run_command", json!({"command": ["sh", "run.sh"]})), act("edit_file", replace("1", "2"))];
+    let config = json!({"commands_allowed": ["sh run.sh"]});
+    let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+    let request = Request { text: "try it".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    let file = project.root().join("pid");
+    let pid = || std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    let stop = async {
+        until(|| pid().is_some()).await;
+        engine.cancel.cancel();
+    };
+    let (ended, ()) = tokio::join!(engine.session.ask(&request, &engine.cancel), stop);
+    assert_eq!(ended.result.expect_err("stopped").message, "stopped");
+    let pid = pid().expect("its number");
+    until(|| {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z")
+    })
+    .await;
+    assert_eq!(project.read("a.py"), TEXT);
+}
+
+#[tokio::test]
+async fn a_task_that_is_stopped_before_it_begins_does_nothing() {
+    let folder = project();
+    let engine = Engine::new(&folder, setup());
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    assert!(engine.session.ask(&request, &cancel).await.result.is_err());
+    assert_eq!(engine.calls.names(), Vec::<&str>::new());
+}

@@ -1,0 +1,274 @@
+//! The public engine over a folder, with a model on cue and an editor that can be made to stall.
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use sextant::agent::request::Request;
+use sextant::agent::session::Session;
+use sextant::base::deadline::Deadline;
+use sextant::base::text::Range;
+use sextant::diagnostics::model::{Confidence, Diagnostic, Freshness, Location, Report, Severity};
+use sextant::editor::error::EditorError;
+use sextant::editor::event::Event;
+use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange};
+use sextant::editors::headless::HeadlessEditor;
+use sextant::llm::step::{Action, Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
+use sextant::workspace::root::Root;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::project::Project;
+
+/// Far beyond what anything here takes; what is still there then hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One call of a model or of an editor, counted; at one of them the task is stopped.
+#[derive(Default)]
+pub struct Calls {
+    count: AtomicUsize,
+    names: Mutex<Vec<&'static str>>,
+    stop: Mutex<Option<(usize, CancellationToken)>>,
+}
+
+impl Calls {
+    /// Stops the task at its call of this number (from 0), which then never ends, unless it is an edit.
+    pub fn stop_at(&self, call: usize, cancel: CancellationToken) {
+        *self.stop.lock().unwrap() = Some((call, cancel));
+    }
+
+    async fn note(&self, name: &'static str) {
+        let call = self.count.fetch_add(1, Ordering::SeqCst);
+        self.names.lock().unwrap().push(name);
+        let stop = self.stop.lock().unwrap().clone();
+        if let Some((at, cancel)) = stop
+            && at == call
+        {
+            cancel.cancel();
+            if name != "apply" {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    pub fn names(&self) -> Vec<&'static str> {
+        self.names.lock().unwrap().clone()
+    }
+}
+
+/// Answers from a queue and writes down what it is asked; at its end it is done.
+#[derive(Default)]
+pub struct Script {
+    replies: Mutex<VecDeque<StepReply>>,
+    plans: Mutex<VecDeque<PlanReply>>,
+    pub asked: Mutex<Vec<StepInput>>,
+    pub usage: Usage,
+    /// Never answers.
+    pub silent: bool,
+    calls: Arc<Calls>,
+}
+
+/// A step that goes on.
+pub fn act(tool: &str, parameters: Value) -> StepReply {
+    let action = Some(Action { tool: tool.to_owned(), parameters });
+    StepReply { action, reasoning: "as the text says".into(), proceed: true, confidence: 1.0, answer: String::new() }
+}
+
+#[async_trait]
+impl Model for Script {
+    fn name(&self) -> &str {
+        "script"
+    }
+
+    async fn step(&self, input: &StepInput, _words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+        self.asked.lock().unwrap().push(input.clone());
+        self.calls.note("step").await;
+        if self.silent {
+            std::future::pending::<()>().await;
+        }
+        let done = StepReply {
+            action: None,
+            reasoning: String::new(),
+            proceed: false,
+            confidence: 1.0,
+            answer: "done".to_owned(),
+        };
+        (Ok(self.replies.lock().unwrap().pop_front().unwrap_or(done)), self.usage)
+    }
+
+    async fn plan(&self, _input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        self.calls.note("plan").await;
+        let empty = PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0 };
+        (Ok(self.plans.lock().unwrap().pop_front().unwrap_or(empty)), self.usage)
+    }
+}
+
+/// The headless editor with every call counted, and one diagnostic of any message in each file.
+struct Counted {
+    inner: Arc<HeadlessEditor>,
+    calls: Arc<Calls>,
+    message: Option<String>,
+}
+
+#[async_trait]
+impl Editor for Counted {
+    async fn read(&self, path: &str) -> Result<Document, EditorError> {
+        self.calls.note("read").await;
+        self.inner.read(path).await
+    }
+
+    async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        self.calls.note("apply").await;
+        self.inner.apply(edits, save).await
+    }
+
+    async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
+        self.calls.note("diagnostics").await;
+        let Some(message) = &self.message else { return self.inner.diagnostics(edited, bystanders, deadline).await };
+        let mut reports = Vec::new();
+        for file in edited {
+            let Ok(document) = self.inner.read(file).await else { continue };
+            let source = "lsp:fake".to_owned();
+            let location = Location::Range { file: file.clone(), range: Range::default() };
+            let diagnostic = Diagnostic {
+                source: source.clone(),
+                severity: Severity::Error,
+                code: None,
+                message: message.clone(),
+                location,
+                confidence: Confidence::High,
+                suggested_action: None,
+                evidence: None,
+            };
+            let version = Some(document.version);
+            reports.push(Report {
+                provider: source,
+                file: file.clone(),
+                diagnostics: vec![diagnostic],
+                freshness: Freshness::Exact,
+                version,
+                wanted_version: version,
+                elapsed_ms: 0,
+                note: None,
+            });
+        }
+        reports
+    }
+
+    async fn late(&self) -> Vec<Report> {
+        self.calls.note("late").await;
+        self.inner.late().await
+    }
+
+    async fn loaded(&self) -> Vec<String> {
+        self.calls.note("loaded").await;
+        self.inner.loaded().await
+    }
+
+    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
+        self.calls.note("fixes").await;
+        self.inner.fixes(path, range, deadline).await
+    }
+
+    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
+        self.calls.note("fix_change").await;
+        self.inner.fix_change(id, deadline).await
+    }
+
+    async fn marks(&self, path: &str) -> Marks {
+        self.inner.marks(path).await
+    }
+
+    fn show(&self, event: Event) {
+        self.inner.show(event);
+    }
+}
+
+pub struct Engine {
+    pub session: Arc<Session>,
+    pub model: Arc<Script>,
+    pub calls: Arc<Calls>,
+    pub events: UnboundedReceiver<Event>,
+    pub cancel: CancellationToken,
+}
+
+/// What an engine is made with besides its project.
+#[derive(Default)]
+pub struct Setup {
+    pub replies: Vec<StepReply>,
+    pub plans: Vec<PlanReply>,
+    /// As in the user's configuration.
+    pub config: Value,
+    /// Tokens of each answer.
+    pub tokens: u64,
+    pub silent: bool,
+    pub message: Option<String>,
+}
+
+impl Engine {
+    pub fn new(project: &Project, setup: Setup) -> Self {
+        let (sender, events) = unbounded_channel();
+        let calls = Arc::new(Calls::default());
+        let inner = Arc::new(HeadlessEditor::new(project.root(), Vec::new(), sender).expect("a folder"));
+        let usage = Usage { calls: 1, prompt_tokens: setup.tokens, completion_tokens: 0, estimated: false };
+        let model = Arc::new(Script {
+            replies: Mutex::new(setup.replies.into()),
+            plans: Mutex::new(setup.plans.into()),
+            usage,
+            silent: setup.silent,
+            calls: Arc::clone(&calls),
+            ..Script::default()
+        });
+        let editor = Arc::new(Counted { inner, calls: Arc::clone(&calls), message: setup.message });
+        let mut config = setup.config;
+        if config.is_null() {
+            config = json!({});
+        }
+        config["memory"] = json!({"enabled": false});
+        let config = serde_json::from_value(config).expect("a sound configuration");
+        let root = Root::new(project.root()).expect("a root");
+        let model_of = Arc::<Script>::clone(&model);
+        let session = Arc::new(Session::new(editor, model_of, root, config));
+        Self { session, model, calls, events, cancel: CancellationToken::new() }
+    }
+
+    /// Asks about `f` in `a.py`: the outcome as data, or the failure as `{"failed": …}`.
+    pub async fn ask(&self, text: &str) -> Value {
+        self.ask_about(&Request { text: text.into(), symbols: vec!["a.py::f".into()], ..Request::default() }).await
+    }
+
+    pub async fn ask_about(&self, request: &Request) -> Value {
+        let asked = tokio::time::timeout(PATIENCE, self.session.ask(request, &self.cancel)).await;
+        match asked.expect("the task hangs").result {
+            Ok(outcome) => serde_json::to_value(outcome).expect("data"),
+            Err(failure) => json!({"failed": failure}),
+        }
+    }
+
+    /// What the model was told last came of its actions, one for each question after the first.
+    pub fn told(&self) -> Vec<String> {
+        let asked = self.model.asked.lock().unwrap();
+        asked.iter().filter_map(|input| input.results.last().map(|last| last.text.clone())).collect()
+    }
+
+    /// The trace as text.
+    pub fn trace(&self) -> String {
+        self.session.trace_markdown()
+    }
+
+    /// The next question to the user.
+    pub async fn question(&mut self) -> (String, Vec<String>) {
+        let wait = async {
+            loop {
+                if let Event::Question { text, options } = self.events.recv().await.expect("events") {
+                    return (text, options);
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.expect("no question came")
+    }
+}
