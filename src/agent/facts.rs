@@ -21,7 +21,7 @@ const PLAN_DIAGNOSTICS: usize = 60;
 /// Fixes of one step's question.
 const FIXES: usize = 4;
 /// Bytes of source of one question: about 700 tokens.
-const SOURCE: usize = 2400;
+pub(crate) const SOURCE: usize = 2400;
 const FILES: usize = 40;
 /// Milliseconds for asking the servers what they offer.
 const OFFERS_MS: u64 = 5000;
@@ -45,6 +45,9 @@ impl Session {
             results: task.results.clone(),
             step: task.step,
             error_count: task.errors,
+            fresh: task.course.fresh,
+            inputs: task.course.inputs.clone(),
+            contract: task.course.contract.clone(),
         }
     }
 
@@ -64,7 +67,7 @@ impl Session {
             workspace: self.workspace_files(),
             diagnostics: seen.iter().map(line).collect(),
             fixes,
-            problems: Vec::new(),
+            ..PlanInput::default()
         }
     }
 

@@ -7,6 +7,7 @@ use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
+use crate::agent::plan::contract::Course;
 use crate::agent::plan::question::Question;
 use crate::agent::remember::now_ms;
 use crate::agent::risk::Risk;
@@ -57,6 +58,8 @@ pub struct Task {
     pub replans: u32,
     /// What the user is asked before the plan goes on.
     pub question: Option<Question>,
+    /// What is known of the plan that it carries out.
+    pub course: Course,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
 }
@@ -96,6 +99,7 @@ impl Task {
             plan_errors: 0,
             replans: 0,
             question: None,
+            course: Course::default(),
             risk: None,
         }
     }

@@ -82,7 +82,7 @@ pub fn step(input: &StepInput) -> StepReply {
         reasoning,
         proceed: true,
         confidence: confidence(fix),
-        answer: String::new(),
+        ..StepReply::default()
     }
 }
 
@@ -184,6 +184,7 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
         symbols: group.symbols.iter().map(|symbol| (*symbol).to_owned()).collect(),
         because,
         expect,
+        ..PlanReplyStep::default()
     }
 }
 
@@ -195,7 +196,7 @@ fn done(input: &StepInput) -> StepReply {
         answer = format!("Applied {}. ", counted(applied, "offered fix", "offered fixes"));
     }
     answer.push_str(&nothing(&input.diagnostics, &left));
-    StepReply { action: None, reasoning: "No offered fix is left.".to_owned(), proceed: false, confidence: 0.9, answer }
+    StepReply { reasoning: "No offered fix is left.".to_owned(), confidence: 0.9, answer, ..StepReply::default() }
 }
 
 fn nothing(diagnostics: &[DiagnosticLine], left: &[&DiagnosticLine]) -> String {
@@ -218,7 +219,7 @@ fn cannot(ask: Ask, diagnostics: &[DiagnosticLine]) -> StepReply {
         let all: Vec<&DiagnosticLine> = diagnostics.iter().collect();
         answer.push_str(&format!(" Reported here: {}.", listed(&all)));
     }
-    StepReply { action: None, reasoning: reasoning.to_owned(), proceed: false, confidence: 0.9, answer }
+    StepReply { reasoning: reasoning.to_owned(), confidence: 0.9, answer, ..StepReply::default() }
 }
 
 fn usable(fixes: &[FixOffer]) -> impl Iterator<Item = (usize, &FixOffer)> {

@@ -80,6 +80,9 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "apply_fix", purpose: "id of an offered fix", parameters: &[text("fix")] },
 ];
 
+/// The tools that change nothing.
+pub const LOOKS: &[&str] = &["read_file", "read_symbol", "list_symbols", "search"];
+
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
@@ -115,5 +118,6 @@ mod tests {
                 .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content, ")
         );
         assert!(find("rm").is_none());
+        assert!(LOOKS.iter().all(|name| find(name).is_some()));
     }
 }

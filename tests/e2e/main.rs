@@ -9,5 +9,6 @@ mod diff;
 mod headless;
 mod model;
 mod nvim;
+mod plans;
 mod servers;
 mod support;
