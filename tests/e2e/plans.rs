@@ -146,24 +146,24 @@ async fn a_step_is_given_what_an_earlier_one_found_and_what_the_user_prefers() {
     let project = Project::new(&[("a.py", A), ("b.py", B)]);
     project.write(".sextant/keep", "");
     let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory");
-    let preference = Preference {
-        key: "style".into(),
-        value: json!("no semicolons"),
-        project: None,
-        inferred: false,
-        updated: 1,
-    };
+    let preference =
+        Preference { key: "style".into(), value: json!("no semicolons"), project: None, inferred: false, updated: 1 };
     memory.set_preference(preference).expect("kept");
     drop(memory);
     let steps = [
         with("Find who uses `price`", &[], json!({"kind": "search"})),
-        with("Change it", &[], json!({"with": ["target = step1.symbol", "style = session.preferences.style", "hint = \"a, b\""]})),
+        with(
+            "Change it",
+            &[],
+            json!({"with": ["target = step1.symbol", "style = session.preferences.style", "hint = \"a, b\""]}),
+        ),
     ];
     let run = Run::over(project, PlanMode::Planner, [plan(&steps), replace("a.py", "return x", "return x + 1")]).await;
     let (outcome, shown) = run.run().await;
     assert!(outcome.ok, "{}\n{}", outcome.summary, shown.markdown);
     let told = run.told(1);
-    for wanted in ["Input target:\n<data>\na.py::price", "Input style:\n<data>\nno semicolons", "May edit: a.py::price"] {
+    for wanted in ["Input target:\n<data>\na.py::price", "Input style:\n<data>\nno semicolons", "May edit: a.py::price"]
+    {
         assert!(told.contains(wanted), "{wanted}\n{told}");
     }
     assert!(shown.markdown.contains("    - [x] look for price\n    - [x] read a.py::price"), "{}", shown.markdown);
@@ -186,7 +186,9 @@ async fn a_failed_step_stops_what_leans_on_it_and_the_rest_goes_on() {
     let states: Vec<&str> = shown.markdown.lines().filter(|line| line.starts_with("- [")).collect();
     assert_eq!(states[0], "- [!] Find `nowhere_at_all`", "{}", shown.markdown);
     assert!(states[1].starts_with("- [-]") && states[2].starts_with("- [x]") && states[3].starts_with("- [-]"));
-    assert!(shown.markdown.contains("outcome: step 1 failed") && shown.markdown.contains("outcome: step 2 was skipped"));
+    assert!(
+        shown.markdown.contains("outcome: step 1 failed") && shown.markdown.contains("outcome: step 2 was skipped")
+    );
     assert!(reasons(&outcome).contains("step 1 failed"), "{}", reasons(&outcome));
 }
 
@@ -265,7 +267,12 @@ async fn a_check_that_does_not_hold_makes_a_new_plan_that_keeps_what_is_done() {
     let anew = [with("Rename rightly", &[], json!({"with": ["target = step1.symbol"]}))];
     let run = Run::new(
         PlanMode::Planner,
-        [plan(&steps), replace("a.py", "return x\n", "return x * 1\n"), plan(&anew), replace("a.py", "def price", "def cost")],
+        [
+            plan(&steps),
+            replace("a.py", "return x\n", "return x * 1\n"),
+            plan(&anew),
+            replace("a.py", "def price", "def cost"),
+        ],
     )
     .await;
     let (outcome, shown) = run.run().await;
@@ -296,7 +303,10 @@ async fn a_planner_s_model_may_ask_for_another_plan_and_only_so_often() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_supervised_model_s_question_reaches_the_user_and_the_answer_reaches_the_model() {
-    let steps = [with("Change price", &["a.py::price"], json!({})), with("Change other", &["b.py::other"], json!({"after": [1]}))];
+    let steps = [
+        with("Change price", &["a.py::price"], json!({})),
+        with("Change other", &["b.py::other"], json!({"after": [1]})),
+    ];
     let asked = json!({"reason": "two ways", "question": "Round up or down?", "options": ["up", "down"]});
     let mut run = Run::new(
         PlanMode::Supervised,
@@ -353,7 +363,9 @@ async fn looks_that_lean_on_nothing_run_at_once() {
                 most = most.max(open.values().filter(|open| **open).count());
             }
             // The last part of each step is its reading or what is reported, so it is closed by its last event.
-            Event::Plan { markdown, .. } if !markdown.contains("[>]") => open.values_mut().for_each(|open| *open = false),
+            Event::Plan { markdown, .. } if !markdown.contains("[>]") => {
+                open.values_mut().for_each(|open| *open = false)
+            }
             _ => {}
         }
     }
@@ -373,7 +385,10 @@ async fn further_looks_come_with_the_same_answer_and_edits_do_not() {
     assert_eq!((run.server.requests().len(), outcome.answer.as_str()), (3, "read"));
     let told = run.told(1);
     for wanted in ["def price(x", "a.py::total\n", "return 2"] {
-        assert!(told.split("Result of read_symbol (ok)").nth(1).is_some_and(|results| results.contains(wanted)), "{told}");
+        assert!(
+            told.split("Result of read_symbol (ok)").nth(1).is_some_and(|results| results.contains(wanted)),
+            "{told}"
+        );
     }
     assert!(run.told(2).contains("write_file does more, so none of `more` ran"), "{}", run.told(2));
     assert_eq!(run.project.read("b.py"), B);
@@ -398,4 +413,23 @@ async fn a_waiting_plan_is_changed_in_the_user_s_words_and_stays_where_that_fail
     let (outcome, shown) = run.approve().await;
     assert!(outcome.ok && shown.markdown.contains("- [x] Change other alone"), "{}", shown.markdown);
     assert_eq!(changed.steps[0].state, State::Open);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_no_prompt_holds_is_done_in_parts_and_shown_with_them() {
+    let long = |name: &str| {
+        let lines: String = (0..60).map(|n| format!("    value_{n} = {n} + {n} * 2\n")).collect();
+        format!("def {name}() -> int:\n{lines}    return 1\n")
+    };
+    let project = Project::new(&[("a.py", &long("f")), ("b.py", &long("g"))]);
+    let steps = [with("Return two", &["a.py::f", "b.py::g"], json!({}))];
+    let script = [plan(&steps), replace("a.py", "return 1", "return 2"), replace("b.py", "return 1", "return 2")];
+    let run = Run::over(project, PlanMode::Planner, script).await;
+    let (outcome, shown) = run.run().await;
+    assert!(outcome.ok, "{}\n{}", outcome.summary, shown.markdown);
+    let parts = "    - [x] part 1 of 2, in a.py::f\n    - [x] part 2 of 2, in b.py::g\n";
+    assert!(shown.markdown.contains(parts), "{}", shown.markdown);
+    assert!(run.told(2).contains("May edit: b.py::g\n") && run.told(2).contains("part 2 of 2"), "{}", run.told(2));
+    assert!(reasons(&outcome).contains("part 1 of 2"), "{}", reasons(&outcome));
+    assert!(run.project.read("b.py").contains("return 2"));
 }

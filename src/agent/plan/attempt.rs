@@ -159,6 +159,8 @@ impl Session {
                 break;
             }
         }
+        let left = portions.iter().skip(parts.len());
+        parts.extend(left.map(|portion| Part { title: portion.title.clone(), state: State::Open }));
         if portions.len() < 2 {
             parts.clear();
         }
@@ -167,7 +169,7 @@ impl Session {
         let verdict = verdict::compare(&before, &self.known().await, &[], &[]);
         let left = self.targets(step, &task.scope).await;
         let findings = self.findings(step, task, verdict.new_from(self.floor()).count()).await;
-        let facts = self.facts_after(step, task, &verdict, &ended, (targets, left), &findings);
+        let facts = self.facts_after((step, mark), task, &verdict, &ended, (targets, left), &findings);
         Ok(self.judge_edit(step, task, mark, (ended, verdict, facts), (findings, parts)))
     }
 
@@ -198,7 +200,7 @@ impl Session {
 
     fn facts_after(
         &self,
-        step: &Step,
+        (step, mark): (&Step, usize),
         task: &Task,
         verdict: &Verdict,
         ended: &Ended,
@@ -211,7 +213,7 @@ impl Session {
             met: targets.saturating_sub(left),
             new_errors: errors,
             new_warnings: all.saturating_sub(errors),
-            changed: matches!(ended, Ended::Done { changed: true, .. }),
+            changed: task.journal.checkpoints.len() > mark,
             answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
             broken: match ended {
                 Ended::Done { .. } => None,

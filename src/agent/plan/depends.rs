@@ -152,7 +152,9 @@ mod tests {
 
     #[test]
     fn looks_that_lean_on_none_of_each_other_run_at_once() {
-        let look = |with, after| (Kind::Examine, State::Open, with, after);
+        fn look(with: &'static str, after: &'static [usize]) -> (Kind, State, &'static str, &'static [usize]) {
+            (Kind::Examine, State::Open, with, after)
+        }
         let plan = plan(&[
             (Kind::Edit, State::Done, "", &[]),
             look("", &[1]),

@@ -153,7 +153,6 @@ impl Session {
         let step = &plan.steps[index];
         let facts = Facts { answered: true, checks: step.checks.len(), ..Facts::default() };
         if let Some(error) = result.error {
-            let facts = Facts { answered: false, ..facts };
             return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
         }
         let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));

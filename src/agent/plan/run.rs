@@ -184,7 +184,7 @@ impl Session {
         self.editor.show(make::plan_event(plan, Phase::Executing.words()));
         let mut decisions = Vec::new();
         for (index, tried) in batch.iter().zip(tried) {
-            let decision = self.decide(plan, *index, task, tried, (1, mark, false)).await;
+            let decision = self.decide(plan, *index, task, tried, (1, mark, true)).await;
             decisions.push((*index, decision));
         }
         Ok(decisions)
