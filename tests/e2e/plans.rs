@@ -355,21 +355,19 @@ async fn looks_that_lean_on_nothing_run_at_once() {
     let (outcome, shown) = run.run().await;
     assert_eq!(shown.markdown.matches("- [x] Look").count(), 2, "{}\n{}", outcome.summary, shown.markdown);
     assert_eq!(run.server.requests().len(), 1, "looking asks no model");
-    let (mut open, mut most) = (std::collections::BTreeMap::new(), 0);
-    for event in run.seen() {
-        match event {
-            Event::Acting { step, .. } => {
-                open.entry(step).or_insert(true);
-                most = most.max(open.values().filter(|open| **open).count());
-            }
-            // The last part of each step is its reading or what is reported, so it is closed by its last event.
-            Event::Plan { markdown, .. } if !markdown.contains("[>]") => {
-                open.values_mut().for_each(|open| *open = false)
-            }
-            _ => {}
-        }
-    }
-    assert_eq!(most, 3, "all three were under way before the first was over");
+    let events = run.seen();
+    let begun = |wanted: u32| {
+        events
+            .iter()
+            .position(|event| matches!(event, Event::Acting { step, .. } if *step == wanted))
+            .expect("it looks")
+    };
+    let over = |wanted: u32| {
+        events.iter().rposition(|event| matches!(event, Event::Acted { step, .. } if *step == wanted)).expect("it saw")
+    };
+    let under_way = (1..=3).filter(|step| begun(*step) < over(1)).count();
+    assert_eq!(under_way, 3, "all three began before the first was over: {events:?}");
+    assert!(begun(1) < over(2) && begun(1) < over(3));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -386,7 +384,7 @@ async fn further_looks_come_with_the_same_answer_and_edits_do_not() {
     let told = run.told(1);
     for wanted in ["def price(x", "a.py::total\n", "return 2"] {
         assert!(
-            told.split("Result of read_symbol (ok)").nth(1).is_some_and(|results| results.contains(wanted)),
+            told.split_once("Result of read_symbol (ok)").is_some_and(|(_, results)| results.contains(wanted)),
             "{told}"
         );
     }
