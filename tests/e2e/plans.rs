@@ -431,3 +431,46 @@ async fn a_step_that_no_prompt_holds_is_done_in_parts_and_shown_with_them() {
     assert!(reasons(&outcome).contains("part 1 of 2"), "{}", reasons(&outcome));
     assert!(run.project.read("b.py").contains("return 2"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_gone_since_the_plan_was_made_is_said_before_the_start() {
+    let steps = [with("Change other", &["b.py::other"], json!({})), with("Change price", &["a.py::price"], json!({}))];
+    let mut run = Run::new(PlanMode::Supervised, [plan(&steps), replace("b.py", "return 2", "return 3")]).await;
+    run.plan("do it").await.expect("a plan");
+    run.project.write("a.py", "def total() -> int:\n    return 1\n");
+    let (outcome, shown) = run.approve().await;
+    let said = run.seen();
+    let told = said.iter().position(
+        |event| matches!(event, Event::Progress { text } if text == "before the start: a.py::price is not there any more"),
+    );
+    let began = said.iter().position(|event| matches!(event, Event::Acting { .. })).expect("the first step ran");
+    assert!(told.is_some_and(|told| told < began), "{said:?}");
+    assert!(
+        shown.question.expect("a question").0.contains("a later step is not possible any more: a.py::price is gone")
+    );
+    assert!(!outcome.ok && run.project.read("b.py").contains("return 3"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_input_that_nothing_came_of_is_an_error_before_its_step_runs() {
+    let steps = [
+        with("Look at b", &["b.py::other"], json!({"kind": "examine"})),
+        with("Change it", &["a.py::price"], json!({"with": ["note = session.later"]})),
+    ];
+    let project = Project::new(&[("a.py", A), ("b.py", B)]);
+    let run = Run::over(project, PlanMode::Supervised, vec![plan(&steps); 3]).await;
+    let failure = run.plan("do it").await.expect_err("unknown to the session");
+    assert!(failure.message.contains("session.later is not known"), "{failure:?}");
+    // A search for a target outside of what may be changed hands on what the next step must not touch.
+    let steps = [
+        with("Find `other`", &[], json!({"kind": "search"})),
+        with("Change it", &[], json!({"with": ["target = step1.symbols"]})),
+    ];
+    run.server.push(plan(&steps));
+    let request = Request { text: "do it".into(), path: Some("a.py".into()), ..Request::default() };
+    run.session.plan(&request, &run.cancel).await.result.expect("a plan");
+    let (_, shown) = run.approve().await;
+    assert_eq!(run.server.requests().len(), 4, "no model was asked for the step");
+    assert!(shown.question.expect("a question").0.contains("an input cannot be had: b.py::other is outside a.py"));
+    assert_eq!(run.project.read("b.py"), B);
+}

@@ -19,6 +19,7 @@ use crate::agent::simple::Ended;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::verdict::{self, Verdict};
+use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::diagnostics::model::Severity;
 use crate::symbols::path::SymbolPath;
@@ -285,8 +286,8 @@ impl Session {
         if step.checks.is_empty() {
             return Vec::new();
         }
+        let spoken = self.spoken_of(&task.scope.files()).await;
         let known = self.known().await;
-        let files = task.scope.files();
         let asked: Vec<SymbolPath> = step
             .checks
             .iter()
@@ -307,14 +308,23 @@ impl Session {
         let reported = found
             .iter()
             .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
-        let facts = Known {
-            spoken: known.keys().any(|(file, _)| files.contains(file)),
-            reported: reported.collect(),
-            new,
-            present: self.present(&asked).await,
-            commands,
-        };
+        let facts = Known { spoken, reported: reported.collect(), new, present: self.present(&asked).await, commands };
         step.checks.iter().map(|check| check.judge(&facts)).collect()
+    }
+
+    /// Whether what is known of every one of these files is of its text now. Asks where it is not.
+    async fn spoken_of(&self, files: &[String]) -> bool {
+        let mut documents = Vec::new();
+        for file in files {
+            documents.extend(self.editor.read(file).await.ok());
+        }
+        if documents.is_empty() || !self.config.diagnostics.on_edit {
+            return false;
+        }
+        let deadline = Deadline::after_ms(self.config.diagnostics.timeout_ms);
+        self.ensure_baseline(&documents, &self.bystanders(files).await, deadline).await;
+        let ledger = self.ledger.lock().await;
+        documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
     }
 
     /// How many of the diagnostics that a step names are there.

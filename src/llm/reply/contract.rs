@@ -46,8 +46,14 @@ pub(super) fn wish(object: &Map<String, Value>, problems: &mut Vec<String>) -> W
         Escalation { reason: text(given, "reason"), question: text(given, "question"), options }
     });
     let escalation = escalation.filter(|asked| !asked.reason.is_empty() || !asked.question.is_empty());
-    let replan = Some(text(object, "replan")).filter(|reason| !reason.is_empty());
+    let replan = Some(text(object, "replan")).filter(|reason| !says_no(reason));
     Wish { replan, decision, adherence, escalation }
+}
+
+/// Small models write `null` as a word.
+fn says_no(reason: &str) -> bool {
+    let word = reason.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    matches!(word.as_str(), "" | "null" | "none" | "no" | "false" | "n/a")
 }
 
 /// Each must be a whole action; whether it may run is not decided here.

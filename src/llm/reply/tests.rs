@@ -156,6 +156,11 @@ fn what_a_mode_s_contract_asks_for_is_read() {
     use crate::llm::contract::Decision;
     let reply = usable(r#"{"reasoning":"r","replan":" f is gone ","action":null,"continue":false,"confidence":1}"#);
     assert_eq!(reply.wish.replan.as_deref(), Some("f is gone"));
+    for no in ["", "null", "None.", "\u{2014}", "false"] {
+        let text =
+            json!({"reasoning": "r", "replan": no, "action": null, "continue": false, "confidence": 1}).to_string();
+        assert_eq!(usable(&text).wish.replan, None, "{no}");
+    }
     let reply = usable(
         r#"{"reasoning":"r","decision":"escalate","adherence":3,"continue":false,"confidence":1,
             "escalation":{"reason":"two ways","question":"Which?","options":["a"," ",7,"b","c","d","e"]}}"#,

@@ -159,7 +159,7 @@ async fn a_plan_examines_edits_and_checks_and_is_changed_before_it_runs() {
     let plan = |steps: &[Value]| {
         Reply::Json(json!({"title": "Make f right", "reason": "asked", "steps": steps, "confidence": 1}))
     };
-    let server = ModelServer::start([plan(&[examine.clone()]), plan(&[examine, edit])]).await;
+    let server = ModelServer::start([plan(std::slice::from_ref(&examine)), plan(&[examine.clone(), edit])]).await;
     let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
     nvim.edit("a.py").await;
     nvim.command("AgentPlan make f right").await;
