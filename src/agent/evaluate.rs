@@ -162,7 +162,9 @@ pub fn decide(mode: Mode, facts: &Facts) -> Decision {
             return Decision::Stop(why());
         }
     }
-    match (mode, trigger(facts)) {
+    let asks = facts.error.is_some_and(|error| error.recovery().then == Then::Ask);
+    let needed = || Trigger::MissingResource(facts.broken.clone().unwrap_or_else(|| "what the step needs".to_owned()));
+    match (mode, trigger(facts).or_else(|| asks.then(needed))) {
         (_, None) => Decision::Continue,
         (Mode::Supervised, Some(trigger)) => Decision::Ask(trigger),
         (_, Some(trigger)) if facts.replans >= REPLANS => Decision::Stop(format!(
@@ -263,6 +265,26 @@ mod tests {
         ] {
             let trace = decision.trace("step 1", &facts);
             assert!(trace.reason.contains(wanted), "{trace:?}");
+        }
+    }
+
+    #[test]
+    fn each_error_goes_the_way_that_the_table_says() {
+        for (error, recovery) in crate::agent::plan::recovery::TABLE {
+            let facts = Facts { error: Some(error), changed: false, answered: true, fallback: true, ..good() };
+            let first = decide(Mode::Planner, &facts);
+            assert_eq!(matches!(first, Decision::Repeat(_)), recovery.retry, "{error:?}: {first:?}");
+            let again = decide(Mode::Planner, &Facts { attempts: 2, ..facts.clone() });
+            assert_eq!(matches!(again, Decision::Fallback(_)), recovery.fallback, "{error:?}: {again:?}");
+            let last = Facts { attempts: 2, fallback: false, ..facts };
+            let (planner, supervised) = (decide(Mode::Planner, &last), decide(Mode::Supervised, &last));
+            let as_said = match recovery.then {
+                // It came as near to the plan as could be.
+                Then::Weigh => planner == Decision::Continue && supervised == Decision::Continue,
+                Then::Ask => matches!(planner, Decision::Replan(_)) && matches!(supervised, Decision::Ask(_)),
+                Then::Stop => matches!(planner, Decision::Stop(_)) && matches!(supervised, Decision::Stop(_)),
+            };
+            assert!(as_said, "{error:?}: {planner:?}, {supervised:?}");
         }
     }
 }

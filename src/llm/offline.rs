@@ -42,6 +42,12 @@ impl Model for OfflineModel {
     }
 
     async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        if !input.change.is_empty() {
+            let problem =
+                format!("changing a plan in words needs a language model, and none is configured. {HOW_TO_CONFIGURE}");
+            let error = ModelError::Unusable { problems: vec![problem], text: String::new() };
+            return (Err(error), Usage::default());
+        }
         let reply = plan(input);
         words(&reply.reason);
         (Ok(reply), Usage::default())

@@ -114,7 +114,8 @@ async fn looks_run_at_once_and_their_results_come_in_order() {
         step(2, Kind::Search, "find `f`", &[]),
         step(3, Kind::Examine, "look", &["b.py"]),
     ];
-    let results = run_at_once(&contexts, &eyes).await;
+    let met = tokio::time::timeout(std::time::Duration::from_secs(60), run_at_once(&contexts, &eyes)).await;
+    let results = met.expect("the three steps never met: they ran one after the other");
     let first: Vec<String> = eyes.log().into_iter().take(3).collect();
     assert_eq!(first, ["1 list_symbols a.py", "2 search f", "3 list_symbols b.py"], "three are under way");
     assert_eq!(
