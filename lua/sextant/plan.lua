@@ -6,7 +6,7 @@ local buf, win = nil, nil
 local last_note = nil
 local question = nil
 
-local KEYS = ' <CR> approve and run · s one step · <C-c> stop · q close '
+local KEYS = ' <CR> approve and run · s one step · c change · <C-c> stop · q close '
 
 local function buffer()
   if buf and api.nvim_buf_is_valid(buf) then
@@ -27,8 +27,15 @@ local function buffer()
   map('s', function()
     require('sextant.rpc').send('approve', { steps = 'one' })
   end, 'Run the next step of the plan')
+  map('c', function()
+    vim.ui.input({ prompt = 'Change in the plan: ' }, function(words)
+      if words and vim.trim(words) ~= '' then
+        require('sextant.rpc').send('plan', { text = 'change: ' .. words })
+      end
+    end)
+  end, 'Ask for changes in the plan')
   map('<C-c>', '<Cmd>AgentStop<CR>', 'Stop the plan')
-  for choice = 1, 4 do
+  for choice = 1, 8 do
     map('g' .. choice, function()
       require('sextant.rpc').send('answer', { choice = choice })
     end, 'Answer ' .. choice .. ' to the open question')
@@ -116,7 +123,7 @@ function M.update(markdown, phase)
   end
 end
 
---- A question that the work waits with; `g1` to `g4` answer.
+--- A question that the work waits with; `g1`, `g2`, … answer.
 ---@return boolean shown
 function M.ask(text, options)
   if not (buf and api.nvim_buf_is_valid(buf)) then

@@ -63,7 +63,7 @@ impl Consent {
             step + 1,
             what.join(", ")
         );
-        Some(Question { step, text, mark, allows: self.withheld.iter().cloned().collect() })
+        Some(Question { step, text, mark, allows: self.withheld.iter().cloned().collect(), suggested: Vec::new() })
     }
 }
 

@@ -29,7 +29,7 @@ const THEME_GROUPS: usize = 5;
 /// Fixes of one step's question.
 const FIXES: usize = 4;
 /// Bytes of source of one question: about 700 tokens.
-const SOURCE: usize = 2400;
+pub(crate) const SOURCE: usize = 2400;
 const FILES: usize = 40;
 /// Milliseconds for asking the servers what they offer.
 const OFFERS_MS: u64 = 5000;
@@ -58,6 +58,9 @@ impl Session {
             step: task.step,
             error_count: task.errors,
             framing: self.framing(task.step > 1 || task.mode != Mode::Simple).await,
+            fresh: task.course.fresh,
+            inputs: task.course.inputs.clone(),
+            contract: task.course.contract.clone(),
         }
     }
 
@@ -83,8 +86,8 @@ impl Session {
             diagnostics: seen.iter().map(line).collect(),
             groups,
             fixes,
-            problems: Vec::new(),
             framing: self.framing(true).await,
+            ..PlanInput::default()
         }
     }
 

@@ -97,6 +97,12 @@ impl Scope {
                     check_hunks(&document.path, &document.text, &own, hunks)
                 }
             }
+            // A file that is not there yet has nothing but a module level.
+            (Self::Symbols(symbols), Wanted::Create { path, .. })
+                if symbols.iter().any(|own| own.file == *path && own.names.is_empty()) =>
+            {
+                Ok(())
+            }
             _ => Err(self.outside(want.path())),
         }
     }
@@ -105,11 +111,19 @@ impl Scope {
         refused(format!("{path} is outside the scope of this task ({})", self.names().join(", ")))
     }
 
-    /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope.
+    /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope, and a file that
+    /// the edit created belongs to it with all that is in it.
     pub(crate) fn follow(&self, wanted: &[Wanted]) -> Self {
         let Self::Symbols(symbols) = self else { return self.clone() };
         let mut symbols = symbols.clone();
         for want in wanted {
+            if let Wanted::Create { path, text } = want
+                && let Some(language) = language::of_path(path)
+            {
+                let outline = Outline::parse(language, text);
+                let top = (0..outline.symbols.len()).filter(|index| outline.symbols[*index].parent.is_none());
+                symbols.extend(top.map(|index| SymbolPath::new(path, outline.path_of(index))));
+            }
             let Wanted::Change { document, hunks } = want else { continue };
             let Some(language) = language::of_path(&document.path) else { continue };
             let Ok(after_text) = apply(&document.text, hunks) else { continue };
@@ -255,6 +269,15 @@ class Cart:
         assert!(module.check(&want(&CART.replace("import os\n", ""))).is_ok());
         assert!(module.check(&want(&CART.replace("return 2", "return 20"))).is_err());
         assert!(Scope::Files(vec!["other.py".into()]).check(&want("")).is_err());
+    }
+
+    #[test]
+    fn a_file_that_a_step_creates_is_its_own() {
+        let scope = Scope::Symbols(vec![SymbolPath::new("new.py", ""), SymbolPath::new("cart.py", "Cart::total")]);
+        let create = |path: &str| Wanted::Create { path: path.into(), text: CART.into() };
+        assert!(scope.check(&create("new.py")).is_ok());
+        assert!(scope.check(&create("other.py")).is_err() && scope.check(&create("cart.py")).is_err());
+        assert_eq!(names(&scope.follow(&[create("new.py")])), ["new.py", "cart.py::Cart::total", "new.py::Cart"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::agent::gate;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::{Ending, Outcome};
+use crate::agent::plan::contract::{self, Objection};
 use crate::agent::request::Request;
 use crate::agent::risk;
 use crate::agent::scope::Scope;
@@ -40,6 +41,8 @@ pub(crate) enum Ended {
     OutOfSteps,
     /// The last of the errors.
     TooManyErrors(String),
+    /// The model does not want to go on with the step of its plan.
+    Objected(Objection),
 }
 
 impl Session {
@@ -64,6 +67,7 @@ impl Session {
             Ok(Ended::TooManyErrors(last)) => {
                 format!("gave up after {} errors in a row, the last: {last}", limits.errors)
             }
+            Ok(Ended::Objected(objection)) => objection.reason.clone(),
             Err(_) => "broken off".to_owned(),
         };
         let mut outcome = self.finish(&mut task, &word).await;
@@ -73,7 +77,7 @@ impl Session {
         }
         match ended? {
             Ended::Done { answer, .. } => outcome.answer = answer,
-            Ended::OutOfSteps | Ended::TooManyErrors(_) => outcome.ok = false,
+            Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) => outcome.ok = false,
         }
         Ok(outcome)
     }
@@ -100,13 +104,16 @@ impl Session {
                 () = self.out_of_time(task.spent) => continue,
             };
             task.usage.add(usage);
+            let mut more = Vec::new();
+            let changed = task.journal.checkpoints.len() > changes;
+            if let Some(ended) = reply.as_ref().ok().and_then(|reply| contract::ends(task, reply, changed)) {
+                return Ok(ended);
+            }
             let result = match reply {
-                Ok(reply) => match reply.action {
-                    None => {
-                        let changed = task.journal.checkpoints.len() > changes;
-                        return Ok(Ended::Done { changed, answer: reply.answer });
-                    }
+                Ok(reply) => match reply.action.clone() {
+                    None => return Ok(Ended::Done { changed, answer: reply.answer }),
                     Some(action) => {
+                        more.clone_from(&reply.more);
                         let (result, ok) = self.act(task, &action, &reply.reasoning).await;
                         if ok && !reply.proceed {
                             return Ok(Ended::Done {
@@ -128,7 +135,8 @@ impl Session {
             task.errors = if result.ok { 0 } else { task.errors + 1 };
             let text = result.text.clone();
             task.results.push(result);
-            let old = task.results.len().saturating_sub(RESULTS);
+            task.course.fresh = 1 + self.look_further(task, &more).await;
+            let old = task.results.len().saturating_sub(RESULTS.max(task.course.fresh));
             task.results.drain(..old);
             if task.errors >= self.config.limits.errors {
                 return Ok(Ended::TooManyErrors(text));
@@ -136,7 +144,7 @@ impl Session {
         }
     }
 
-    async fn act(&self, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
+    pub(crate) async fn act(&self, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
         let (step, tool) = (task.step, action.tool.clone());
         let target = ["symbol", "path", "fix", "query", "pattern"]
             .iter()

@@ -11,6 +11,7 @@ use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
+use crate::agent::plan::contract::Course;
 use crate::agent::plan::question::Question;
 use crate::agent::remember::notes::Notes;
 use crate::agent::remember::now_ms;
@@ -69,6 +70,8 @@ pub struct Task {
     pub answered: Answered,
     /// What the request is taken for, and what it names.
     pub analysis: Analysis,
+    /// What is known of the plan that it carries out.
+    pub course: Course,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
     /// What it leaves to memory.
@@ -114,6 +117,7 @@ impl Task {
             spent: Spent::default(),
             answered: Answered::default(),
             analysis: Analysis::default(),
+            course: Course::default(),
             risk: None,
             notes: Notes::default(),
         }

@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod call;
+pub mod contract;
 pub mod endpoint;
 pub mod framing;
 pub mod offline;

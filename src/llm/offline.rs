@@ -42,6 +42,12 @@ impl Model for OfflineModel {
     }
 
     async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        if !input.change.is_empty() {
+            let problem =
+                format!("changing a plan in words needs a language model, and none is configured. {HOW_TO_CONFIGURE}");
+            let error = ModelError::Unusable { problems: vec![problem], text: String::new() };
+            return (Err(error), Usage::default());
+        }
         let reply = plan(input);
         words(&reply.reason);
         (Ok(reply), Usage::default())
@@ -83,7 +89,7 @@ pub fn step(input: &StepInput) -> StepReply {
         reasoning,
         proceed: true,
         confidence: confidence(fix),
-        answer: String::new(),
+        ..StepReply::default()
     }
 }
 
@@ -187,6 +193,7 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
         symbols: group.symbols.iter().map(|symbol| (*symbol).to_owned()).collect(),
         because,
         expect,
+        ..PlanReplyStep::default()
     }
 }
 
@@ -198,7 +205,7 @@ fn done(input: &StepInput) -> StepReply {
         answer = format!("Applied {}. ", counted(applied, "offered fix", "offered fixes"));
     }
     answer.push_str(&nothing(&input.diagnostics, &left));
-    StepReply { action: None, reasoning: "No offered fix is left.".to_owned(), proceed: false, confidence: 0.9, answer }
+    StepReply { reasoning: "No offered fix is left.".to_owned(), confidence: 0.9, answer, ..StepReply::default() }
 }
 
 fn nothing(diagnostics: &[DiagnosticLine], left: &[&DiagnosticLine]) -> String {
@@ -221,7 +228,7 @@ fn cannot(ask: Ask, diagnostics: &[DiagnosticLine]) -> StepReply {
         let all: Vec<&DiagnosticLine> = diagnostics.iter().collect();
         answer.push_str(&format!(" Reported here: {}.", listed(&all)));
     }
-    StepReply { action: None, reasoning: reasoning.to_owned(), proceed: false, confidence: 0.9, answer }
+    StepReply { reasoning: reasoning.to_owned(), confidence: 0.9, answer, ..StepReply::default() }
 }
 
 fn usable(fixes: &[FixOffer]) -> impl Iterator<Item = (usize, &FixOffer)> {

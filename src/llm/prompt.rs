@@ -10,12 +10,16 @@ use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInpu
 use crate::llm::tokens;
 use crate::llm::{texts, tools};
 
+mod contract;
+
 /// A simple-mode question of one symbol stays below this (design 4.5).
 const STEP_TOKENS: usize = 1500;
-/// Memory that a step's prompt carries where nothing else is said (seed 003: 100 tokens).
+/// Memory that a simple-mode prompt carries where nothing else is said (seed 003: 100 tokens).
 pub const STEP_MEMORY_TOKENS: usize = 100;
 /// Memory that a plan's prompt carries where nothing else is said (seed 003: 200 tokens).
 pub const PLAN_MEMORY_TOKENS: usize = 200;
+/// Memory a supervised step carries (seed 003: 300 tokens).
+pub const SUPERVISED_MEMORY_TOKENS: usize = 300;
 /// The newest result is given whole up to here.
 const RESULT_TOKENS: usize = 300;
 /// Older results are one line each, and at most so many.
@@ -43,7 +47,7 @@ impl Prompt {
     }
 }
 
-/// The prompt of one simple-mode step.
+/// The prompt of one step. Its prefix is the same for every step under the same contract.
 pub fn step(input: &StepInput) -> Prompt {
     let whole = step_with(input, &input.framing.conventions);
     // Conventions are the first to go where the question would grow too long for a small model.
@@ -56,13 +60,18 @@ fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     facts.place(input.current_file.as_deref(), &input.scope);
     facts.workspace(&input.workspace);
     facts.conventions(conventions);
-    facts.memory(&input.memory, input.memory_tokens.unwrap_or(STEP_MEMORY_TOKENS));
+    facts.memory(&input.memory, input.memory_tokens.unwrap_or_else(|| contract::memory_tokens(&input.contract)));
+    facts.contract(&input.contract);
+    facts.inputs(&input.inputs);
     facts.sources(&input.sources);
     facts.diagnostics(&input.diagnostics);
     facts.fixes(&input.fixes);
-    facts.results(&input.results);
+    facts.results(&input.results, input.fresh);
     facts.line(&closing(input));
-    facts.finish(texts::text("step"), &tool_list(input.framing.commands))
+    let (rules, fields) = contract::rules(&input.contract);
+    let rules = if rules.is_empty() { String::new() } else { format!("{rules}\n") };
+    let system = texts::text("step").replace("{contract}", &rules).replace("{fields}", fields);
+    facts.finish(&system, &tool_list(input.framing.commands))
 }
 
 /// The prompt that asks for a whole plan.
@@ -80,6 +89,17 @@ pub fn plan(input: &PlanInput) -> Prompt {
     }
     facts.diagnostics(&input.diagnostics);
     facts.fixes(&input.fixes);
+    if !input.standing.is_empty() {
+        let title = if input.change.is_empty() {
+            "Steps that are kept (their numbers stay; yours go on behind them)"
+        } else {
+            "The plan that is to be changed (done steps are kept; give the others anew, numbered behind them)"
+        };
+        facts.numbered(title, &input.standing, 0);
+    }
+    if !input.change.is_empty() {
+        facts.line(&format!("The user wants this changed in it: {}", one_line(&input.change)));
+    }
     if !input.problems.is_empty() {
         let problems: Vec<String> = input.problems.iter().map(|problem| format!("- {}", one_line(problem))).collect();
         facts.block("What was wrong with your last plan", &problems.join("\n"));
@@ -265,8 +285,9 @@ impl Facts {
         self.block("Offered fixes (id: title)", &content.join("\n"));
     }
 
-    fn results(&mut self, results: &[LastResult]) {
-        let Some((last, older)) = results.split_last() else { return };
+    /// The last `fresh` results whole, at least one; the older ones in a line each.
+    fn results(&mut self, results: &[LastResult], fresh: usize) {
+        let (older, last) = results.split_at(results.len().saturating_sub(fresh.max(1)));
         let status = |result: &LastResult| if result.ok { "ok" } else { "failed" };
         if !older.is_empty() {
             let skipped = older.len().saturating_sub(OLDER_RESULTS);
@@ -281,9 +302,11 @@ impl Facts {
             );
             self.block("Earlier results", &content.join("\n"));
         }
-        let (shown, hidden) = head(&last.text, RESULT_TOKENS);
-        let more = if hidden == 0 { String::new() } else { format!("\n… {hidden} more lines") };
-        self.block(&format!("Result of {} ({})", last.tool, status(last)), &format!("{shown}{more}"));
+        for result in last {
+            let (shown, hidden) = head(&result.text, RESULT_TOKENS);
+            let more = if hidden == 0 { String::new() } else { format!("\n… {hidden} more lines") };
+            self.block(&format!("Result of {} ({})", result.tool, status(result)), &format!("{shown}{more}"));
+        }
     }
 
     fn finish(self, system: &str, tools: &str) -> Prompt {

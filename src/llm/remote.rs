@@ -283,8 +283,8 @@ impl Model for RemoteModel {
     async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let question = Question {
             prompt: prompt::step(input),
-            schema_name: schema::STEP_NAME,
-            schema: schema::step(input.framing.commands),
+            schema_name: schema::step_name(&input.contract),
+            schema: schema::step(&input.contract, input.framing.commands),
             read: reply::step,
             wanted: &["reasoning", "answer"],
         };

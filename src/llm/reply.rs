@@ -5,8 +5,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::llm::step::{Action, PlanReply, PlanReplyStep, StepReply};
+use crate::llm::contract::Decision;
+use crate::llm::step::{Action, PlanReply, StepReply};
 use crate::llm::tools::{self, ParameterType, TOOLS, Tool};
+
+mod contract;
+mod plan_step;
 
 /// `value` is `None` when the reply cannot be used; `problems` are then for the model, otherwise for the trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,15 +28,20 @@ impl<T> Reading<T> {
 /// What an unstated confidence is taken for: neither sure nor unsure.
 const UNSTATED_CONFIDENCE: f64 = 0.5;
 
-/// Reads one simple-mode reply.
+/// Reads one reply to a step, under any contract.
 pub fn step(text: &str) -> Reading<StepReply> {
-    let object = match find_object(text, &["action", "reasoning", "answer"]) {
+    let object = match find_object(text, &["action", "reasoning", "answer", "decision"]) {
         Ok(object) => object,
         Err(problem) => return Reading::unusable(problem),
     };
     let mut problems = Vec::new();
-    let action = match action(object.get("action"), &mut problems) {
-        Ok(action) => action,
+    let wish = contract::wish(&object, &mut problems);
+    // Whoever goes on to say why it does not act need not say so twice.
+    let stops = wish.replan.is_some() || wish.decision.is_some_and(|decision| decision != Decision::Continue);
+    let given = object.get("action").or(stops.then_some(&Value::Null));
+    let read = action(given, &mut problems).and_then(|action| Ok((action, contract::more(&object, &mut problems)?)));
+    let (action, more) = match read {
+        Ok(read) => read,
         Err(problem) => {
             problems.push(problem);
             return Reading { value: None, problems };
@@ -42,7 +51,7 @@ pub fn step(text: &str) -> Reading<StepReply> {
     let reasoning = words(&object, "reasoning", true, &mut problems);
     let mut answer = words(&object, "answer", false, &mut problems);
     let confidence = confidence(object.get("confidence"), &mut problems);
-    if action.is_none() && reasoning.is_empty() && answer.is_empty() {
+    if action.is_none() && reasoning.is_empty() && answer.is_empty() && !stops {
         problems.push("the reply has neither an action nor an answer".to_owned());
         return Reading { value: None, problems };
     }
@@ -50,7 +59,7 @@ pub fn step(text: &str) -> Reading<StepReply> {
         problems.push("`answer` is empty; the reasoning is taken for it".to_owned());
         answer.clone_from(&reasoning);
     }
-    Reading { value: Some(StepReply { action, reasoning, proceed, confidence, answer }), problems }
+    Reading { value: Some(StepReply { action, reasoning, proceed, confidence, answer, more, wish }), problems }
 }
 
 /// Reads one plan. A plan with a step that cannot be read is not a plan: the rest may lean on that step.
@@ -65,7 +74,7 @@ pub fn plan(text: &str) -> Reading<PlanReply> {
     };
     let mut steps = Vec::with_capacity(items.len());
     for (i, item) in items.iter().enumerate() {
-        match plan_step(item, i + 1, &mut problems) {
+        match plan_step::read(item, i + 1, &mut problems) {
             Ok(step) => steps.push(step),
             Err(problem) => {
                 problems.push(problem);
@@ -77,31 +86,6 @@ pub fn plan(text: &str) -> Reading<PlanReply> {
     let reason = words(&object, "reason", true, &mut problems);
     let confidence = confidence(object.get("confidence"), &mut problems);
     Reading { value: Some(PlanReply { title, reason, steps, confidence }), problems }
-}
-
-fn plan_step(item: &Value, number: usize, problems: &mut Vec<String>) -> Result<PlanReplyStep, String> {
-    let object = item.as_object().ok_or_else(|| format!("step {number} is not an object"))?;
-    let title = object.get("title").and_then(Value::as_str).map(str::trim).unwrap_or_default();
-    if title.is_empty() {
-        return Err(format!("step {number} has no title"));
-    }
-    let symbols = match object.get("symbols") {
-        Some(Value::String(one)) => vec![one.clone()],
-        Some(Value::Array(list)) => list
-            .iter()
-            .map(|symbol| symbol.as_str().map(str::to_owned))
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| format!("step {number}: `symbols` holds something that is not text"))?,
-        _ => return Err(format!("step {number} does not name its symbols")),
-    };
-    let mut field = |name: &str| match object.get(name).and_then(Value::as_str) {
-        Some(text) => text.to_owned(),
-        None => {
-            problems.push(format!("step {number}: `{name}` is missing"));
-            String::new()
-        }
-    };
-    Ok(PlanReplyStep { title: title.to_owned(), symbols, because: field("because"), expect: field("expect") })
 }
 
 fn action(value: Option<&Value>, problems: &mut Vec<String>) -> Result<Option<Action>, String> {

@@ -1,4 +1,4 @@
-//! The JSON schemas of the two replies, within what strict modes and grammars accept.
+//! The JSON schemas of the replies, within what strict modes and grammars accept.
 //!
 //! Every property is required and `additionalProperties` is false (OpenAI's strict mode); optional parameters are
 //! nullable; one small object per tool, so that a model need not write out the nulls of all the others; `enum`
@@ -6,38 +6,81 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::llm::tools::{self, Parameter, ParameterType, Tool};
+use crate::llm::contract::{Contract, Decision};
+use crate::llm::tools::{self, LOOKS, Parameter, ParameterType, TOOLS, Tool};
 
 /// Names under which the schemas are sent; letters and `_` only.
-pub const STEP_NAME: &str = "step_reply";
 pub const PLAN_NAME: &str = "plan_reply";
 
+/// The name of a step's schema: each contract has its own.
+pub fn step_name(contract: &Contract) -> &'static str {
+    match contract {
+        Contract::Simple => "step_reply",
+        Contract::Planner(_) => "planner_step_reply",
+        Contract::Supervised(_) => "supervised_step_reply",
+    }
+}
+
 /// Reasoning comes first: it is what the user sees while the rest is written, and what the action follows from.
-pub fn step(commands: bool) -> Value {
+/// What the contract asks for comes next, since the action hangs on it.
+pub fn step(contract: &Contract, commands: bool) -> Value {
     let mut actions = vec![json!({"type": "null"})];
     actions.extend(tools::offered(commands).map(action));
-    object([
-        ("reasoning", json!({"type": "string"})),
+    let looks: Vec<Value> = TOOLS.iter().filter(|tool| LOOKS.contains(&tool.name)).map(action).collect();
+    let mut properties = vec![("reasoning", text())];
+    match contract {
+        Contract::Simple => {}
+        Contract::Planner(_) => properties.push(("replan", json!({"type": ["string", "null"]}))),
+        Contract::Supervised(_) => {
+            let words: Vec<&str> = Decision::WORDS.iter().map(|(word, _)| *word).collect();
+            let escalation = object([("reason", text()), ("question", text()), ("options", texts())]);
+            properties.extend([
+                ("decision", json!({"type": "string", "enum": words})),
+                ("adherence", json!({"type": "number"})),
+                ("escalation", json!({"anyOf": [{"type": "null"}, escalation]})),
+            ]);
+        }
+    }
+    properties.extend([
         ("action", json!({"anyOf": actions})),
+        ("more", json!({"type": "array", "items": {"anyOf": looks}})),
         ("continue", json!({"type": "boolean"})),
         ("confidence", json!({"type": "number"})),
-        ("answer", json!({"type": "string"})),
-    ])
+        ("answer", text()),
+    ]);
+    object(properties)
 }
 
 pub fn plan() -> Value {
     let step = object([
-        ("title", json!({"type": "string"})),
-        ("symbols", json!({"type": "array", "items": {"type": "string"}})),
-        ("because", json!({"type": "string"})),
-        ("expect", json!({"type": "string"})),
+        ("title", text()),
+        ("kind", json!({"type": "string", "enum": KINDS})),
+        ("symbols", texts()),
+        ("because", text()),
+        ("with", texts()),
+        ("after", json!({"type": "array", "items": {"type": "integer"}})),
+        ("creates", texts()),
+        ("expect", text()),
+        ("check", texts()),
+        ("fallback", text()),
     ]);
     object([
-        ("title", json!({"type": "string"})),
-        ("reason", json!({"type": "string"})),
+        ("title", text()),
+        ("reason", text()),
         ("steps", json!({"type": "array", "items": step})),
         ("confidence", json!({"type": "number"})),
     ])
+}
+
+/// The kinds of a plan's steps.
+pub const KINDS: &[&str] = &["edit", "examine", "search"];
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn texts() -> Value {
+    json!({"type": "array", "items": {"type": "string"}})
 }
 
 fn action(tool: &Tool) -> Value {
@@ -90,16 +133,36 @@ mod tests {
     }
 
     #[test]
-    fn both_schemas_are_strict_at_every_level() {
-        check(&step(true), "step");
+    fn every_schema_is_strict_at_every_level() {
+        for contract in contracts() {
+            check(&step(&contract, true), step_name(&contract));
+            assert_eq!(step(&contract, true)["type"], "object", "the root may not be a union");
+        }
         check(&plan(), "plan");
-        assert_eq!(step(true)["type"], "object", "the root may not be a union");
+    }
+
+    fn contracts() -> [Contract; 3] {
+        [Contract::Simple, Contract::Planner(Default::default()), Contract::Supervised(Default::default())]
+    }
+
+    #[test]
+    fn each_mode_asks_for_what_its_contract_says_and_only_looks_come_in_numbers() {
+        let has = |contract: &Contract, name: &str| step(contract, true)["properties"].get(name).is_some();
+        let [simple, planner, supervised] = contracts();
+        for (name, wanted) in
+            [("replan", [false, true, false]), ("decision", [false, false, true]), ("escalation", [false, false, true])]
+        {
+            assert_eq!([has(&simple, name), has(&planner, name), has(&supervised, name)], wanted, "{name}");
+        }
+        let more = step(&simple, true)["properties"]["more"].to_string();
+        assert!(more.contains("read_symbol") && !more.contains("edit_"), "{more}");
     }
 
     #[test]
     fn every_tool_has_its_own_branch_and_null_means_done() {
-        assert_eq!(step(false)["properties"]["action"]["anyOf"].as_array().map(Vec::len), Some(TOOLS.len()));
-        let schema = step(true);
+        let without = step(&Contract::Simple, false);
+        assert_eq!(without["properties"]["action"]["anyOf"].as_array().map(Vec::len), Some(TOOLS.len()));
+        let schema = step(&Contract::Simple, true);
         let branches = schema["properties"]["action"]["anyOf"].as_array().expect("union");
         assert_eq!(branches.len(), TOOLS.len() + 1);
         assert_eq!(branches[0], json!({"type": "null"}));
@@ -110,7 +173,8 @@ mod tests {
 
     #[test]
     fn reasoning_is_written_before_the_action() {
-        let keys: Vec<String> = step(true)["properties"].as_object().expect("object").keys().cloned().collect();
-        assert_eq!(keys, ["reasoning", "action", "continue", "confidence", "answer"]);
+        let keys: Vec<String> =
+            step(&Contract::Simple, true)["properties"].as_object().expect("object").keys().cloned().collect();
+        assert_eq!(keys, ["reasoning", "action", "more", "continue", "confidence", "answer"]);
     }
 }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::llm::contract::{Contract, Wish};
 use crate::llm::framing::Framing;
 use crate::llm::price::Price;
 
@@ -52,7 +53,7 @@ pub struct LastResult {
     pub text: String,
 }
 
-/// One simple-mode question (seed 003, "Prompt de Modo Simple").
+/// One question for a step (seed 003, "Prompt de Modo Simple"; the other modes add a contract to it).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepInput {
     pub query: String,
@@ -78,6 +79,15 @@ pub struct StepInput {
     pub error_count: u32,
     #[serde(default)]
     pub framing: Framing,
+    /// How many of the last results came of the last answer; they are shown whole.
+    #[serde(default)]
+    pub fresh: usize,
+    /// What earlier steps and the session hand to this one, as `(name, text)`.
+    #[serde(default)]
+    pub inputs: Vec<(String, String)>,
+    /// What the mode adds to the question.
+    #[serde(default)]
+    pub contract: Contract,
 }
 
 /// The action a model asks for.
@@ -87,8 +97,8 @@ pub struct Action {
     pub parameters: Value,
 }
 
-/// One simple-mode answer. `action` is `None` when the model is done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One answer. `action` is `None` when the model is done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepReply {
     pub action: Option<Action>,
     pub reasoning: String,
@@ -99,6 +109,12 @@ pub struct StepReply {
     /// What to tell the user when it is done or was only asked a question; empty otherwise.
     #[serde(default)]
     pub answer: String,
+    /// Further actions that only look, for the same step.
+    #[serde(default)]
+    pub more: Vec<Action>,
+    /// What the contract of the mode asks for besides.
+    #[serde(default)]
+    pub wish: Wish,
 }
 
 /// One plan question: the same facts, a whole plan back.
@@ -122,6 +138,12 @@ pub struct PlanInput {
     pub problems: Vec<String>,
     #[serde(default)]
     pub framing: Framing,
+    /// The plan that stands, one numbered line a step: what is kept of it, or what is to be changed.
+    #[serde(default)]
+    pub standing: Vec<String>,
+    /// What the user wants changed in it; empty where it is not the user who asks.
+    #[serde(default)]
+    pub change: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -132,7 +154,7 @@ pub struct PlanReply {
     pub confidence: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanReplyStep {
     /// What to do, one sentence.
     pub title: String,
@@ -142,6 +164,24 @@ pub struct PlanReplyStep {
     pub because: String,
     /// What is true after it.
     pub expect: String,
+    /// `edit`, `examine` or `search`; empty means `edit`.
+    #[serde(default)]
+    pub kind: String,
+    /// Inputs as the plan document writes them: `name = value`.
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// Numbers of the steps that must have been done before it.
+    #[serde(default)]
+    pub after: Vec<usize>,
+    /// Full paths of symbols and files that are there after it and not before.
+    #[serde(default)]
+    pub creates: Vec<String>,
+    /// Criteria as the plan document writes them.
+    #[serde(default)]
+    pub checks: Vec<String>,
+    /// What to do where the step fails; empty where nothing is known.
+    #[serde(default)]
+    pub fallback: String,
 }
 
 /// Tokens as the provider counted them; estimated where it did not.

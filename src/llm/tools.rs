@@ -95,6 +95,9 @@ pub fn offered(commands: bool) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |tool| commands || tool.name != RUN)
 }
 
+/// The tools that change nothing.
+pub const LOOKS: &[&str] = &["read_file", "read_symbol", "list_symbols", "search"];
+
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
@@ -131,5 +134,6 @@ mod tests {
                 .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content, ")
         );
         assert!(find("rm").is_none());
+        assert!(LOOKS.iter().all(|name| find(name).is_some()));
     }
 }

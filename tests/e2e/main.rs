@@ -14,5 +14,6 @@ mod learning;
 mod memory;
 mod model;
 mod nvim;
+mod plans;
 mod servers;
 mod support;

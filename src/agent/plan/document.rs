@@ -5,14 +5,23 @@
 //!
 //! Three errors in two symbols.
 //!
+//! - [x] Find what uses `total`
+//!   - kind: search
+//!   - because: its type changes
+//!   - outcome: 2 symbols
+//!     - [x] look for total
 //! - [ ] Return a number from total
 //!   - symbols: `src/shop/cart.py::Cart::total`
 //!   - because: error reportReturnType
+//!   - with: uses = step1.symbols, style = session.preferences.style
+//!   - after: 1
+//!   - creates: `src/shop/money.py`
 //!   - expect: no error is left in it
-//!   - outcome: done, 1 fixed
+//!   - check: reportReturnType gone
+//!   - fallback: convert it where it is returned
 //! ```
 
-use crate::agent::plan::{Plan, State, Step};
+use crate::agent::plan::{Kind, Part, Plan, State, Step, criteria, inputs};
 use crate::symbols::path::SymbolPath;
 
 /// What a line of a plan document has wrong; the rest of the document is read all the same.
@@ -23,10 +32,14 @@ pub struct Problem {
     pub message: String,
 }
 
+/// The details of a step, in the order in which they are written.
+const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
+
 const MARKS: [(char, State); 5] =
     [(' ', State::Open), ('>', State::Running), ('x', State::Done), ('!', State::Failed), ('-', State::Skipped)];
 
-fn mark(state: State) -> char {
+/// `x` of `[x]`.
+pub fn mark(state: State) -> char {
     MARKS.iter().find(|(_, known)| *known == state).map_or(' ', |(mark, _)| *mark)
 }
 
@@ -48,18 +61,39 @@ pub fn write(plan: &Plan) -> String {
         out.push('\n');
     }
     for step in &plan.steps {
-        out.push_str(&format!("- [{}] {}\n", mark(step.state), line(&step.title)));
-        if !step.symbols.is_empty() {
-            let names: Vec<String> = step.symbols.iter().map(|symbol| format!("`{symbol}`")).collect();
-            out.push_str(&format!("  - symbols: {}\n", names.join(", ")));
-        }
-        for (name, text) in [("because", &step.because), ("expect", &step.expect), ("outcome", &step.outcome)] {
-            if !text.trim().is_empty() {
-                out.push_str(&format!("  - {name}: {}\n", line(text)));
-            }
-        }
+        write_step(step, &mut out);
     }
     out
+}
+
+fn write_step(step: &Step, out: &mut String) {
+    out.push_str(&format!("- [{}] {}\n", mark(step.state), line(&step.title)));
+    let mut detail = |name: &str, text: &str| {
+        let text = line(text);
+        if !text.is_empty() {
+            out.push_str(&format!("  - {name}: {text}\n"));
+        }
+    };
+    let paths =
+        |symbols: &[SymbolPath]| symbols.iter().map(|symbol| format!("`{symbol}`")).collect::<Vec<_>>().join(", ");
+    let list = |texts: Vec<String>| texts.join(", ");
+    if step.kind != Kind::Edit {
+        detail("kind", step.kind.name());
+    }
+    detail("symbols", &paths(&step.symbols));
+    detail("because", &step.because);
+    detail("with", &list(step.inputs.iter().map(ToString::to_string).collect()));
+    detail("after", &list(step.after.iter().map(ToString::to_string).collect()));
+    detail("creates", &paths(&step.creates));
+    detail("expect", &step.expect);
+    for check in &step.checks {
+        detail("check", &check.to_string());
+    }
+    detail("fallback", &step.fallback);
+    detail("outcome", &step.outcome);
+    for part in &step.parts {
+        out.push_str(&format!("    - [{}] {}\n", mark(part.state), line(&part.title)));
+    }
 }
 
 /// Reads a document. What cannot be understood is named with its line; the rest is read.
@@ -77,13 +111,13 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
             plan.title = line(title);
             titled = true;
         } else if let Some(item) = raw.strip_prefix("- ").or_else(|| raw.strip_prefix("* ")) {
-            match step(item) {
-                Ok(step) => plan.steps.push(step),
+            match boxed(item) {
+                Ok((state, title)) => plan.steps.push(Step { title, state, ..Step::default() }),
                 Err(message) => problem(message),
             }
         } else if let Some(item) = content.strip_prefix("- ").or_else(|| content.strip_prefix("* ")) {
             match plan.steps.last_mut() {
-                Some(step) => field(step, item).unwrap_or_else(problem),
+                Some(step) => detail(step, item).unwrap_or_else(problem),
                 None => problem("this stands before the first step".to_owned()),
             }
         } else if plan.steps.is_empty() {
@@ -101,7 +135,8 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     (plan, problems)
 }
 
-fn step(item: &str) -> Result<Step, String> {
+/// `[x] what to do`
+fn boxed(item: &str) -> Result<(State, String), String> {
     let mut chars = item.chars();
     let boxed = (chars.next(), chars.next(), chars.next());
     let (Some('['), Some(mark), Some(']')) = boxed else {
@@ -115,76 +150,69 @@ fn step(item: &str) -> Result<Step, String> {
     if title.is_empty() {
         return Err("a step says what to do".to_owned());
     }
-    Ok(Step { title, state: *state, ..Step::default() })
+    Ok((*state, title))
 }
 
-fn field(step: &mut Step, item: &str) -> Result<(), String> {
+fn detail(step: &mut Step, item: &str) -> Result<(), String> {
+    if item.starts_with('[') {
+        let (state, title) = boxed(item)?;
+        step.parts.push(Part { title, state });
+        return Ok(());
+    }
     let Some((name, text)) = item.split_once(':') else {
-        return Err("a detail is written `name: text`, with symbols, because, expect or outcome".to_owned());
+        return Err(format!("a detail is written `name: text`, with {DETAILS}"));
     };
     match name.trim() {
-        "symbols" | "symbol" => {
-            step.symbols = text
-                .split(',')
-                .map(|name| name.trim().trim_matches('`'))
-                .filter(|name| !name.is_empty())
-                .map(SymbolPath::parse)
-                .collect();
-        }
+        "symbols" | "symbol" => step.symbols = paths(text),
+        "creates" => step.creates = paths(text),
         "because" => step.because = line(text),
         "expect" => step.expect = line(text),
+        "fallback" => step.fallback = line(text),
         "outcome" => step.outcome = line(text),
-        other => return Err(format!("{other:?} is not known; use symbols, because, expect or outcome")),
+        "kind" => {
+            step.kind = Kind::parse(text)
+                .ok_or_else(|| format!("{:?} is no kind; use edit, examine or search", text.trim()))?;
+        }
+        "with" => {
+            let inputs = inputs::parse(text)?;
+            if let Some(twice) = inputs.iter().find(|new| step.inputs.iter().any(|known| known.name == new.name)) {
+                return Err(format!("the input {} is given twice", twice.name));
+            }
+            step.inputs.extend(inputs);
+        }
+        "after" => {
+            let number = |word: &str| word.trim().parse().ok().filter(|number| *number > 0);
+            let numbers: Option<Vec<usize>> =
+                text.split(',').filter(|word| !word.trim().is_empty()).map(number).collect();
+            step.after = numbers.ok_or_else(|| format!("{:?} are not numbers of steps, like 1, 2", text.trim()))?;
+        }
+        "check" => step.checks.push(criteria::parse(text)?),
+        other => return Err(format!("{other:?} is not known; use {DETAILS}")),
     }
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn what_cannot_be_read_is_named_and_the_rest_is_read() {
-        let text = "# Fix\nwhy\n\n- [ ] one\n  - symbols: `a.py::f`, a.py\n  - color: red\n- [?] two\n- three\n- [X] four\nnonsense\n";
-        let (plan, problems) = read(text);
-        assert_eq!((plan.title.as_str(), plan.reason.as_str()), ("Fix", "why"));
-        assert_eq!(plan.steps.len(), 2);
-        assert_eq!(plan.steps[0].symbols, [SymbolPath::new("a.py", "f"), SymbolPath::new("a.py", "")]);
-        assert_eq!(plan.steps[1].state, State::Done);
-        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [6, 7, 8, 10]);
-        assert_eq!(read("").1.len(), 1, "an empty document has no title");
-    }
-
-    fn words() -> impl Strategy<Value = String> {
-        "[a-zäß`:\\[\\]#-]{1,8}( [a-z`:-]{1,6}){0,3}"
-    }
-
-    fn steps() -> impl Strategy<Value = Step> {
-        let symbols = proptest::collection::vec("[a-z]{1,5}\\.py(::[A-Z][a-z]{0,4}){0,2}", 0..3);
-        (words(), symbols, words(), words(), 0..5usize).prop_map(|(title, symbols, because, expect, state)| Step {
-            title,
-            symbols: symbols.iter().map(|text| SymbolPath::parse(text)).collect(),
-            because,
-            expect,
-            state: MARKS[state].1,
-            outcome: String::new(),
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn a_plan_survives_being_written_and_read(title in words(), steps in proptest::collection::vec(steps(), 0..5)) {
-            let plan = Plan { title, reason: String::new(), steps };
-            prop_assert_eq!(read(&write(&plan)), (plan, Vec::new()));
-        }
-
-        #[test]
-        fn no_text_is_too_strange_to_read(text in "[-#\\[\\] x>:`a\n*😀]{0,80}") {
-            let (plan, _) = read(&text);
-            let again = write(&plan);
-            prop_assert_eq!(write(&read(&again).0), again);
-        }
-    }
+fn paths(text: &str) -> Vec<SymbolPath> {
+    let names = text.split(',').map(|name| name.trim().trim_matches('`')).filter(|name| !name.is_empty());
+    names.map(SymbolPath::parse).collect()
 }
+
+/// One numbered line a step, for a model: `2. [x] Return a number (src/cart.py::total)`.
+pub fn numbered(plan: &Plan) -> Vec<String> {
+    let symbols = |step: &Step| {
+        let found = step.output.as_ref().map_or(&step.symbols, |output| &output.symbols);
+        let names: Vec<String> = found.iter().take(4).map(ToString::to_string).collect();
+        if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+    };
+    let outcome = |step: &Step| {
+        let text = line(&step.outcome);
+        if text.is_empty() { text } else { format!(": {}", text.chars().take(120).collect::<String>()) }
+    };
+    let one = |(number, step): (usize, &Step)| {
+        format!("{number}. [{}] {}{}{}", mark(step.state), line(&step.title), symbols(step), outcome(step))
+    };
+    (1..).zip(&plan.steps).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests;

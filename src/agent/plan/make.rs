@@ -5,15 +5,14 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::budget;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::Ending;
-use crate::agent::plan::{Plan, State, Step, document};
+use crate::agent::plan::{Plan, Step, document};
 use crate::agent::request::Request;
-use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
-use crate::llm::step::{ModelError, PlanReply};
+use crate::llm::step::ModelError;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
@@ -21,10 +20,26 @@ use crate::symbols::path::SymbolPath;
 /// How often a model is asked again when its plan does not fit the project.
 const ATTEMPTS: usize = 2;
 
+/// What a plan is asked for with, besides the facts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    /// What was wrong, or what has made a new plan necessary.
+    pub(super) problems: Vec<String>,
+    /// Steps that stay; the new ones are numbered behind them.
+    pub(super) kept: Vec<Step>,
+    /// The plan that stands, as a model reads it.
+    pub(super) standing: Vec<String>,
+    /// What the user wants changed in it.
+    pub(super) change: String,
+}
+
 impl Session {
-    /// Makes a plan. It waits for approval; nothing is changed.
+    /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
     pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
-        let result = self.make_plan(request, cancel).await;
+        let result = match self.change_of(request).await {
+            Some(words) => self.change_plan(&words, cancel).await,
+            None => self.make_plan(request, cancel).await,
+        };
         let events = match &result {
             Ok(plan) => vec![plan_event(plan, Phase::Planning.words())],
             Err(failure) => vec![Event::Failed { failure: failure.clone() }],
@@ -35,7 +50,7 @@ impl Session {
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
         let scope = self.unless_stopped(cancel, self.scope(request)).await??;
         let mut task = self.unless_stopped(cancel, self.begin(request, self.mode(), scope, cancel)).await??;
-        let plan = match self.propose(&mut task, Vec::new(), cancel).await {
+        let plan = match self.propose(&mut task, Wanted::default(), cancel).await {
             Ok(plan) => plan,
             Err(failure) => {
                 self.remember_no_plan(&mut task, &failure).await;
@@ -51,11 +66,12 @@ impl Session {
     pub(super) async fn propose(
         &self,
         task: &mut Task,
-        problems: Vec<String>,
+        wanted: Wanted,
         cancel: &CancellationToken,
     ) -> Result<Plan, Failure> {
         let mut input = self.unless_stopped(cancel, self.plan_facts(task)).await?;
-        input.problems = problems;
+        let because = wanted.problems.clone();
+        (input.problems, input.standing, input.change) = (wanted.problems, wanted.standing, wanted.change);
         let words = |text: &str| self.editor.show(Event::Words { text: text.to_owned() });
         let mut attempt = 0;
         loop {
@@ -70,7 +86,7 @@ impl Session {
             };
             task.usage.add(usage);
             let problems = match reply {
-                Ok(reply) => match self.unless_stopped(cancel, self.validate(task, reply)).await? {
+                Ok(reply) => match self.unless_stopped(cancel, self.validate(task, reply, &wanted.kept)).await? {
                     Ok(plan) => {
                         for (number, step) in (1..).zip(&plan.steps) {
                             let trace = Trace::new(Effect::Planned, &step.title, self.model.name(), &step.because);
@@ -87,40 +103,8 @@ impl Session {
                 let message = format!("no usable plan came back: {}", problems.join("; "));
                 return Err(Failure::new(Kind::Model, message, "ask in other words, or use another model"));
             }
-            input.problems = problems;
+            input.problems = because.iter().cloned().chain(problems).collect();
         }
-    }
-
-    /// Every symbol that a step names must exist, inside the root and inside the scope of the request.
-    async fn validate(&self, task: &Task, reply: PlanReply) -> Result<Plan, Vec<String>> {
-        let mut problems = Vec::new();
-        let mut steps = Vec::new();
-        for (index, step) in reply.steps.into_iter().enumerate() {
-            let mut symbols = Vec::new();
-            for given in &step.symbols {
-                match self.full_path(given).await {
-                    Ok(symbol) if within(&task.scope, &symbol) => symbols.push(symbol),
-                    Ok(symbol) => problems.push(format!(
-                        "step {}: {symbol} is outside {}",
-                        index + 1,
-                        task.scope.names().join(", ")
-                    )),
-                    Err(failure) => problems.push(format!("step {}: {}", index + 1, failure.one_line())),
-                }
-            }
-            if step.symbols.is_empty() {
-                problems.push(format!("step {} names no symbol", index + 1));
-            }
-            steps.push(Step {
-                title: step.title,
-                symbols,
-                because: step.because,
-                expect: step.expect,
-                state: State::Open,
-                outcome: String::new(),
-            });
-        }
-        if problems.is_empty() { Ok(Plan { title: reply.title, reason: reply.reason, steps }) } else { Err(problems) }
     }
 
     pub(crate) async fn full_path(&self, given: &str) -> Result<SymbolPath, Failure> {
@@ -132,27 +116,25 @@ impl Session {
         let place = self.place(given).await?;
         Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
     }
+
+    /// Which of these symbols are there now.
+    pub(super) async fn present(&self, symbols: &[SymbolPath]) -> Vec<SymbolPath> {
+        let mut present = Vec::new();
+        for symbol in symbols {
+            let Ok(document) = self.document(&symbol.file).await else { continue };
+            let found = match language::of_path(&document.path) {
+                _ if symbol.names.is_empty() => true,
+                Some(language) => Outline::parse(language, &document.text).find(&symbol.names).is_ok(),
+                None => false,
+            };
+            if found {
+                present.push(symbol.clone());
+            }
+        }
+        present
+    }
 }
 
 pub(super) fn plan_event(plan: &Plan, phase: &str) -> Event {
     Event::Plan { markdown: document::write(plan), phase: phase.to_owned() }
-}
-
-/// A file in the scope allows its module level as well.
-fn within(scope: &Scope, symbol: &SymbolPath) -> bool {
-    scope.holds(symbol)
-}
-
-/// Whether the symbols of a step are still there.
-pub(super) fn missing(step: &Step, text_of: impl Fn(&str) -> Option<String>) -> Option<String> {
-    step.symbols.iter().find_map(|symbol| {
-        let text = text_of(&symbol.file);
-        let found = match (&text, language::of_path(&symbol.file)) {
-            (None, _) => false,
-            (Some(_), _) if symbol.names.is_empty() => true,
-            (Some(text), Some(language)) => Outline::parse(language, text).find(&symbol.names).is_ok(),
-            (Some(_), None) => false,
-        };
-        (!found).then(|| symbol.to_string())
-    })
 }

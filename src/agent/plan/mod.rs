@@ -1,16 +1,29 @@
 //! The plan: steps with their symbols, why, what is expected. As data here, as a document beside it.
 
+pub(crate) mod anew;
+mod attempt;
+pub mod contract;
+pub mod criteria;
+pub mod depends;
 pub mod document;
+pub mod inputs;
+mod looks;
 mod make;
+pub mod output;
 pub mod question;
+pub mod recovery;
 mod run;
+mod validate;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::agent::plan::criteria::Criterion;
+use crate::agent::plan::inputs::Input;
+use crate::agent::plan::output::Output;
 use crate::symbols::path::SymbolPath;
 
 /// Where a step stands, with its mark in the document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// `[ ]`
@@ -26,19 +39,88 @@ pub enum State {
     Skipped,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+/// What a step does, and so which module carries it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Changes its symbols; the model is asked.
+    #[default]
+    Edit,
+    /// Reads its symbols and what is reported in them; no model is asked.
+    Examine,
+    /// Looks for words in the project and reads the symbols that hold them; no model is asked.
+    Search,
+}
+
+impl Kind {
+    pub const ALL: [(&'static str, Self); 3] =
+        [("edit", Self::Edit), ("examine", Self::Examine), ("search", Self::Search)];
+
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("edit", |(name, _)| *name)
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Some(Self::Edit);
+        }
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+
+    /// Whether it changes nothing, so that several of them may run at once.
+    pub fn only_looks(self) -> bool {
+        self != Self::Edit
+    }
+
+    /// The tools that it cannot do without.
+    pub fn tools(self) -> &'static [&'static str] {
+        match self {
+            Self::Edit => &["read_symbol", "edit_symbol", "edit_file", "apply_fix"],
+            Self::Examine => &["list_symbols", "read_symbol"],
+            Self::Search => &["search", "read_symbol"],
+        }
+    }
+}
+
+/// One part of a step, where its module has made a plan of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Part {
+    pub title: String,
+    pub state: State,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Step {
     pub title: String,
-    #[serde(serialize_with = "as_text")]
+    pub kind: Kind,
+    #[serde(with = "as_text")]
     pub symbols: Vec<SymbolPath>,
     pub because: String,
     pub expect: String,
+    /// What earlier steps and the session hand to it.
+    pub inputs: Vec<Input>,
+    /// Numbers (from 1) of earlier steps that must be done before it, besides those that its inputs name.
+    pub after: Vec<usize>,
+    /// Symbols and files that are there after it and not before.
+    #[serde(with = "as_text")]
+    pub creates: Vec<SymbolPath>,
+    /// What must hold after it.
+    pub checks: Vec<Criterion>,
+    /// What is tried once where it fails; empty where nothing is known.
+    pub fallback: String,
     pub state: State,
     /// What came of it, in one line; empty before it ran.
     pub outcome: String,
+    pub parts: Vec<Part>,
+    /// What it hands to later steps; `None` before it is done.
+    pub output: Option<Output>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Plan {
     pub title: String,
     pub reason: String,
@@ -52,6 +134,18 @@ pub enum Steps {
     One,
 }
 
-fn as_text<S: serde::Serializer>(symbols: &[SymbolPath], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(symbols.iter().map(ToString::to_string))
+/// Symbol paths as the text that everybody reads.
+pub(crate) mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::symbols::path::SymbolPath;
+
+    pub(crate) fn serialize<S: Serializer>(symbols: &[SymbolPath], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(symbols.iter().map(ToString::to_string))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SymbolPath>, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        Ok(texts.iter().map(|text| SymbolPath::parse(text)).collect())
+    }
 }

@@ -1,81 +1,116 @@
 //! A question to the user in supervised mode: asked once, with options, and what each answer does.
 
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::Trigger;
 use crate::agent::journal::{FileChange, Journal};
 use crate::agent::outcome::{Ending, Outcome};
-use crate::agent::plan::{State, Steps};
+use crate::agent::plan::contract::Objection;
+use crate::agent::plan::inputs::{Input, Value};
+use crate::agent::plan::{State, Steps, depends};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::tools::answer::clean;
 use crate::base::failure::Failure;
 
 /// What was asked, and about which step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Question {
+    /// Index of the step.
     pub step: usize,
     pub text: String,
     /// Checkpoints of the task before the step.
     pub mark: usize,
     /// Symbols that may be deleted where the answer is to do the step again.
     pub allows: Vec<String>,
+    /// Answers that the model has thought of, offered behind [`OPTIONS`].
+    pub suggested: Vec<String>,
 }
 
 /// The answers, in the order in which they are offered.
 pub const OPTIONS: [&str; 4] =
     ["go on with the next step", "do this step again", "take this step back and pause", "leave it and pause"];
 
+/// The input under which a step is told what the user has chosen.
+const ANSWER: &str = "answer";
+
 impl Question {
     pub(super) fn new(step: usize, title: &str, trigger: &Trigger, mark: usize) -> Self {
         let text = format!("Step {} (“{title}”): {}. What now?", step + 1, trigger.words());
-        Self { step, text, mark, allows: Vec::new() }
+        Self { step, text, mark, allows: Vec::new(), suggested: Vec::new() }
+    }
+
+    /// With what the model itself wants to ask.
+    pub(super) fn with_objection(mut self, objection: Option<Objection>) -> Self {
+        if let Some(objection) = objection.filter(|objection| !objection.question.is_empty()) {
+            let asked = clean(&objection.question);
+            self.text = self.text.replacen(". What now?", &format!(". It asks: {asked}"), 1);
+            self.suggested = objection.options.iter().map(|option| clean(option)).collect();
+        }
+        self
+    }
+
+    /// Everything that can be answered, counted from 1.
+    pub fn options(&self) -> Vec<String> {
+        let suggested = self.suggested.iter().map(|option| format!("do this step again: {option}"));
+        OPTIONS.iter().map(|option| (*option).to_owned()).chain(suggested).collect()
     }
 }
 
 impl Session {
-    /// Answers the open question with one of [`OPTIONS`], counted from 1.
+    /// Answers the open question with one of its options, counted from 1.
     pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
         self.use_cancel(cancel);
+        match self.take_answer(choice).await {
+            Ok(true) => self.approve(Steps::All, cancel).await,
+            Ok(false) => self.pause().await,
+            Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
+        }
+    }
+
+    /// Does what the answer says to the plan; whether the plan goes on then. The question stays where it cannot.
+    async fn take_answer(&self, choice: usize) -> Result<bool, Failure> {
         let mut waiting = self.plan.lock().await;
-        let question = waiting.as_mut().and_then(|(_, task)| task.question.take());
-        let (Some(question), Some((plan, task))) = (question, waiting.as_mut()) else {
-            drop(waiting);
-            let failure =
-                Failure::user("no question is open", "a plan in supervised mode asks one when it leaves its plan");
-            return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, outcome.summary.clone()));
+        let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
+        let Some(question) = task.question.take() else { return Err(no_question()) };
+        let options = question.options();
+        let Some(answer) = choice.checked_sub(1).and_then(|index| options.get(index)) else {
+            task.question = Some(question);
+            return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
         };
-        if let Some(option) = choice.checked_sub(1).and_then(|index| OPTIONS.get(index)) {
-            task.note_answer(&question.text, option);
+        if choice == 3
+            && let Err(failure) = self.roll_back_to(task, question.mark).await
+        {
+            task.question = Some(question);
+            return Err(failure);
         }
+        task.note_answer(&question.text, answer);
+        task.course.escalations.push(format!("{} → {answer}", question.text));
+        let number = question.step + 1;
+        let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
         match choice {
-            1 => {}
-            2 => {
-                task.consent.allowed.extend(question.allows);
-                plan.steps[question.step].state = State::Open;
-            }
+            1 | 4 => {}
             3 => {
-                if let Err(failure) = self.roll_back_to(task, question.mark).await {
-                    task.question = Some(question);
-                    drop(waiting);
-                    return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| {
-                        (outcome.ok, outcome.summary.clone())
-                    });
-                }
-                plan.steps[question.step].state = State::Open;
-                plan.steps[question.step].outcome = "taken back".to_owned();
+                step.state = State::Open;
+                "taken back".clone_into(&mut step.outcome);
             }
-            4 => {}
             _ => {
-                task.question = Some(question);
-                drop(waiting);
-                let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", OPTIONS.len()));
-                return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| {
-                    (outcome.ok, outcome.summary.clone())
-                });
+                step.state = State::Open;
+                task.consent.allowed.extend(question.allows);
+                if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
+                    step.inputs.retain(|input| input.name != ANSWER);
+                    let value = Value::Text(chosen.clone());
+                    step.inputs.push(Input { name: ANSWER.to_owned(), value });
+                }
             }
         }
-        drop(waiting);
-        if choice <= 2 { self.approve(Steps::All, cancel).await } else { self.pause().await }
+        if step.state == State::Open {
+            step.output = None;
+            depends::reopen(plan, number);
+        }
+        Ok(!matches!(choice, 3 | 4))
     }
 
     /// Takes back every change of a task after a mark: the rollback of one step.
@@ -96,4 +131,8 @@ impl Session {
         task.pending = None;
         Ok(())
     }
+}
+
+fn no_question() -> Failure {
+    Failure::user("no question is open", "a plan in supervised mode asks one when it leaves its plan")
 }

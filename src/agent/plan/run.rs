@@ -1,21 +1,19 @@
-//! Running an approved plan, step by step: each in the scope of its own symbols, each judged after it.
+//! Running an approved plan: what may run next, each step judged after it, and the way that the judgement goes.
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::{self, Decision, Facts, Trigger};
-use crate::agent::journal::Checkpoint;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
-use crate::agent::plan::question::{OPTIONS, Question};
-use crate::agent::plan::{Plan, State, Step, Steps, make};
-use crate::agent::scope::Scope;
+use crate::agent::plan::attempt::Tried;
+use crate::agent::plan::question::Question;
+use crate::agent::plan::recovery::{StepError, Then};
+use crate::agent::plan::{Plan, State, Step, Steps, depends, make};
 use crate::agent::session::Session;
-use crate::agent::simple::Ended;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::headline;
-use crate::agent::verdict::{self, Verdict};
+use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
-use crate::diagnostics::model::Severity;
+use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 
 impl Session {
@@ -48,6 +46,7 @@ impl Session {
         task.notes.start_clock();
         task.consent.replanned = false;
         task.spent.restart();
+        self.say_what_is_missing(&plan).await;
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if matches!(failure.kind, Kind::Cancelled | Kind::Limit) => Phase::Paused,
@@ -65,8 +64,7 @@ impl Session {
     async fn end_run(&self, plan: &Plan, task: &mut Task, phase: Phase, events: &mut Vec<Event>) -> Outcome {
         events.push(make::plan_event(plan, phase.words()));
         if let Some(question) = &task.question {
-            let options = OPTIONS.iter().map(|option| (*option).to_owned()).collect();
-            events.push(Event::Question { text: question.text.clone(), options });
+            events.push(Event::Question { text: question.text.clone(), options: question.options() });
         }
         let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
         let replans = if task.replans > 0 { format!(", planned anew {} times", task.replans) } else { String::new() };
@@ -89,6 +87,14 @@ impl Session {
         Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
+    /// The project may have changed since the plan was made. The rules decide what comes of it; the user is told
+    /// before anything runs.
+    async fn say_what_is_missing(&self, plan: &Plan) {
+        for what in self.invalid_steps(plan).await {
+            self.editor.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
+        }
+    }
+
     async fn run_plan(
         &self,
         plan: &mut Plan,
@@ -96,179 +102,239 @@ impl Session {
         steps: Steps,
         cancel: &CancellationToken,
     ) -> Result<(), Failure> {
-        let whole = task.scope.clone();
-        let mut attempts = 1;
-        while let Some(index) = plan.steps.iter().position(|step| step.state == State::Open) {
+        loop {
+            self.stop_leaning(plan, task);
+            let mut batch = depends::next(plan);
+            if steps == Steps::One {
+                batch.truncate(1);
+            }
+            let Some(first) = batch.first().copied() else { return Ok(()) };
+            let decisions = if plan.steps[first].kind.only_looks() {
+                self.run_looks(plan, &batch, task, cancel).await?
+            } else {
+                vec![(first, self.run_edit(plan, first, task, cancel).await?)]
+            };
+            for (index, (decision, question)) in decisions {
+                match decision {
+                    Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
+                    Decision::Replan(trigger) => {
+                        if !self.replan(plan, task, &trigger, cancel).await? {
+                            return Ok(());
+                        }
+                        // What else ran beside it has been counted into the new plan.
+                        break;
+                    }
+                    Decision::Ask(_) => {
+                        task.question = question;
+                        self.say_what_leans(plan, index);
+                        return Ok(());
+                    }
+                    Decision::Stop(why) => {
+                        self.editor.show(Event::Progress { text: why });
+                        return Ok(());
+                    }
+                }
+            }
+            if steps == Steps::One {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Steps that lean on one that came to nothing are skipped.
+    fn stop_leaning(&self, plan: &mut Plan, task: &Task) {
+        let stopped = depends::stop(plan);
+        for index in &stopped {
+            let step = &plan.steps[*index];
+            let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.outcome);
+            task.trace.push(number(*index), trace);
+        }
+        if !stopped.is_empty() {
+            self.editor.show(make::plan_event(plan, Phase::Executing.words()));
+        }
+    }
+
+    /// They stay open while the user is asked.
+    fn say_what_leans(&self, plan: &Plan, index: usize) {
+        let leaning = depends::leaning(plan, index + 1);
+        if !leaning.is_empty() {
+            let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
+            let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
+            self.editor.show(Event::Progress { text });
+        }
+    }
+
+    /// Several steps that only look, at once. Each is judged when all have come back.
+    async fn run_looks(
+        &self,
+        plan: &mut Plan,
+        batch: &[usize],
+        task: &mut Task,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
+        batch.iter().for_each(|index| plan.steps[*index].state = State::Running);
+        self.editor.show(make::plan_event(plan, Phase::Executing.words()));
+        let mark = task.journal.checkpoints.len();
+        let looked = self.unless_stopped(cancel, self.look_steps(plan, batch, task, cancel)).await;
+        let tried = match looked.and_then(|tried| tried) {
+            Ok(tried) => tried,
+            Err(failure) => {
+                batch.iter().for_each(|index| plan.steps[*index].state = State::Open);
+                return Err(failure);
+            }
+        };
+        for (index, tried) in batch.iter().zip(&tried) {
+            self.take(plan, *index, task, tried);
+            self.remember_step(plan, *index, task).await;
+        }
+        self.editor.show(make::plan_event(plan, Phase::Executing.words()));
+        let mut decisions = Vec::new();
+        for (index, tried) in batch.iter().zip(tried) {
+            let decision = self.decide(plan, *index, task, tried, (1, mark, true)).await;
+            decisions.push((*index, decision));
+        }
+        Ok(decisions)
+    }
+
+    /// One step that edits: its tries, then its fallback, until the way is clear.
+    async fn run_edit(
+        &self,
+        plan: &mut Plan,
+        index: usize,
+        task: &mut Task,
+        cancel: &CancellationToken,
+    ) -> Result<(Decision, Option<Question>), Failure> {
+        let mark = task.journal.checkpoints.len();
+        let (mut attempts, mut fallback) = (1, false);
+        loop {
             plan.steps[index].state = State::Running;
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             task.consent.withheld.clear();
-            let mark = task.journal.checkpoints.len();
-            let request = task.request.clone();
-            let result =
-                self.unless_stopped(cancel, self.run_step(plan, index, task, cancel)).await.and_then(|ran| ran);
-            task.request = request;
-            task.scope = whole.clone();
-            let (state, outcome, mut facts) = match result {
-                Ok(ran) => ran,
-                Err(failure) => {
+            let (scope, request) = (task.scope.clone(), task.request.clone());
+            let tried = self.unless_stopped(cancel, self.try_step(plan, index, task, fallback, cancel)).await;
+            // A stop drops the try wherever it stands.
+            (task.scope, task.request) = (scope, request);
+            let tried = match tried.and_then(|tried| tried) {
+                Ok(tried) => tried,
+                Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
                     let open = matches!(failure.kind, Kind::Cancelled | Kind::Limit);
                     plan.steps[index].state = if open { State::Open } else { State::Failed };
                     plan.steps[index].outcome = failure.message.clone();
                     return Err(failure);
                 }
+                Err(failure) => {
+                    let facts = Facts { missing: Some(failure.message.clone()), ..Facts::default() };
+                    Tried::failed(StepError::of(failure.kind), failure.message, facts)
+                }
             };
-            (plan.steps[index].state, plan.steps[index].outcome) = (state, outcome);
+            self.take(plan, index, task, &tried);
             self.remember_step(plan, index, task).await;
-            task.question = task.consent.question(index, &plan.steps[index].title, state, mark);
-            if task.question.is_some() {
-                break;
+            let step = &plan.steps[index];
+            if let Some(question) = task.consent.question(index, &step.title, step.state, mark) {
+                return Ok((Decision::Ask(Trigger::Consent), Some(question)));
             }
-            task.plan_errors += u32::from(state == State::Failed);
-            (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
-            facts.invalid = self.unless_stopped(cancel, self.invalid_steps(plan)).await.unwrap_or_default();
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
-            attempts = 1;
-            match evaluate::decide(task.mode, &facts) {
-                Decision::Continue => {}
-                Decision::Repeat(_) => {
-                    plan.steps[index].state = State::Open;
-                    attempts = facts.attempts + 1;
-                    continue;
+            let decided = self.decide(plan, index, task, tried, (attempts, mark, fallback)).await;
+            match decided.0 {
+                Decision::Repeat(_) => attempts += 1,
+                Decision::Fallback(_) => {
+                    fallback = true;
+                    self.editor.show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                    self.clear_for_fallback(task, mark).await;
                 }
-                Decision::Replan(trigger) => {
-                    if !self.replan(plan, task, &trigger, cancel).await? {
-                        break;
-                    }
-                }
-                Decision::Ask(trigger) => {
-                    task.question = Some(Question::new(index, &plan.steps[index].title, &trigger, mark));
-                    break;
-                }
-                Decision::Stop(why) => {
-                    self.editor.show(Event::Progress { text: why });
-                    break;
-                }
-            }
-            if steps == Steps::One {
-                break;
+                _ => return Ok(decided),
             }
         }
-        Ok(())
     }
 
-    /// Plans anew for what is left; what is done stays. False when nothing is left to be done.
-    async fn replan(
-        &self,
-        plan: &mut Plan,
-        task: &mut Task,
-        trigger: &Trigger,
-        cancel: &CancellationToken,
-    ) -> Result<bool, Failure> {
-        task.replans += 1;
-        task.consent.replanned = true;
-        task.plan_errors = 0;
-        self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
-        let files = Vec::new();
-        task.journal.checkpoints.push(Checkpoint { id: self.next_checkpoint(), files });
-        let done: Vec<String> =
-            plan.steps.iter().filter(|step| step.state == State::Done).map(|step| step.title.clone()).collect();
-        let mut problems = vec![trigger.words()];
-        if !done.is_empty() {
-            problems.push(format!("done already: {}", done.join("; ")));
+    /// A fallback begins where the step began. Where that cannot be had again, it goes on from where things are.
+    async fn clear_for_fallback(&self, task: &mut Task, mark: usize) {
+        if task.journal.checkpoints.len() == mark {
+            return;
         }
-        let new = self.propose(task, problems, cancel).await?;
-        plan.steps.retain(|step| step.state != State::Open);
-        let more = !new.steps.is_empty();
-        plan.steps.extend(new.steps);
-        Ok(more)
+        let files: Vec<String> =
+            task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
+        if let Err(failure) = self.roll_back_to(task, mark).await {
+            self.editor.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
+            return;
+        }
+        let mut documents = Vec::new();
+        for file in &files {
+            documents.extend(self.editor.read(file).await.ok());
+        }
+        let bystanders = self.bystanders(&files).await;
+        let deadline = Deadline::after_ms(self.config.diagnostics.timeout_ms);
+        if self.config.diagnostics.on_edit {
+            self.ensure_baseline(&documents, &bystanders, deadline).await;
+        }
+    }
+
+    /// What a try came to, into the plan and the trace.
+    fn take(&self, plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
+        let step = &mut plan.steps[index];
+        (step.state, step.outcome) = (tried.state, tried.outcome.clone());
+        (step.parts, step.output) = (tried.parts.clone(), tried.output.clone());
+        task.plan_errors += u32::from(tried.state == State::Failed);
+        for part in &step.parts {
+            let ok = if part.state == State::Done { "done" } else { "failed" };
+            let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
+            task.trace.push(number(index), trace);
+        }
+    }
+
+    async fn decide(
+        &self,
+        plan: &Plan,
+        index: usize,
+        task: &mut Task,
+        tried: Tried,
+        (attempts, mark, fallback_tried): (u32, usize, bool),
+    ) -> (Decision, Option<Question>) {
+        let mut facts = tried.facts;
+        (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
+        facts.invalid = self.unless_stopped(&self.cancelled(), self.invalid_steps(plan)).await.unwrap_or_default();
+        let step = &plan.steps[index];
+        facts.fallback = !fallback_tried && !step.fallback.is_empty();
+        let decision = evaluate::decide(task.mode, &facts);
+        task.trace.push(number(index), decision.trace(&about(index, step), &facts));
+        let question = match &decision {
+            Decision::Ask(trigger) => {
+                Some(Question::new(index, &step.title, trigger, mark).with_objection(tried.objection))
+            }
+            _ => None,
+        };
+        (decision, question)
     }
 
     /// The symbols of open steps that are gone.
     async fn invalid_steps(&self, plan: &Plan) -> Vec<String> {
         let mut gone = Vec::new();
-        for step in plan.steps.iter().filter(|step| step.state == State::Open) {
-            gone.extend(self.missing(step).await);
+        for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == State::Open) {
+            let made_before = |missing: &str| {
+                let path = crate::symbols::path::SymbolPath::parse(missing);
+                plan.steps[..index].iter().any(|step| {
+                    matches!(step.state, State::Open | State::Running)
+                        && step.creates.iter().any(|new| {
+                            new.file == path.file && (new.names.is_empty() || path.names.starts_with(&new.names))
+                        })
+                })
+            };
+            gone.extend(self.missing(step).await.filter(|missing| !made_before(missing)));
         }
         gone
     }
 
-    async fn missing(&self, step: &Step) -> Option<String> {
-        let mut texts = Vec::new();
-        for symbol in &step.symbols {
-            if let Ok(document) = self.document(&symbol.file).await {
-                texts.push((document.path, document.text));
-            }
-        }
-        make::missing(step, |file| texts.iter().find(|(path, _)| path == file).map(|(_, text)| text.clone()))
-    }
-
-    async fn run_step(
-        &self,
-        plan: &Plan,
-        index: usize,
-        task: &mut Task,
-        cancel: &CancellationToken,
-    ) -> Result<(State, String, Facts), Failure> {
-        let step = &plan.steps[index];
-        if let Some(missing) = self.missing(step).await {
-            let facts = Facts { missing: Some(missing.clone()), ..Facts::default() };
-            return Ok((State::Skipped, format!("{missing} is not there any more"), facts));
-        }
-        task.scope = Scope::Symbols(step.symbols.clone());
-        task.results.clear();
-        (task.step, task.errors) = (0, 0);
-        let targets = self.targets(step, &task.scope).await;
-        let request =
-            std::mem::replace(&mut task.request, format!("{}. Expected after it: {}", step.title, step.expect));
-        let before = self.known().await;
-        let ended = self.run_steps(task, cancel).await;
-        task.request = request;
-        let ended = ended?;
-        let scope = task.scope.clone();
-        let verdict = verdict::compare(&before, &self.known().await, &[], &[]);
-        let left = self.targets(step, &scope).await;
-        let floor = self.config.diagnostics.severity_floor;
-        let facts = Facts {
-            expected: targets,
-            met: targets.saturating_sub(left),
-            new_errors: verdict.count(Severity::Error),
-            new_warnings: verdict.new_from(floor).count()
-                - verdict.count(Severity::Error).min(verdict.new_from(floor).count()),
-            changed: matches!(ended, Ended::Done { changed: true, .. }),
-            answered: matches!(&ended, Ended::Done { answer, .. } if !answer.is_empty()),
-            broken: match &ended {
-                Ended::Done { .. } => None,
-                Ended::OutOfSteps => Some("ran out of steps".to_owned()),
-                Ended::TooManyErrors(last) => Some(last.clone()),
-            },
-            ..Facts::default()
-        };
-        let (state, outcome) = judge(&verdict, ended, floor);
-        Ok((state, outcome, facts))
-    }
-
-    /// How many of the diagnostics that a step names are there.
-    async fn targets(&self, step: &Step, scope: &Scope) -> usize {
-        let named = |code: &Option<String>| code.as_ref().is_some_and(|code| step.because.contains(code.as_str()));
-        self.in_scope(scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
+    /// The first symbol of a step that is not there.
+    pub(super) async fn missing(&self, step: &Step) -> Option<String> {
+        let present = self.present(&step.symbols).await;
+        step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
     }
 }
 
-/// What a step came to: new errors mean that it failed, whatever it says of itself.
-fn judge(verdict: &Verdict, ended: Ended, floor: Severity) -> (State, String) {
-    let errors = verdict.count(Severity::Error);
-    let fixed = verdict.fixed_from(floor);
-    if errors > 0 {
-        let first = verdict.new.first().map(|found| headline(&found.diagnostic.message)).unwrap_or_default();
-        return (State::Failed, format!("{errors} new errors, the first: {first}"));
-    }
-    match ended {
-        Ended::Done { changed: false, answer } if fixed == 0 => {
-            let answer = if answer.is_empty() { "nothing was changed".to_owned() } else { answer };
-            (State::Failed, answer)
-        }
-        Ended::Done { .. } => (State::Done, format!("{fixed} fixed, {} new", verdict.new_from(floor).count())),
-        Ended::OutOfSteps => (State::Failed, "ran out of steps".to_owned()),
-        Ended::TooManyErrors(last) => (State::Failed, last),
-    }
+fn number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
+
+fn about(index: usize, step: &Step) -> String {
+    format!("step {} “{}”", index + 1, step.title)
 }

@@ -114,7 +114,7 @@ impl Session {
             Ok(Ended::Done { .. }) if fell_short(task, outcome) => metrics::Outcome::Failure,
             Ok(Ended::Done { .. }) => metrics::Outcome::Success,
             Err(failure) if failure.kind == FailureKind::Cancelled => metrics::Outcome::Cancelled,
-            Ok(Ended::OutOfSteps | Ended::TooManyErrors(_)) | Err(_) => metrics::Outcome::Failure,
+            Ok(Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_)) | Err(_) => metrics::Outcome::Failure,
         };
         let said = match ended {
             Ok(Ended::Done { answer, .. }) if !answer.is_empty() => answer.clone(),

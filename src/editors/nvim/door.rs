@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::{Config, PlanMode};
 use crate::agent::direct;
-use crate::agent::plan::Steps;
+use crate::agent::plan::{Steps, anew};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
@@ -135,9 +135,14 @@ impl Door {
             "ask" => self.start(json, true, |session, request, cancel| {
                 Box::pin(async move { session.ask(&request, &cancel).await.events })
             }),
-            "plan" => self.start(json, false, |session, request, cancel| {
-                Box::pin(async move { session.plan(&request, &cancel).await.events })
-            }),
+            "plan" => match self.change(json) {
+                Some(request) => self.start_current("no plan was made here yet", |session, cancel| {
+                    Box::pin(async move { session.plan(&request, &cancel).await.events })
+                }),
+                None => self.start(json, false, |session, request, cancel| {
+                    Box::pin(async move { session.plan(&request, &cancel).await.events })
+                }),
+            },
             "approve" => {
                 let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
                 let steps = if one { Steps::One } else { Steps::All };
@@ -274,6 +279,13 @@ impl Door {
                 door.show(event);
             }
         });
+    }
+
+    /// A request that is about the plan that waits, wherever the cursor is.
+    fn change(&self, json: &str) -> Option<Request> {
+        let Ask { text, .. } = serde_json::from_str(json).ok()?;
+        let waits = self.current.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.session.has_plan();
+        (waits && anew::change(&text).is_some()).then(|| Request { text, ..Request::default() })
     }
 
     /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.

@@ -169,3 +169,10 @@ proptest! {
         prop_assert!(input.fixes.iter().all(|fix| is_suppression(&fix.title)));
     }
 }
+
+#[tokio::test]
+async fn a_plan_is_not_changed_by_words_that_nobody_understands() {
+    let input = PlanInput { change: "leave g alone".into(), ..PlanInput::default() };
+    let (reply, _) = OfflineModel.plan(&input, &|_| {}).await;
+    assert!(reply.expect_err("no model").to_string().contains("needs a language model"));
+}

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::llm::contract::{Contract, Deviation, PlanFacts, SupervisedFacts};
 use crate::llm::framing::Framing;
 use crate::llm::prompt::{self, Prompt};
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
@@ -100,7 +101,7 @@ fn task() -> StepInput {
         ],
         step: 3,
         error_count: 1,
-        framing: Framing::default(),
+        ..StepInput::default()
     }
 }
 
@@ -255,7 +256,92 @@ fn a_plan_prompt_says_what_was_wrong_before() {
     assert!(prompt.user.contains("- step 2 names `Cart::sum`, which does not exist"));
     assert!(prompt.user.contains("May edit: the whole workspace") && prompt.user.contains("Diagnostics: none known"));
     assert!(prompt.system.contains("\"expect\"") && prompt.system.contains("language of the request"));
-    assert!(prompt.tokens() < 700, "{}", prompt.tokens());
+    assert!(prompt.tokens() < 1100, "{}", prompt.tokens());
+}
+
+fn contracts() -> [(Contract, usize); 3] {
+    let plan = PlanFacts {
+        plan: (1..=6).map(|n| format!("{n}. [ ] Change step {n} (src/shop/cart.py::Cart::total)")).collect(),
+        step: 2,
+        progress: 1.0 / 6.0,
+        deviation: Some(Deviation {
+            expected: "no error is left in it".into(),
+            actual: "step 1 2 new errors, the first: \"x\" is not defined".into(),
+            impacted: vec![3, 4],
+        }),
+    };
+    let supervised = SupervisedFacts {
+        plan: plan.clone(),
+        adherence: 0.75,
+        escalations: vec!["Step 1: two ways. It asks: Which? → do this step again: the first".into()],
+    };
+    // What a step may cost under each contract, in tokens.
+    [(Contract::Simple, 1500), (Contract::Planner(plan), 1850), (Contract::Supervised(supervised), 2000)]
+}
+
+#[test]
+fn every_mode_s_step_keeps_to_its_tokens_and_its_prefix() {
+    let mut figures = Vec::new();
+    for (contract, most) in contracts() {
+        let target = ("target".to_owned(), "src/shop/tax.py::rate".to_owned());
+        let inputs = if contract == Contract::Simple { Vec::new() } else { vec![target] };
+        let input = StepInput { contract, inputs, ..task() };
+        let prompt = prompt::step(&input);
+        let (bytes, words) = (prompt.tokens(), upper_estimate(&both(&prompt)));
+        figures.push((bytes, words, most));
+        let bare = StepInput { contract: input.contract.clone(), query: "x".into(), ..StepInput::default() };
+        assert_eq!(prompt.system, prompt::step(&bare).system, "the prefix is the contract's");
+        assert!(!prompt.system.contains("{contract}") && !prompt.system.contains("{fields}"));
+    }
+    assert!(
+        figures.iter().all(|(bytes, words, most)| bytes < most && words < most),
+        "tokens by bytes, by words, and at most, of simple, planner, supervised: {figures:?}"
+    );
+}
+
+#[test]
+fn each_contract_says_what_it_asks_for_and_where_the_plan_stands() {
+    let [simple, planner, supervised] =
+        contracts().map(|(contract, _)| both(&prompt::step(&StepInput { contract, ..task() })));
+    assert!(!simple.contains("Plan (") && !simple.contains("replan") && !simple.contains("adherence"));
+    for told in [&planner, &supervised] {
+        assert!(told.contains("Plan (done 0.17, you are at step 2)"), "{told}");
+        assert!(
+            told.contains("expected: no error is left in it\nactual: step 1 2 new") && told.contains("impacted: 3, 4")
+        );
+    }
+    assert!(planner.contains("\"replan\": text or null") && !planner.contains("escalation"));
+    assert!(supervised.contains("\"decision\": \"continue\"|") && supervised.contains("Asked before:\n<data>\nStep 1"));
+}
+
+#[test]
+fn a_mode_s_memory_keeps_to_its_own_limit() {
+    for ((contract, _), most) in contracts().into_iter().zip([100, 200, 300]) {
+        let memory = (0..500).map(|i| format!("error: attempt {i} failed")).collect();
+        let user = prompt::step(&StepInput { memory, contract, ..StepInput::default() }).user;
+        let memory = user.split("Memory:\n<data>\n").nth(1).and_then(|s| s.split("\n</data>").next()).expect("memory");
+        let tokens = tokens::estimate(memory);
+        assert!(tokens <= most && tokens > most * 3 / 4, "{tokens} of {most}");
+    }
+}
+
+#[test]
+fn results_of_one_answer_are_shown_whole_together() {
+    let result = |tool: &str, text: &str| LastResult { tool: tool.into(), ok: true, text: text.into() };
+    let results =
+        vec![result("search", "old\nhit"), result("read_symbol", "one\ntwo"), result("read_file", "three\nfour")];
+    let user = prompt::step(&StepInput { results, fresh: 2, ..StepInput::default() }).user;
+    assert!(user.contains("search ok: old hit") && user.contains("one\ntwo") && user.contains("three\nfour"), "{user}");
+}
+
+#[test]
+fn a_plan_that_is_changed_is_shown_with_the_user_s_words() {
+    let standing = vec!["1. [x] Find `price` (a.py::price)".to_owned()];
+    let input = PlanInput { standing: standing.clone(), change: "leave\nprice".into(), ..PlanInput::default() };
+    let user = prompt::plan(&input).user;
+    assert!(user.contains("The user wants this changed in it: leave price") && user.contains("1. [x] Find"), "{user}");
+    let user = prompt::plan(&PlanInput { standing, ..PlanInput::default() }).user;
+    assert!(user.contains("Steps that are kept") && !user.contains("The user wants"), "{user}");
 }
 
 proptest! {

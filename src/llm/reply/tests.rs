@@ -139,3 +139,60 @@ proptest! {
         plan(&text);
     }
 }
+
+#[test]
+fn further_looks_are_read_as_strictly_as_the_action() {
+    let with = |more: &str| READ.replace(r#""continue""#, &format!(r#""more":{more},"continue""#));
+    let reply = usable(&with(r#"[{"tool":"read_symbol","parameters":{"symbol":"a.py::g"}}]"#));
+    assert_eq!(reply.more.len(), 1);
+    assert_eq!(reply.more[0].parameters, json!({"symbol": "a.py::g"}));
+    refused(&with(r#"[{"tool":"rm","parameters":{}}]"#), "no tool `rm`");
+    refused(&with(r#"{"tool":"read_symbol"}"#), "`more` must be a list");
+    assert!(usable(&with("null")).more.is_empty());
+}
+
+#[test]
+fn what_a_mode_s_contract_asks_for_is_read() {
+    use crate::llm::contract::Decision;
+    let reply = usable(r#"{"reasoning":"r","replan":" f is gone ","action":null,"continue":false,"confidence":1}"#);
+    assert_eq!(reply.wish.replan.as_deref(), Some("f is gone"));
+    for no in ["", "null", "None.", "\u{2014}", "false"] {
+        let text =
+            json!({"reasoning": "r", "replan": no, "action": null, "continue": false, "confidence": 1}).to_string();
+        assert_eq!(usable(&text).wish.replan, None, "{no}");
+    }
+    let reply = usable(
+        r#"{"reasoning":"r","decision":"escalate","adherence":3,"continue":false,"confidence":1,
+            "escalation":{"reason":"two ways","question":"Which?","options":["a"," ",7,"b","c","d","e"]}}"#,
+    );
+    assert_eq!((reply.wish.decision, reply.wish.adherence), (Some(Decision::Escalate), Some(1.0)));
+    assert_eq!(reply.wish.escalation.expect("asked").options, ["a", "b", "c", "d"]);
+    let reading = step(r#"{"reasoning":"r","decision":"maybe","action":null,"continue":false,"confidence":1}"#);
+    assert!(problems(&reading).contains("`decision`") && reading.value.is_some_and(|r| r.wish.decision.is_none()));
+    refused(r#"{"reasoning":"r","decision":"continue","continue":true,"confidence":1}"#, "`action` is missing");
+}
+
+#[test]
+fn a_plan_s_step_may_hold_more_and_all_of_it_must_be_right() {
+    let with = |fields: &str| {
+        format!(
+            r#"{{"title":"t","reason":"r","confidence":1,"steps":[{{"title":"one","symbols":[],"because":"b","expect":"e",{fields}}}]}}"#
+        )
+    };
+    let text = with(
+        r#""kind":"search","with":["target = step1.symbol"],"after":[1,2],"creates":["b.py"],"check":["no errors"],"fallback":"x""#,
+    );
+    let step = plan(&text).value.expect("a plan").steps.remove(0);
+    assert_eq!((step.kind.as_str(), step.after.as_slice(), step.fallback.as_str()), ("search", &[1, 2][..], "x"));
+    assert_eq!((step.with.len(), step.creates.len(), step.checks.len()), (1, 1, 1));
+    for (fields, because) in [
+        (r#""kind":"dance""#, "no kind `dance`"),
+        (r#""after":[-1]"#, "`after`"),
+        (r#""with":{"a":"b"}"#, "`with` is not a list"),
+        (r#""check":[1]"#, "not text"),
+        (r#""fallback":[]"#, "`fallback` is not text"),
+    ] {
+        let reading = plan(&with(fields));
+        assert!(reading.value.is_none() && reading.problems.join("; ").contains(because), "{:?}", reading.problems);
+    }
+}

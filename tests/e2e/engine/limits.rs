@@ -99,6 +99,7 @@ async fn a_plan_at_its_budget_pauses_with_its_next_step_open() {
         symbols: vec!["a.py::f".into()],
         because: "asked".into(),
         expect: "changed".into(),
+        ..PlanReplyStep::default()
     };
     let plans = vec![PlanReply {
         title: "T".into(),

@@ -31,6 +31,7 @@ fn setup() -> Setup {
         symbols: vec!["a.py::f".into()],
         because: "asked".into(),
         expect: "changed".into(),
+        ..PlanReplyStep::default()
     };
     let steps = vec![step("one"), step("two")];
     let plans = vec![PlanReply { title: "T".into(), reason: "R".into(), steps, confidence: 1.0 }];

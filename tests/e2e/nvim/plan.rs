@@ -147,3 +147,44 @@ async fn a_plan_that_does_not_fit_the_project_is_asked_again_and_then_refused() 
     assert!(message.contains("no single symbol nobody") && message.contains("outside the workspace"), "{failure}");
     assert!(server.requests()[1].said_by("user").contains("nobody"), "the model is told what does not fit");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_examines_edits_and_checks_and_is_changed_before_it_runs() {
+    let text = "def f() -> int:\n    return \"one\"\n\n\ndef g() -> int:\n    return f()\n";
+    let project = Project::new(&[("a.py", text)]);
+    let examine = json!({"title": "Look at f", "kind": "examine", "symbols": ["a.py::f"], "because": "asked", "expect": "it is known"});
+    let edit = json!({"title": "Return a number", "symbols": [], "because": "reportReturnType", "expect": "no error is left",
+        "with": ["target = step1.symbol", "found = step1.output"],
+        "check": ["reportReturnType gone", "no errors", "symbol a.py::f exists"]});
+    let plan = |steps: &[Value]| {
+        Reply::Json(json!({"title": "Make f right", "reason": "asked", "steps": steps, "confidence": 1}))
+    };
+    let server = ModelServer::start([plan(std::slice::from_ref(&examine)), plan(&[examine.clone(), edit])]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan make f right").await;
+    nvim.wait("SextantPlan").await;
+    // `c` in the plan's window asks for words and hands them on with the plan.
+    nvim.lua::<bool>("vim.ui.input = function(_, done) done('mend it as well') end return true").await;
+    nvim.keys("c").await;
+    nvim.wait("SextantPlan").await;
+    assert!(server.requests()[1].said_by("user").contains("wants this changed in it: mend it as well"));
+    let shown = document(&nvim).await;
+    assert!(shown.contains("  - with: target = step1.symbol, found = step1.output"), "{shown}");
+    assert!(shown.contains("  - check: reportReturnType gone\n  - check: no errors"), "{shown}");
+
+    server.push(step(
+        "edit_file",
+        json!({"path": "a.py", "old_string": "return \"one\"", "new_string": "return 1"}),
+        false,
+    ));
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    let done = document(&nvim).await;
+    assert!(summary.contains("2 of 2 steps done") && summary.contains("1 fixed"), "{summary}\n{done}");
+    assert!(done.contains("    - [x] see what is reported in a.py::f"), "{done}");
+    let told = server.requests()[2].said_by("user").to_owned();
+    assert!(told.contains("Input found:") && told.contains("error f:2 reportReturnType"), "{told}");
+    assert!(told.contains("May edit: a.py::f\n"), "{told}");
+    assert_eq!(project.read("a.py"), text.replace("\"one\"", "1"));
+}

@@ -75,7 +75,7 @@ pub struct Script {
 /// A step that goes on.
 pub fn act(tool: &str, parameters: Value) -> StepReply {
     let action = Some(Action { tool: tool.to_owned(), parameters });
-    StepReply { action, reasoning: "as the text says".into(), proceed: true, confidence: 1.0, answer: String::new() }
+    StepReply { action, reasoning: "as the text says".into(), proceed: true, confidence: 1.0, ..StepReply::default() }
 }
 
 #[async_trait]
@@ -90,13 +90,7 @@ impl Model for Script {
         if self.silent {
             std::future::pending::<()>().await;
         }
-        let done = StepReply {
-            action: None,
-            reasoning: String::new(),
-            proceed: false,
-            confidence: 1.0,
-            answer: "done".to_owned(),
-        };
+        let done = StepReply { confidence: 1.0, answer: "done".to_owned(), ..StepReply::default() };
         (Ok(self.replies.lock().unwrap().pop_front().unwrap_or(done)), self.usage)
     }
 

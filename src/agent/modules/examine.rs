@@ -1,0 +1,45 @@
+//! Examining code: the outline of its files, the source of each symbol, what is reported there.
+
+use crate::agent::modules::{Eyes, Look, ModuleContext, ModuleResult, carry_out, joined, nothing_seen, validate};
+use crate::agent::plan::output::Output;
+use crate::symbols::path::SymbolPath;
+
+/// Outline first, so that the sources are read knowing where they stand; the diagnostics last.
+pub(super) fn plan(symbols: &[SymbolPath]) -> Vec<Look> {
+    let mut looks = Vec::new();
+    let mut push = |look: Look| {
+        if !looks.contains(&look) {
+            looks.push(look);
+        }
+    };
+    symbols.iter().for_each(|symbol| push(Look::Outline(symbol.file.clone())));
+    symbols.iter().for_each(|symbol| push(Look::Read(symbol.clone())));
+    symbols.iter().for_each(|symbol| push(Look::Reported(symbol.clone())));
+    looks
+}
+
+pub(super) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
+    let looks = plan(&context.symbols);
+    if let Err(error) = validate(&looks) {
+        return ModuleResult::failed(Vec::new(), error);
+    }
+    let (parts, texts) = carry_out(&looks, context, eyes).await;
+    // A symbol that cannot be read was not examined, whatever else was seen.
+    let unread = looks.iter().zip(&texts).find_map(|(look, text)| match (look, text) {
+        (Look::Read(_), Err(failure)) => Some(failure.message.clone()),
+        _ => None,
+    });
+    if let Some(error) = nothing_seen(&texts).or(unread) {
+        return ModuleResult::failed(parts, error);
+    }
+    // What is read is what an outline leads to; what is reported must not be cut off behind long sources.
+    let (sources, reports): (Vec<usize>, Vec<usize>) =
+        (0..looks.len()).partition(|index| !matches!(looks[*index], Look::Reported(_)));
+    let part = |indices: &[usize]| {
+        let looks: Vec<Look> = indices.iter().map(|index| looks[*index].clone()).collect();
+        let texts: Vec<_> = indices.iter().map(|index| texts[*index].clone()).collect();
+        joined(&looks, &texts)
+    };
+    let text = format!("{}\n{}", part(&reports), part(&sources));
+    ModuleResult { output: Output::new(&text, context.symbols.clone()), parts, error: None }
+}

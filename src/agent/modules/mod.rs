@@ -1,0 +1,159 @@
+//! The modules that carry out a plan's steps: each sees its own step alone, and may make a small plan of its own.
+
+pub(crate) mod edit;
+mod examine;
+pub(crate) mod search;
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use crate::agent::plan::output::Output;
+use crate::agent::plan::{Kind, Part, State};
+use crate::base::failure::{Failure, Kind as FailureKind};
+use crate::symbols::path::SymbolPath;
+
+/// Parts of one module's plan.
+const PARTS: usize = 24;
+
+/// All that a module knows: its step, and what was handed to it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModuleContext {
+    /// Number of the step, from 1.
+    pub(crate) number: usize,
+    pub(crate) title: String,
+    pub(crate) kind: Kind,
+    /// Resolved, as `(name, text)`.
+    pub(crate) inputs: Vec<(String, String)>,
+    /// What the step names, and what its target brought.
+    pub(crate) symbols: Vec<SymbolPath>,
+}
+
+/// What a module may do in the project: look, with the tools that only look.
+#[async_trait]
+pub(crate) trait Eyes: Send + Sync {
+    /// Runs a tool that changes nothing, as a part of a step.
+    async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure>;
+
+    /// What is reported in a symbol now, one line each.
+    async fn reported(&self, context: &ModuleContext, symbol: &SymbolPath) -> Vec<String>;
+}
+
+/// One thing that a module does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// The symbols of a file.
+    Outline(String),
+    /// The source of a symbol; of the whole file where it has no names.
+    Read(SymbolPath),
+    /// What is reported in it.
+    Reported(SymbolPath),
+    /// The lines that hold a word, or match an expression.
+    Search(String),
+}
+
+impl Look {
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Self::Outline(file) => format!("list the symbols of {file}"),
+            Self::Read(symbol) => format!("read {symbol}"),
+            Self::Reported(symbol) => format!("see what is reported in {symbol}"),
+            Self::Search(pattern) => format!("look for {pattern}"),
+        }
+    }
+}
+
+/// What a module hands back, done or not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModuleResult {
+    pub(crate) output: Output,
+    pub(crate) parts: Vec<Part>,
+    /// Why it failed.
+    pub(crate) error: Option<String>,
+}
+
+impl ModuleResult {
+    pub(crate) fn failed(parts: Vec<Part>, error: impl Into<String>) -> Self {
+        Self { parts, error: Some(error.into()), ..Self::default() }
+    }
+}
+
+/// Runs steps that only look, at the same time; the results come in the order of the steps.
+pub(crate) async fn run_at_once(contexts: &[ModuleContext], eyes: &dyn Eyes) -> Vec<ModuleResult> {
+    join_all(contexts.iter().map(|context| run(context, eyes))).await
+}
+
+async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
+    match context.kind {
+        Kind::Examine => examine::run(context, eyes).await,
+        Kind::Search => search::run(context, eyes).await,
+        Kind::Edit => ModuleResult::failed(Vec::new(), "an edit is no look"),
+    }
+}
+
+/// A module's plan must have something to do, not too much, and nothing twice.
+fn validate(looks: &[Look]) -> Result<(), String> {
+    if looks.is_empty() {
+        return Err("there is nothing to look at".to_owned());
+    }
+    if looks.len() > PARTS {
+        return Err(format!("{} looks are too many for one step (at most {PARTS}); split it", looks.len()));
+    }
+    match looks.iter().enumerate().find(|(index, look)| looks[..*index].contains(look)) {
+        Some((_, twice)) => Err(format!("{} is there twice", twice.title())),
+        None => Ok(()),
+    }
+}
+
+/// Carries out a module's plan, one part after the other. A part that fails does not stop the others.
+async fn carry_out(
+    looks: &[Look],
+    context: &ModuleContext,
+    eyes: &dyn Eyes,
+) -> (Vec<Part>, Vec<Result<String, Failure>>) {
+    let (mut parts, mut texts) = (Vec::new(), Vec::new());
+    for look in looks {
+        // Steps that run at once take turns, also where a tool never has to wait.
+        tokio::task::yield_now().await;
+        let text = match look {
+            Look::Outline(file) => eyes.look(context, "list_symbols", json!({"query": file})).await,
+            Look::Read(symbol) if symbol.names.is_empty() => {
+                eyes.look(context, "read_file", json!({"path": symbol.file})).await
+            }
+            Look::Read(symbol) => eyes.look(context, "read_symbol", json!({"symbol": symbol.to_string()})).await,
+            Look::Search(pattern) => eyes.look(context, "search", json!({"pattern": pattern})).await,
+            Look::Reported(symbol) => {
+                let lines = eyes.reported(context, symbol).await;
+                Ok(if lines.is_empty() { "nothing that is known".to_owned() } else { lines.join("\n") })
+            }
+        };
+        let state = if text.is_ok() { State::Done } else { State::Failed };
+        parts.push(Part { title: look.title(), state });
+        texts.push(text);
+    }
+    (parts, texts)
+}
+
+/// One text of all parts, each under its title.
+fn joined(looks: &[Look], texts: &[Result<String, Failure>]) -> String {
+    let one = |(look, text): (&Look, &Result<String, Failure>)| {
+        let content = match text {
+            Ok(text) => text.trim_end().to_owned(),
+            Err(failure) => format!("failed: {}", failure.message),
+        };
+        format!("{}:\n{content}", look.title())
+    };
+    looks.iter().zip(texts).map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// The first failure, where nothing at all was seen.
+fn nothing_seen(texts: &[Result<String, Failure>]) -> Option<String> {
+    let all_failed = !texts.is_empty() && texts.iter().all(Result::is_err);
+    let cancelled =
+        texts.iter().filter_map(|text| text.as_ref().err()).find(|error| error.kind == FailureKind::Cancelled);
+    let first = texts.iter().find_map(|text| text.as_ref().err());
+    cancelled.or(first.filter(|_| all_failed)).map(|failure| failure.message.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Changing a plan that stands: because the work left it, or because the user wants it otherwise.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::evaluate::Trigger;
+use crate::agent::journal::Checkpoint;
+use crate::agent::plan::make::Wanted;
+use crate::agent::plan::{Plan, State, depends, document};
+use crate::agent::request::Request;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+
+/// What a request begins with that is about the waiting plan.
+const CHANGE: &str = "change:";
+
+/// What a text wants changed in the plan that waits; `None` where it is a request of its own.
+pub(crate) fn change(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let begins = text.get(..CHANGE.len())?.eq_ignore_ascii_case(CHANGE);
+    Some(text[CHANGE.len()..].trim()).filter(|words| begins && !words.is_empty())
+}
+
+impl Session {
+    /// Whether there is a plan that could be changed now.
+    pub(crate) fn has_plan(&self) -> bool {
+        self.plan.try_lock().is_ok_and(|plan| plan.is_some())
+    }
+
+    pub(super) async fn change_of(&self, request: &Request) -> Option<String> {
+        let words = change(&request.text)?;
+        self.plan.lock().await.is_some().then(|| words.to_owned())
+    }
+
+    /// Gives the waiting plan to the model with the user's words. Done steps stay; the plan that stood stays too
+    /// where no usable one comes back.
+    pub(super) async fn change_plan(&self, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
+        self.use_cancel(cancel);
+        let Some((mut plan, mut task)) = self.plan.lock().await.take() else {
+            return Err(Failure::user("there is no plan to change", "make one first with :AgentPlan"));
+        };
+        self.use_trace(&task.trace);
+        let standing = document::numbered(&plan);
+        let mut new = plan.clone();
+        depends::keep_closed(&mut new);
+        let wanted = Wanted { standing, change: words.to_owned(), kept: new.steps.clone(), ..Wanted::default() };
+        let result = self.propose(&mut task, wanted, cancel).await;
+        let result = result.map(|proposed| {
+            new.steps.extend(proposed.steps);
+            (new.title, new.reason) = (proposed.title, proposed.reason);
+            task.question = None;
+            plan = new;
+            plan.clone()
+        });
+        *self.plan.lock().await = Some((plan, task));
+        result
+    }
+
+    /// Plans anew for what is left; what is done stays, with its outputs. False when nothing is left to be done.
+    pub(super) async fn replan(
+        &self,
+        plan: &mut Plan,
+        task: &mut Task,
+        trigger: &Trigger,
+        cancel: &CancellationToken,
+    ) -> Result<bool, Failure> {
+        task.replans += 1;
+        task.consent.replanned = true;
+        task.plan_errors = 0;
+        self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+        let files = Vec::new();
+        task.journal.checkpoints.push(Checkpoint { id: self.next_checkpoint(), files });
+        let leaning: Vec<String> = plan
+            .steps
+            .iter()
+            .filter(|step| step.state == State::Open && !depends::needs(step).is_empty())
+            .map(|step| step.title.clone())
+            .collect();
+        let mut new = plan.clone();
+        depends::keep_closed(&mut new);
+        let mut problems = vec![trigger.words()];
+        if !leaning.is_empty() {
+            problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
+        }
+        let wanted =
+            Wanted { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
+        let proposed = self.propose(task, wanted, cancel).await?;
+        let more = !proposed.steps.is_empty();
+        new.steps.extend(proposed.steps);
+        *plan = new;
+        Ok(more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::change;
+
+    #[test]
+    fn a_change_says_so() {
+        assert_eq!(change("change: do g first"), Some("do g first"));
+        assert_eq!(change(" Change:x"), Some("x"));
+        for text in ["change g", "change:", "change:  ", "chang", "Änderung: g", "do g"] {
+            assert_eq!(change(text), None, "{text}");
+        }
+    }
+}

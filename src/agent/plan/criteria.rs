@@ -1,0 +1,163 @@
+//! What must hold after a step: a small grammar, and each criterion judged by what is known.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::symbols::path::SymbolPath;
+
+/// The grammar, as it is said to whoever wrote something else.
+pub const GRAMMAR: &str =
+    "`no errors`, `CODE gone`, `symbol PATH exists`, `symbol PATH gone`, `no new diagnostics`, `command NAME passes`";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Criterion {
+    /// No error is reported in the symbols of the step.
+    NoErrors,
+    /// No diagnostic with this code is reported there.
+    CodeGone(String),
+    SymbolExists(SymbolPath),
+    SymbolGone(SymbolPath),
+    /// The step introduced nothing, from the severity floor up.
+    NoNewDiagnostics,
+    /// The command that is configured under this name reports nothing.
+    CommandPasses(String),
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoErrors => f.write_str("no errors"),
+            Self::CodeGone(code) => write!(f, "{code} gone"),
+            Self::SymbolExists(path) => write!(f, "symbol {path} exists"),
+            Self::SymbolGone(path) => write!(f, "symbol {path} gone"),
+            Self::NoNewDiagnostics => f.write_str("no new diagnostics"),
+            Self::CommandPasses(name) => write!(f, "command {name} passes"),
+        }
+    }
+}
+
+impl From<Criterion> for String {
+    fn from(criterion: Criterion) -> Self {
+        criterion.to_string()
+    }
+}
+
+impl TryFrom<String> for Criterion {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parse(&text)
+    }
+}
+
+/// Reads one criterion. The error names the grammar.
+pub fn parse(text: &str) -> Result<Criterion, String> {
+    let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_matches('`')).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    match words.as_slice() {
+        ["no", "errors"] => Ok(Criterion::NoErrors),
+        ["no", "new", "diagnostics"] => Ok(Criterion::NoNewDiagnostics),
+        ["symbol", path, "exists"] => Ok(Criterion::SymbolExists(SymbolPath::parse(path))),
+        ["symbol", path, "gone"] => Ok(Criterion::SymbolGone(SymbolPath::parse(path))),
+        ["command", name, "passes"] => Ok(Criterion::CommandPasses((*name).to_owned())),
+        [code, "gone"] => Ok(Criterion::CodeGone((*code).to_owned())),
+        _ => Err(format!("{:?} is no check; a check is one of {GRAMMAR}", text.trim())),
+    }
+}
+
+/// What is known after a step, for its criteria.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Whether anybody has spoken of the step's files as they are now.
+    pub spoken: bool,
+    /// Codes and severities (`error`) of what is reported in the step's symbols.
+    pub reported: Vec<(String, String)>,
+    /// What the step introduced, from the severity floor up.
+    pub new: usize,
+    /// Full paths of the asked symbols that are there.
+    pub present: Vec<SymbolPath>,
+    /// By the name of a command that has spoken: how much it reports.
+    pub commands: Vec<(String, usize)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    Met,
+    Unmet(String),
+    /// Nobody has said anything that would tell; half met.
+    Unknown(String),
+}
+
+impl Criterion {
+    pub fn judge(&self, known: &Known) -> Finding {
+        let unmet_if = |wrong: bool, why: String| if wrong { Finding::Unmet(why) } else { Finding::Met };
+        match self {
+            Self::NoErrors | Self::CodeGone(_) | Self::NoNewDiagnostics if !known.spoken => {
+                Finding::Unknown("nobody has reported on the step's files".to_owned())
+            }
+            Self::NoErrors => {
+                let errors = known.reported.iter().filter(|(_, severity)| severity == "error").count();
+                unmet_if(errors > 0, format!("{errors} errors are reported"))
+            }
+            Self::CodeGone(code) => {
+                let left = known.reported.iter().filter(|(known, _)| known == code).count();
+                unmet_if(left > 0, format!("{code} is still reported"))
+            }
+            Self::NoNewDiagnostics => unmet_if(known.new > 0, format!("{} new", known.new)),
+            Self::SymbolExists(path) => unmet_if(!known.present.contains(path), format!("{path} is not there")),
+            Self::SymbolGone(path) => unmet_if(known.present.contains(path), format!("{path} is still there")),
+            Self::CommandPasses(name) => match known.commands.iter().find(|(known, _)| known == name) {
+                Some((_, count)) => unmet_if(*count > 0, format!("{name} reports {count}")),
+                None => Finding::Unknown(format!("{name} has not spoken")),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_criterion_is_read_as_it_is_written() {
+        for text in [
+            "no errors",
+            "reportReturnType gone",
+            "symbol a.py::Cart::total exists",
+            "symbol a.py::old gone",
+            "no new diagnostics",
+            "command pytest passes",
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), text);
+            assert!(GRAMMAR.split('`').any(|form| form.split(' ').count() == text.split(' ').count()), "{text}");
+        }
+        assert_eq!(parse(" symbol `a.py::f`  exists ").unwrap().to_string(), "symbol a.py::f exists");
+        for text in ["", "it works", "no warnings", "symbol a.py", "gone", "command passes"] {
+            assert!(parse(text).unwrap_err().contains("command NAME passes"), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_is_judged_by_what_is_known_and_silence_is_not_met() {
+        let path = || SymbolPath::parse("a.py::f");
+        let known = Known {
+            spoken: true,
+            reported: vec![("E1".into(), "error".into()), ("W1".into(), "warning".into())],
+            new: 1,
+            present: vec![path()],
+            commands: vec![("pytest".into(), 0), ("mypy".into(), 2)],
+        };
+        let judged = |text: &str| parse(text).unwrap().judge(&known);
+        for text in ["E2 gone", "symbol a.py::f exists", "symbol a.py::g gone", "command pytest passes"] {
+            assert_eq!(judged(text), Finding::Met, "{text}");
+        }
+        let unmet = ["no errors", "W1 gone", "no new diagnostics", "symbol a.py::f gone", "symbol b.py::f exists"];
+        for text in unmet.into_iter().chain(["command mypy passes"]) {
+            assert!(matches!(judged(text), Finding::Unmet(_)), "{text}: {:?}", judged(text));
+        }
+        assert!(matches!(judged("command cargo passes"), Finding::Unknown(_)));
+        assert!(matches!(Criterion::NoErrors.judge(&Known::default()), Finding::Unknown(_)));
+    }
+}

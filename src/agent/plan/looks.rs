@@ -1,0 +1,175 @@
+//! Steps that only look: what they are handed, the tools that they look with, several at once.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::evaluate::Facts;
+use crate::agent::mode::Mode;
+use crate::agent::modules::{Eyes, ModuleContext, ModuleResult, run_at_once};
+use crate::agent::plan::attempt::{Tried, unmet};
+use crate::agent::plan::criteria::Finding;
+use crate::agent::plan::recovery::StepError;
+use crate::agent::plan::{Kind, Plan, State};
+use crate::agent::scope::Scope;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::answer::Line;
+use crate::agent::tools::tool_failure;
+use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+use crate::llm::tools::LOOKS;
+use crate::symbols::path::SymbolPath;
+
+/// The session as a module sees it: the tools that only look.
+struct SessionEyes<'a> {
+    session: &'a Session,
+    cancel: &'a CancellationToken,
+    /// What reading leaves behind: the texts that the model will have seen.
+    read: Mutex<Task>,
+}
+
+#[async_trait]
+impl Eyes for SessionEyes<'_> {
+    async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure> {
+        if self.cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        if !LOOKS.contains(&tool) {
+            return Err(tool_failure(format!("{tool} does more than look"), "use a step of kind edit"));
+        }
+        let step = u32::try_from(context.number).unwrap_or(u32::MAX);
+        let target = ["symbol", "path", "query", "pattern"].iter().find_map(|key| parameters[*key].as_str());
+        let (tool, target) = (tool.to_owned(), target.unwrap_or_default().to_owned());
+        let reasoning = context.title.clone();
+        self.session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
+        let answer = tokio::select! {
+            answer = self.session.run_tool(&mut own, &tool, &parameters) => answer,
+            () = self.cancel.cancelled() => Err(Failure::cancelled()),
+        };
+        self.read.lock().await.seen.extend(own.seen);
+        let (ok, text) = match &answer {
+            Ok(answer) => (true, format!("{} lines", answer.text.lines().count())),
+            Err(failure) => (false, failure.one_line()),
+        };
+        self.session.editor.show(Event::Acted { step, tool, ok, text });
+        answer.map(|answer| answer.text)
+    }
+
+    async fn reported(&self, _: &ModuleContext, symbol: &SymbolPath) -> Vec<String> {
+        if self.cancel.is_cancelled() {
+            return Vec::new();
+        }
+        let session = self.session;
+        if session.config.diagnostics.on_edit
+            && let Ok(document) = session.document(&symbol.file).await
+        {
+            let bystanders = session.bystanders(std::slice::from_ref(&document.path)).await;
+            let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+            session.ensure_baseline(&[document], &bystanders, deadline).await;
+        }
+        let scope = if symbol.names.is_empty() {
+            Scope::Files(vec![symbol.file.clone()])
+        } else {
+            Scope::Symbols(vec![symbol.clone()])
+        };
+        session.in_scope(&scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
+    }
+}
+
+impl Session {
+    /// Runs steps that only look, all at once; what each came to, in their order.
+    pub(super) async fn look_steps(
+        &self,
+        plan: &Plan,
+        batch: &[usize],
+        task: &mut Task,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Tried>, Failure> {
+        let mut contexts = Vec::new();
+        let mut tried: Vec<Option<Tried>> = Vec::new();
+        for index in batch {
+            match self.look_context(plan, *index, task).await {
+                Ok(context) => {
+                    contexts.push(context);
+                    tried.push(None);
+                }
+                Err(failed) => tried.push(Some(failed)),
+            }
+        }
+        let read = Mutex::new(Task::new("", Mode::Simple, None, Scope::Workspace));
+        let eyes = SessionEyes { session: self, cancel, read };
+        let results = run_at_once(&contexts, &eyes).await;
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        task.seen.extend(eyes.read.into_inner().seen);
+        let mut results = contexts.iter().zip(results);
+        let mut all = Vec::new();
+        for (index, known) in batch.iter().zip(tried) {
+            all.push(match known {
+                Some(failed) => failed,
+                None => match results.next() {
+                    Some((context, result)) => self.judge_look(plan, *index, task, context, result).await,
+                    None => Tried::default(),
+                },
+            });
+        }
+        Ok(all)
+    }
+
+    async fn look_context(&self, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
+        let step = &plan.steps[index];
+        if let Some(missing) = self.missing(step).await {
+            let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
+            let outcome = format!("{missing} is not there any more");
+            return Err(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
+        }
+        let unresolved = |why: String| {
+            let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
+            Tried::failed(StepError::Unresolved, why, facts)
+        };
+        let inputs = self.resolve_inputs(plan, step).await.map_err(unresolved)?;
+        // A search looks for its target, wherever it is used.
+        let symbols = match step.kind {
+            Kind::Search => step.symbols.clone(),
+            _ => self.with_target(step, &inputs, &task.scope).await.map_err(unresolved)?,
+        };
+        let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
+        Ok(ModuleContext { number, title, kind, inputs, symbols })
+    }
+
+    async fn judge_look(
+        &self,
+        plan: &Plan,
+        index: usize,
+        task: &mut Task,
+        context: &ModuleContext,
+        result: ModuleResult,
+    ) -> Tried {
+        let step = &plan.steps[index];
+        let facts = Facts { answered: true, checks: step.checks.len(), ..Facts::default() };
+        if let Some(error) = result.error {
+            return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
+        }
+        let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
+        let findings = self.findings(step, task, 0).await;
+        task.scope = whole;
+        let facts = Facts { unmet: unmet(&findings), ..facts };
+        let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
+            Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+            Finding::Met | Finding::Unknown(_) => None,
+        });
+        if let Some(missed) = missed {
+            let failed = Tried::failed(StepError::CheckUnmet, missed, facts);
+            return Tried { parts: result.parts, ..failed };
+        }
+        let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
+        let outcome = format!("looked at {symbols} symbols in {files} files");
+        let output = Some(result.output);
+        Tried { state: State::Done, outcome, facts, parts: result.parts, output, objection: None }
+    }
+}
