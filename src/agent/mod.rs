@@ -2,6 +2,7 @@
 
 pub mod change;
 pub mod config;
+pub mod durable;
 pub mod evaluate;
 mod facts;
 pub mod journal;
@@ -13,6 +14,7 @@ pub mod outcome;
 pub mod plan;
 pub mod remember;
 pub mod request;
+mod resume;
 pub mod risk;
 pub mod scope;
 pub mod session;
@@ -20,6 +22,6 @@ mod simple;
 pub mod task;
 pub mod tools;
 pub mod trace;
-mod undo;
+pub mod undo;
 pub mod verdict;
 mod weigh;

@@ -19,7 +19,7 @@ const FILE: &str = "memory.db";
 const PROJECT: &str = ".";
 
 /// Memory as the agent uses it: one file in the workspace, one session in it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Remember {
     memory: Memory,
     /// What entries are recalled by; see `memory.session` in the options.
@@ -69,7 +69,7 @@ impl Session {
     }
 
     async fn open_memory(&self) -> Option<Arc<Remember>> {
-        let MemoryOptions { enabled, session } = &self.config.memory;
+        let MemoryOptions { enabled, session, .. } = &self.config.memory;
         if !enabled {
             return None;
         }

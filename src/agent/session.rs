@@ -7,7 +7,8 @@ use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::{Config, PlanMode};
-use crate::agent::journal::Journal;
+use crate::agent::durable::Durable;
+use crate::agent::journal::{Checkpoint, Journal};
 use crate::agent::ledger::Ledger;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::OpenEnd;
@@ -37,6 +38,10 @@ pub struct Session {
     checkpoints: AtomicU64,
     /// Opened with [`Session::remember`].
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
+    /// Opened with [`Session::durable`].
+    pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
+    /// Whether what a dead process left was looked at.
+    pub(crate) recovered: OnceCell<()>,
     /// Of the task that runs; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
 }
@@ -56,6 +61,8 @@ impl Session {
             trace: RwLock::default(),
             checkpoints: AtomicU64::new(1),
             memory: OnceCell::new(),
+            durable: OnceCell::new(),
+            recovered: OnceCell::new(),
             cancel: RwLock::default(),
         }
     }
@@ -98,6 +105,14 @@ impl Session {
 
     pub(crate) fn next_checkpoint(&self) -> String {
         format!("c{}", self.checkpoints.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The names of a journal that was read are not given again.
+    pub(crate) fn skip_checkpoints(&self, known: &[Checkpoint]) {
+        let numbers = known.iter().filter_map(|checkpoint| checkpoint.id.strip_prefix('c')?.parse::<u64>().ok());
+        if let Some(last) = numbers.max() {
+            self.checkpoints.fetch_max(last + 1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn use_cancel(&self, cancel: &CancellationToken) {

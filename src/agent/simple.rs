@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::{Wanted, When};
 use crate::agent::ledger::Snaps;
-use crate::agent::mode::Mode;
+use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
 use crate::agent::risk;
@@ -48,9 +48,16 @@ impl Session {
     }
 
     async fn answer(&self, request: &Request, cancel: &CancellationToken) -> Result<Outcome, Failure> {
+        self.recover().await;
         let scope = self.scope(request).await?;
         let mut task = self.begin(request, Mode::Simple, scope, cancel).await?;
-        let ended = self.run_steps(&mut task, cancel).await;
+        self.run_ask(&mut task, cancel).await
+    }
+
+    /// Runs a task without a plan from where it stands to its end.
+    pub(crate) async fn run_ask(&self, task: &mut Task, cancel: &CancellationToken) -> Result<Outcome, Failure> {
+        self.keep_call(task).await;
+        let ended = self.run_steps(task, cancel).await;
         let limits = &self.config.limits;
         let word = match &ended {
             // The answer has been shown as it came.
@@ -61,7 +68,14 @@ impl Session {
             }
             Err(_) => "broken off".to_owned(),
         };
-        let mut outcome = self.finish(&mut task, &word).await;
+        let phase = match &ended {
+            Ok(Ended::Done { .. }) => Phase::Completed,
+            Ok(_) => Phase::Paused,
+            Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
+            Err(_) => Phase::Error,
+        };
+        self.keep(task, None, phase).await;
+        let mut outcome = self.finish(task, &word).await;
         if ended.is_err() && !outcome.files.is_empty() {
             self.editor.show(Event::Progress { text: outcome.summary.clone() });
         }
@@ -120,6 +134,7 @@ impl Session {
             task.results.push(result);
             let old = task.results.len().saturating_sub(RESULTS);
             task.results.drain(..old);
+            self.keep_call(task).await;
             if task.errors >= self.config.limits.errors {
                 return Ok(Ended::TooManyErrors(text));
             }
@@ -248,7 +263,7 @@ impl Session {
         Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
     }
 
-    async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {
+    pub(crate) async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {
         if !self.config.diagnostics.on_edit {
             return Ok(());
         }

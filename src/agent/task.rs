@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::agent::durable::Keep;
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
@@ -59,6 +60,8 @@ pub struct Task {
     pub question: Option<Question>,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
+    /// What of it is kept for another process to go on with.
+    pub keep: Keep,
 }
 
 /// A name that no other task has, in this process or another: milliseconds since 1970, the process, a counter,
@@ -71,14 +74,15 @@ pub fn new_id() -> String {
 
 impl Task {
     pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
+        let id = new_id();
         Self {
-            id: new_id(),
+            journal: Journal::new(id.clone(), request),
+            id,
             request: request.to_owned(),
             mode,
             current_file,
             scope,
             start: Snaps::new(),
-            journal: Journal::new(request),
             seen: BTreeMap::new(),
             tried: BTreeSet::new(),
             offered: Vec::new(),
@@ -97,6 +101,7 @@ impl Task {
             replans: 0,
             question: None,
             risk: None,
+            keep: Keep::default(),
         }
     }
 

@@ -7,7 +7,9 @@ mod log;
 mod models;
 mod nvim;
 mod plan;
+mod resume;
 mod settings;
+mod undo;
 
 use std::process::ExitCode;
 
@@ -27,6 +29,10 @@ enum Command {
     Ask(headless::Job),
     /// Make a plan for a request and print it; with --approve run it
     Plan(plan::Arguments),
+    /// Go on with the last task that was stopped or interrupted, in this folder
+    Resume(resume::Arguments),
+    /// Take back what the last task changed, or a part of it; again to bring it back
+    Undo(undo::Arguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
@@ -38,6 +44,8 @@ pub fn run() -> ExitCode {
     match Cli::parse().command {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Resume(arguments) => resume::run(&arguments),
+        Command::Undo(arguments) => undo::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }

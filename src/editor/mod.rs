@@ -131,6 +131,9 @@ pub trait Editor: Send + Sync {
         Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
     }
 
+    /// Removes what a process that died in the middle of an edit of these files has left beside them.
+    async fn tidy(&self, _paths: &[String]) {}
+
     /// Remembers the user's marks in a file.
     async fn marks(&self, _path: &str) -> Marks {
         Marks::Null

@@ -13,6 +13,7 @@ pub(in crate::memory) const MIGRATIONS: &[&str] = &[
     include_str!("schema/002_knowledge.sql"),
     include_str!("schema/003_checkpoints.sql"),
     include_str!("schema/004_metrics.sql"),
+    include_str!("schema/005_tasks.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "SXT1" in ASCII, set by the first migration.

@@ -32,9 +32,11 @@ impl Session {
     }
 
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
+        self.recover().await;
         let scope = self.scope(request).await?;
         let mut task = self.begin(request, self.mode(), scope, cancel).await?;
         let plan = self.propose(&mut task, Vec::new(), cancel).await?;
+        self.keep_plan(&plan, &mut task).await;
         *self.plan.lock().await = Some((plan.clone(), task));
         Ok(plan)
     }
@@ -122,7 +124,7 @@ impl Session {
     }
 }
 
-pub(super) fn plan_event(plan: &Plan, phase: &str) -> Event {
+pub(in crate::agent) fn plan_event(plan: &Plan, phase: &str) -> Event {
     Event::Plan { markdown: document::write(plan), phase: phase.to_owned() }
 }
 

@@ -1,17 +1,17 @@
 //! A question to the user in supervised mode: asked once, with options, and what each answer does.
 
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::Trigger;
-use crate::agent::journal::{FileChange, Journal};
+use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::{State, Steps};
 use crate::agent::session::Session;
-use crate::agent::task::Task;
 use crate::base::failure::Failure;
 
 /// What was asked, and about which step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     pub step: usize,
     pub text: String,
@@ -45,7 +45,7 @@ impl Session {
             1 => {}
             2 => plan.steps[question.step].state = State::Open,
             3 => {
-                if let Err(failure) = self.roll_back_to(task, question.mark).await {
+                if let Err(failure) = self.roll_back_to(task, question.mark, false).await {
                     task.question = Some(question);
                     drop(waiting);
                     return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| {
@@ -65,26 +65,8 @@ impl Session {
                 });
             }
         }
+        self.keep(task, Some(plan), Phase::Paused).await;
         drop(waiting);
         if choice <= 2 { self.approve(Steps::All, cancel).await } else { self.pause().await }
-    }
-
-    /// Takes back every change of a task after a mark: the rollback of one step.
-    pub(crate) async fn roll_back_to(&self, task: &mut Task, mark: usize) -> Result<(), Failure> {
-        let after = task.journal.checkpoints.split_off(mark.min(task.journal.checkpoints.len()));
-        let part = Journal { request: task.journal.request.clone(), checkpoints: after };
-        let inverse: Vec<FileChange> = part.net().into_iter().rev().map(FileChange::inverse).collect();
-        if let Err(failure) = self.carry_over(&inverse).await {
-            task.journal.checkpoints.extend(part.checkpoints);
-            return Err(failure);
-        }
-        for file in &inverse {
-            match &file.after {
-                Some(text) => task.seen.insert(file.path.clone(), text.clone()),
-                None => task.seen.remove(&file.path),
-            };
-        }
-        task.pending = None;
-        Ok(())
     }
 }

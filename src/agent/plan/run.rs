@@ -3,7 +3,6 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::{self, Decision, Facts, Trigger};
-use crate::agent::journal::Checkpoint;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::question::{OPTIONS, Question};
@@ -26,7 +25,7 @@ impl Session {
         Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
-    async fn carry_out(
+    pub(crate) async fn carry_out(
         &self,
         steps: Steps,
         cancel: &CancellationToken,
@@ -45,6 +44,9 @@ impl Session {
         }
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
+        if let Err(failure) = self.claim(&mut task, Some(&plan)).await {
+            return Err(failure);
+        }
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
@@ -53,6 +55,7 @@ impl Session {
             Ok(()) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
             Ok(()) => Phase::Completed,
         };
+        self.keep(&mut task, Some(&plan), phase).await;
         let outcome = self.end_run(&plan, &mut task, phase, events).await;
         *self.plan.lock().await = Some((plan, task));
         ran.map(|()| outcome)
@@ -77,12 +80,18 @@ impl Session {
     /// Ends a run where it stands, without another step.
     pub(crate) async fn pause(&self) -> Ending<Outcome> {
         let mut events = Vec::new();
-        let mut waiting = self.plan.lock().await;
-        let result = match waiting.as_mut() {
-            Some((plan, task)) => Ok(self.end_run(plan, task, Phase::Paused, &mut events).await),
-            None => Err(Failure::user("there is no plan", "make one first with :AgentPlan")),
-        };
+        let result = self.end_waiting(Phase::Paused, &mut events).await;
         Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+    }
+
+    /// Shows the plan of the session as it stands, and what came of it so far.
+    pub(crate) async fn end_waiting(&self, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
+        let mut waiting = self.plan.lock().await;
+        let Some((plan, task)) = waiting.as_mut() else {
+            return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
+        };
+        self.keep(task, Some(plan), phase).await;
+        Ok(self.end_run(plan, task, phase, events).await)
     }
 
     async fn run_plan(
@@ -96,6 +105,7 @@ impl Session {
         let mut attempts = 1;
         while let Some(index) = plan.steps.iter().position(|step| step.state == State::Open) {
             plan.steps[index].state = State::Running;
+            self.keep_step(plan, task, index).await;
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             let mark = task.journal.checkpoints.len();
             let result = self.run_step(plan, index, task, cancel).await;
@@ -112,6 +122,7 @@ impl Session {
             task.plan_errors += u32::from(state == State::Failed);
             (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
             facts.invalid = self.invalid_steps(plan).await;
+            self.keep_judged(plan, task).await;
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             attempts = 1;
             match evaluate::decide(task.mode, &facts) {
@@ -143,18 +154,17 @@ impl Session {
     }
 
     /// Plans anew for what is left; what is done stays. False when nothing is left to be done.
-    async fn replan(
+    pub(in crate::agent) async fn replan(
         &self,
         plan: &mut Plan,
         task: &mut Task,
         trigger: &Trigger,
         cancel: &CancellationToken,
     ) -> Result<bool, Failure> {
+        self.keep_replan(plan, task, trigger).await;
         task.replans += 1;
         task.plan_errors = 0;
         self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
-        let files = Vec::new();
-        task.journal.checkpoints.push(Checkpoint { id: self.next_checkpoint(), files });
         let done: Vec<String> =
             plan.steps.iter().filter(|step| step.state == State::Done).map(|step| step.title.clone()).collect();
         let mut problems = vec![trigger.words()];
