@@ -36,11 +36,15 @@ command(
   { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
 )
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
-command(
-  'AgentUndo',
-  'undo',
-  { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' }
-)
+command('AgentUndo', 'undo', {
+  nargs = '?',
+  bang = true,
+  desc = 'Take back what the last task changed, or a step or symbol of it; again to bring it back',
+  complete = function(lead)
+    return require('sextant.undo').complete(lead)
+  end,
+})
+command('AgentResume', 'resume', { nargs = 0, desc = 'Go on with the last task that was stopped or interrupted' })
 command(
   'AgentAnswer',
   'answer',

@@ -33,7 +33,12 @@ M.defaults = {
   },
   -- What is remembered from task to task, in `.sextant/` at the top of the workspace; `session` names what belongs
   -- together.
-  memory = { enabled = true, session = 'main' },
+  memory = {
+    enabled = true,
+    session = 'main',
+    -- Megabytes that the states to go back to may take.
+    checkpoints_mb = 256,
+  },
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.

@@ -137,6 +137,7 @@ local function start(options)
     save = options.save,
     quickfix = options.quickfix,
     limits = options.limits,
+    memory = options.memory,
   }
   vim.rpcnotify(
     job,

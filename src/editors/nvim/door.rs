@@ -15,6 +15,7 @@ use crate::agent::config::{Config, PlanMode};
 use crate::agent::plan::Steps;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
+use crate::agent::undo::Target;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
 use crate::editors::nvim::channel::{Channel, Writer};
@@ -142,8 +143,16 @@ impl Door {
                     Box::pin(async move { session.answer_question(choice, &cancel).await.events })
                 });
             }
-            "undo" => self.start_current("nothing was done here yet", |session, _cancel| {
-                Box::pin(async move { session.undo().await.events })
+            "undo" => {
+                let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+                let target = Target::parse(given["target"].as_str().unwrap_or_default());
+                let partial = given["partial"].as_bool().unwrap_or(false);
+                self.start_here(json, move |session, _cancel| {
+                    Box::pin(async move { session.undo_part(&target, partial).await.events })
+                });
+            }
+            "resume" => self.start_here(json, |session, cancel| {
+                Box::pin(async move { session.resume(false, &cancel).await.events })
             }),
             "trace" => self.trace(),
             "mode" => self.set_mode(json),
@@ -227,6 +236,35 @@ impl Door {
             None => self
                 .show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
         }
+    }
+
+    /// The same for what outlives a process: without a last command, in the workspace where the user stands.
+    fn start_here(
+        self: &Arc<Self>,
+        json: &str,
+        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
+    ) {
+        let known = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let open = known.map_or_else(|| self.open_here(json), Ok);
+        match open {
+            Ok(open) => {
+                let session = Arc::clone(&open.session);
+                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
+                self.spawn(move |cancel| run(session, cancel));
+            }
+            Err(failure) => self.show(Event::Failed { failure }),
+        }
+    }
+
+    fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let place: Place = serde_json::from_value(given["place"].clone()).unwrap_or_default();
+        let ready =
+            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        if place.path.is_empty() || !place.buftype.is_empty() {
+            return self.open(&ready.cwd.join("."));
+        }
+        self.open(Path::new(&place.path))
     }
 
     /// Runs one task, unless one runs already. A panic in it is told like any other failure.
