@@ -61,6 +61,14 @@ pub enum Save {
     Never,
 }
 
+/// A file of an edit that may not have come to its end, with the texts before and after it; `None` for no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HalfDone {
+    pub path: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -131,8 +139,9 @@ pub trait Editor: Send + Sync {
         Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
     }
 
-    /// Removes what a process that died in the middle of an edit of these files has left beside them.
-    async fn tidy(&self, _paths: &[String]) {}
+    /// Puts right on disk what a process that died in the middle of an edit of these files has left: removes what
+    /// it left beside them, and brings back what a write that was cut off had set aside.
+    async fn tidy(&self, _files: &[HalfDone]) {}
 
     /// Remembers the user's marks in a file.
     async fn marks(&self, _path: &str) -> Marks {

@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod diff;
+mod durable;
 mod headless;
 mod model;
 mod nvim;

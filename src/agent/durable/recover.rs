@@ -5,13 +5,13 @@ use crate::agent::durable::state::RunState;
 use crate::agent::durable::{Durable, has_record, phase_name};
 use crate::agent::journal::{Checkpoint, FileChange};
 use crate::agent::mode::Phase;
-use crate::agent::plan::State;
+use crate::agent::plan::{Plan, State};
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
 use crate::base::failure::Failure;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
-use crate::editor::{Document, FileEdit};
+use crate::editor::{Document, FileEdit, HalfDone};
 use crate::edits::hunks::hunks;
 
 /// How one file of an unfinished change was found.
@@ -19,6 +19,8 @@ use crate::edits::hunks::hunks;
 pub enum Side {
     Before,
     After,
+    /// The beginning of the text that was to be written, or no file at all: the write was cut off.
+    Torn,
     /// Somebody else has changed it.
     Neither,
 }
@@ -34,10 +36,13 @@ pub enum Verdict {
     Back,
 }
 
-/// All files after: finished. All before: dropped. Mixed: back. A file that is neither is left alone and decides
+/// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and decides
 /// nothing, but where no file is before it is taken that the change went through, since it stays possible to
 /// undo and an undo that does not fit is refused.
 pub fn decide(sides: &[Side]) -> Verdict {
+    if sides.contains(&Side::Torn) {
+        return Verdict::Back;
+    }
     match (sides.contains(&Side::Before), sides.contains(&Side::After)) {
         (true, true) => Verdict::Back,
         (true, false) => Verdict::Dropped,
@@ -51,6 +56,8 @@ fn side(change: &FileChange, now: Option<&str>) -> Side {
         Side::Before
     } else if now == change.after.as_deref() {
         Side::After
+    } else if change.after.as_deref().is_some_and(|after| now.is_none_or(|now| after.starts_with(now))) {
+        Side::Torn
     } else {
         Side::Neither
     }
@@ -133,13 +140,22 @@ impl Session {
         let tasks = durable.run(move |memory| memory.tasks(&session)).await;
         let last = self.or_tell(durable, tasks)?.into_iter().next()?;
         let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
-        (dead && last.phase == phase_name(Phase::Executing)).then(|| RunState::read(last.state).ok()).flatten()
+        let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
+        // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
+        let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
+        let paused = last.phase == phase_name(Phase::Paused) && run.plan.as_ref().is_some_and(open);
+        (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
     }
 
     async fn put_right(&self, durable: &Durable, mut checkpoint: Checkpoint, row: &Row) -> Vec<String> {
         let mut notes = Vec::new();
         let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
-        self.editor.tidy(&paths).await;
+        let half = |file: &FileChange| HalfDone {
+            path: file.path.clone(),
+            before: file.before.clone(),
+            after: file.after.clone(),
+        };
+        self.editor.tidy(&checkpoint.files.iter().map(half).collect::<Vec<_>>()).await;
         let mut found: Vec<(Side, Option<Document>)> = Vec::new();
         for change in &checkpoint.files {
             let now = match self.look_at(&change.path).await {
@@ -160,7 +176,8 @@ impl Session {
         let verdict = decide(&sides);
         if verdict == Verdict::Back {
             let mut edits = Vec::new();
-            for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| *side == Side::After) {
+            let ours = |side: Side| matches!(side, Side::After | Side::Torn);
+            for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
                 edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
             }
             let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
@@ -219,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_unfinished_change_is_finished_dropped_or_taken_back() {
-        use Side::{After, Before, Neither};
+        use Side::{After, Before, Neither, Torn};
         let cases: &[(&[Side], Verdict)] = &[
             (&[After, After], Verdict::Finished),
             (&[Before, Before], Verdict::Dropped),
@@ -228,6 +245,8 @@ mod tests {
             (&[Before, Neither], Verdict::Dropped),
             (&[After, Neither], Verdict::Finished),
             (&[Neither], Verdict::Finished),
+            (&[Torn], Verdict::Back),
+            (&[After, Torn, Neither], Verdict::Back),
         ];
         for (sides, verdict) in cases {
             assert_eq!(decide(sides), *verdict, "{sides:?}");
@@ -246,7 +265,10 @@ mod tests {
         };
         let edited = change(text("1"), text("2"));
         assert_eq!([side(&edited, Some("1")), side(&edited, Some("2"))], [Side::Before, Side::After]);
-        assert_eq!([side(&edited, Some("3")), side(&edited, None)], [Side::Neither, Side::Neither]);
+        assert_eq!(side(&edited, Some("3")), Side::Neither);
+        assert_eq!([side(&edited, Some("")), side(&edited, None)], [Side::Torn, Side::Torn]);
+        assert_eq!(side(&change(text("a"), text("a\nb\n")), Some("a\n")), Side::Torn);
+        assert_eq!(side(&change(text("a"), None), Some("b")), Side::Neither);
         let made = change(None, text("2"));
         assert_eq!([side(&made, None), side(&made, Some("2"))], [Side::Before, Side::After]);
         assert_eq!(side(&change(text("1"), text("1")), Some("1")), Side::Before);

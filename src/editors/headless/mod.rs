@@ -2,7 +2,7 @@
 
 mod files;
 mod fixes;
-mod format;
+pub(in crate::editors) mod format;
 mod probe;
 mod transaction;
 
@@ -23,7 +23,7 @@ use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Save, WorkspaceChange};
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Save, WorkspaceChange};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
 
@@ -270,8 +270,8 @@ impl Editor for HeadlessEditor {
         probe::probe(self, edits, deadline).await
     }
 
-    async fn tidy(&self, paths: &[String]) {
-        let files: Vec<PathBuf> = paths.iter().map(|path| self.root.join(path)).collect();
+    async fn tidy(&self, files: &[HalfDone]) {
+        let files: Vec<PathBuf> = files.iter().map(|file| self.root.join(&file.path)).collect();
         let swept = self.with_files(move |_| {
             files.iter().for_each(|file| transaction::sweep(file));
             Ok(())

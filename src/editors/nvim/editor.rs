@@ -15,9 +15,10 @@ use crate::diagnostics::model::{Freshness, Report};
 use crate::diagnostics::syntax;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange, workspace_edit};
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert;
+use crate::editors::nvim::torn;
 use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, List, Offer};
 use crate::edits::apply::apply;
 
@@ -295,6 +296,14 @@ impl Editor for NvimEditor {
             }
         }
         Ok(change)
+    }
+
+    async fn tidy(&self, files: &[HalfDone]) {
+        let (root, files) = (self.root.clone(), files.to_vec());
+        let swept = tokio::task::spawn_blocking(move || files.iter().for_each(|file| torn::bring_back(&root, file)));
+        if let Err(error) = swept.await {
+            tracing::warn!(%error, "files that were cut off were not looked for");
+        }
     }
 
     async fn marks(&self, path: &str) -> Marks {

@@ -5,6 +5,7 @@ mod convert;
 mod door;
 pub mod editor;
 mod handler;
-pub mod wire;
+pub mod torn;
+mod wire;
 
 pub use door::run;

@@ -3,6 +3,7 @@
 mod apply;
 pub mod ask;
 mod buffers;
+mod durable;
 mod failures;
 mod modes;
 mod plan;

@@ -68,8 +68,9 @@ impl Project {
             for entry in fs::read_dir(folder).expect("a folder").flatten() {
                 let path = entry.path();
                 if path.is_dir() {
-                    // What the checkers keep for themselves is not the project.
-                    if !path.ends_with(".ruff_cache") && !path.ends_with("__pycache__") {
+                    // What the checkers and Sextant keep for themselves is not the project.
+                    let own = [".ruff_cache", "__pycache__", ".sextant"].iter().any(|name| path.ends_with(name));
+                    if !own {
                         folders.push(path);
                     }
                 } else {
