@@ -1,5 +1,7 @@
 //! The door for Neovim: the greeting, the commands, one task at a time, the end with the editor.
 
+mod here;
+
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -236,35 +238,6 @@ impl Door {
             None => self
                 .show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
         }
-    }
-
-    /// The same for what outlives a process: without a last command, in the workspace where the user stands.
-    fn start_here(
-        self: &Arc<Self>,
-        json: &str,
-        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
-    ) {
-        let known = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let open = known.map_or_else(|| self.open_here(json), Ok);
-        match open {
-            Ok(open) => {
-                let session = Arc::clone(&open.session);
-                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
-                self.spawn(move |cancel| run(session, cancel));
-            }
-            Err(failure) => self.show(Event::Failed { failure }),
-        }
-    }
-
-    fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
-        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        let place: Place = serde_json::from_value(given["place"].clone()).unwrap_or_default();
-        let ready =
-            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
-        if place.path.is_empty() || !place.buftype.is_empty() {
-            return self.open(&ready.cwd.join("."));
-        }
-        self.open(Path::new(&place.path))
     }
 
     /// Runs one task, unless one runs already. A panic in it is told like any other failure.

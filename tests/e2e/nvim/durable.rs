@@ -79,7 +79,7 @@ async fn a_new_neovim_goes_on_with_a_killed_plan_and_takes_all_of_it_back() {
     nvim.command("AgentUndo").await;
     nvim.finished().await;
     assert_eq!((nvim.text().await.as_str(), project.bytes()), (TEXT, before));
-    assert_eq!(mark(&nvim).await, serde_json::json!([2, 0]), "the mark of the Neovim that is gone");
+    assert_eq!(mark(&nvim).await, serde_json::json!([2, 4]), "the mark of the Neovim that is gone");
     let open = document(&nvim).await;
     assert_eq!(open.matches("- [ ] ").count(), 2, "the steps are open again: {open}");
 }

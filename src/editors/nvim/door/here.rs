@@ -1,0 +1,44 @@
+//! Commands about what outlives a process: their workspace is known without a command before them.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::session::Session;
+use crate::base::failure::{Failure, Kind};
+use crate::editor::event::Event;
+use crate::editors::nvim::door::{Door, Open, Running};
+use crate::editors::nvim::wire::Place;
+
+impl Door {
+    /// Runs a task in the workspace of the last command, or else where the user stands.
+    pub(super) fn start_here(
+        self: &Arc<Self>,
+        json: &str,
+        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
+    ) {
+        let known = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let open = known.map_or_else(|| self.open_here(json), Ok);
+        match open {
+            Ok(open) => {
+                let session = Arc::clone(&open.session);
+                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
+                self.spawn(move |cancel| run(session, cancel));
+            }
+            Err(failure) => self.show(Event::Failed { failure }),
+        }
+    }
+
+    fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let place: Place = serde_json::from_value(given["place"].clone()).unwrap_or_default();
+        let ready =
+            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        if place.path.is_empty() || !place.buftype.is_empty() {
+            return self.open(&ready.cwd.join("."));
+        }
+        self.open(Path::new(&place.path))
+    }
+}
