@@ -5,7 +5,8 @@ mod convert;
 mod door;
 pub mod editor;
 mod handler;
-pub mod torn;
-mod wire;
+mod joined;
+mod torn;
+pub mod wire;
 
 pub use door::run;
