@@ -2,8 +2,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::durable::Durable;
 use crate::agent::durable::state::RunState;
+use crate::agent::durable::{Durable, has_record};
 use crate::agent::journal::Journal;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
@@ -43,6 +43,9 @@ impl Session {
         self.use_cancel(cancel);
         let Some(waiting) = self.waiting().await? else {
             // Without memory there is at most the plan of this process.
+            if self.plan.lock().await.is_none() {
+                return Err(nothing("nothing was begun here"));
+            }
             return self.carry_out(Steps::All, cancel, events).await;
         };
         let (phase, running) = (waiting.phase, waiting.run.running);
@@ -135,6 +138,9 @@ impl Session {
 
     /// The last task that is not over, of this process or of one that is gone. `None` where nothing is kept.
     async fn waiting(&self) -> Result<Option<Waiting>, Failure> {
+        if !has_record(self.root.path()) {
+            return Ok(None);
+        }
         let Some(durable) = self.durable().await else { return Ok(None) };
         let session = durable.session();
         let tasks = durable.run(move |memory| memory.tasks(&session)).await;
@@ -155,7 +161,7 @@ impl Session {
                 Err(problem) => why = problem,
             }
         }
-        Err(Failure::user(format!("there is nothing to resume: {why}"), ":AgentAsk or :AgentPlan starts something"))
+        Err(nothing(&why))
     }
 
     /// The task and its plan in this process, ready to run.
@@ -181,6 +187,9 @@ impl Session {
 
     /// The journal of the last task that changed something, as it is kept.
     pub(crate) async fn last_kept(&self) -> Option<Journal> {
+        if !has_record(self.root.path()) {
+            return None;
+        }
         let durable = self.durable().await?;
         let session = durable.session();
         let tasks = self.or_tell(&durable, durable.run(move |memory| memory.tasks(&session)).await)?;
@@ -242,6 +251,10 @@ impl Session {
         self.keep_state(&run, phase).await;
         plan.map(|plan| (phase, plan))
     }
+}
+
+fn nothing(why: &str) -> Failure {
+    Failure::user(format!("there is nothing to resume: {why}"), ":AgentAsk or :AgentPlan starts something")
 }
 
 fn phase(kept: &TaskState) -> Phase {

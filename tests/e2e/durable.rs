@@ -239,6 +239,14 @@ fn an_edit_of_three_files_that_was_cut_in_half_is_taken_back() {
 }
 
 #[test]
+fn where_nothing_was_done_there_is_nothing_to_take_back_and_no_record_is_made() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let (undone, resumed) = (said(&undo(&project, &[])), said(&sextant(&project, &["resume"])));
+    assert!(undone.contains("nothing to undo") && resumed.contains("nothing to resume"), "{undone}{resumed}");
+    assert!(!project.root().join(".sextant").exists());
+}
+
+#[test]
 fn six_runs_killed_at_random_moments_leave_whole_tool_calls() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(tool("python3"))

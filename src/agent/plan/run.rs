@@ -44,9 +44,7 @@ impl Session {
         }
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
-        if let Err(failure) = self.claim(&mut task, Some(&plan)).await {
-            return Err(failure);
-        }
+        self.claim(&mut task, Some(&plan)).await?;
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
