@@ -1,7 +1,7 @@
 --- Where the old file is while Neovim writes the new one: beside it, so that a write that is cut off can be repaired.
 local M = {}
 
--- 'backupskip' leaves out folders like /tmp, where a cut write would be all that is left of the file.
+-- 'backupskip' leaves out temporary folders, where a cut write would be all that is left of the file.
 local WANTED = { writebackup = true, backupskip = '', backupdir = '.', backupext = '~' }
 
 --- Runs a write with a backup beside the file. A user who keeps backups has them where they are wanted.
