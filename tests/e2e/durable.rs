@@ -192,7 +192,7 @@ async fn an_undo_leaves_what_the_user_changed_since_and_says_where() {
     assert_eq!(project.read("a.py"), mine, "brought back");
 }
 
-fn record(project: &Path, files: &[(&str, Option<&str>, Option<&str>)]) {
+pub fn record(project: &Path, files: &[(&str, Option<&str>, Option<&str>)]) {
     let folder = project.join(".sextant");
     std::fs::create_dir_all(&folder).expect("a folder");
     let memory = Memory::open(&folder.join("memory.db")).expect("the memory file");

@@ -304,9 +304,14 @@ impl Editor for NvimEditor {
 
     async fn tidy(&self, files: &[HalfDone]) {
         let (root, files) = (self.root.clone(), files.to_vec());
-        let swept = tokio::task::spawn_blocking(move || files.iter().for_each(|file| torn::bring_back(&root, file)));
-        if let Err(error) = swept.await {
-            tracing::warn!(%error, "files that were cut off were not looked for");
+        let mend = move || files.into_iter().filter(|file| torn::bring_back(&root, file)).collect::<Vec<_>>();
+        let whole = tokio::task::spawn_blocking(mend).await.unwrap_or_default();
+        if whole.is_empty() {
+            return;
+        }
+        let paths: Vec<PathBuf> = whole.iter().map(|file| self.absolute(&file.path).into()).collect();
+        if let Err(error) = self.channel.call::<Value>("reread", &json!({"paths": paths}), "files", QUICK).await {
+            tracing::warn!(%error, "files that are whole again were not read again");
         }
     }
 

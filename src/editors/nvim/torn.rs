@@ -11,24 +11,30 @@ use crate::editors::headless::format::decode;
 const BACKUP: &str = "~";
 
 /// Where the file is the beginning of what was to be written, or gone, and the backup is the text from before,
-/// the backup takes its place: with its line ends, its mark and its permissions. Anything else is left alone.
-pub(super) fn bring_back(root: &Path, file: &HalfDone) {
+/// the backup takes its place: with its line ends, its mark and its permissions. Anything else is left alone, and
+/// the answer is false.
+pub(super) fn bring_back(root: &Path, file: &HalfDone) -> bool {
     let path = root.join(&file.path);
-    let (Some(before), Some(after)) = (&file.before, &file.after) else { return };
+    let (Some(before), Some(after)) = (&file.before, &file.after) else { return false };
     let text = |path: &Path| fs::read(path).ok().and_then(|bytes| decode(&bytes)).map(|(text, _)| text);
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
     name.push(BACKUP);
     let backup = path.with_file_name(name);
     if text(&backup).as_ref() != Some(before) {
-        return;
+        return false;
     }
     let torn = match text(&path) {
         Some(now) => now != *before && now != *after && after.starts_with(&now),
         None => !path.exists(),
     };
-    if torn && let Err(error) = fs::rename(&backup, &path) {
+    if !torn {
+        return false;
+    }
+    let back = fs::rename(&backup, &path);
+    if let Err(error) = &back {
         tracing::warn!(path = %path.display(), %error, "the backup could not take its place");
     }
+    back.is_ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::durable::{TEXT, plan, replace};
+use crate::durable::{TEXT, plan, record, replace};
 use crate::nvim::ask::options;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
@@ -113,4 +113,21 @@ async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
     nvim.command("AgentUndo").await;
     nvim.finished().await;
     assert_eq!(project.read("a.py"), TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_a_killed_neovim_was_writing_comes_back_from_its_backup() {
+    let before = "\u{feff}x = 1\r\ny = 2\r\n";
+    let project = Project::new(&[("a.py", ""), ("a.py~", before)]);
+    record(project.root(), &[("a.py", Some("x = 1\ny = 2\n"), Some("x = 1\ny = 3\n"))]);
+    let server = ModelServer::start([]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    // Opened as it was left, with nothing to tell its line ends by.
+    nvim.edit("a.py").await;
+    nvim.command("AgentUndo").await;
+    let failure = nvim.failed().await;
+    assert!(failure["message"].as_str().is_some_and(|text| text.contains("nothing to undo")), "{failure}");
+    assert_eq!((project.read("a.py").as_str(), nvim.text().await.as_str()), (before, "x = 1\ny = 2\n"));
+    let format: String = nvim.lua("return vim.bo.fileformat").await;
+    assert_eq!(format, "dos");
 }
