@@ -35,6 +35,8 @@ command(
   'trace',
   { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
 )
+command('AgentStats', 'stats', { nargs = 0, desc = 'Show how the runs in this workspace went, by mode' })
+command('AgentMemory', 'memory', { nargs = 0, desc = 'Show what Sextant remembers of this workspace' })
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
 command('AgentUndo', 'undo', {
   nargs = '?',

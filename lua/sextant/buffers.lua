@@ -179,14 +179,14 @@ function M.reread(params, reply)
   reply(nil, true)
 end
 
---- Every loaded file inside the root that a language server is attached to.
+--- Every loaded file inside the root that a language server is attached to; with `all`, whether one is or not.
 function M.loaded(params, reply)
   local paths = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if
       api.nvim_buf_is_loaded(buf)
       and vim.bo[buf].buftype == ''
-      and #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0
+      and (params.all or #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0)
     then
       local name = api.nvim_buf_get_name(buf)
       if vim.startswith(name, params.root .. '/') then

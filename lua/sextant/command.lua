@@ -42,6 +42,16 @@ function M.plan(args)
   require('sextant.rpc').send('plan', { text = text_of(args), place = place })
 end
 
+--- How the runs in this workspace went.
+function M.stats(args)
+  require('sextant.rpc').send('stats', { place = where(args) })
+end
+
+--- What is remembered of this workspace.
+function M.memory(args)
+  require('sextant.rpc').send('memory', { place = where(args) })
+end
+
 local function needs_process(verb)
   local rpc = require('sextant.rpc')
   if not rpc.running() then

@@ -1,4 +1,4 @@
---- :checkhealth sextant: the binary, the handshake, the options, the servers.
+--- :checkhealth sextant: the binary, the handshake, the options, the servers, the commands.
 local M = {}
 
 local function binary(health, options)
@@ -47,6 +47,32 @@ local function servers(health)
   end
 end
 
+-- A running process knows what it found; before, PATH tells what it will find, but for what lies in the project.
+local function commands(health, options)
+  local info = require('sextant.rpc').info
+  local rows = info and info.commands
+  if not rows then
+    rows = vim.tbl_map(function(command)
+      local name = type(command) == 'string' and command or command.name
+      local program = type(command) == 'string' and command or (command.command or {})[1] or ''
+      local path = vim.fn.exepath(program)
+      return { name = tostring(name), program = path ~= '' and path or nil }
+    end, options.commands)
+  end
+  if #rows == 0 then
+    health.info('no command is asked beside them (:help sextant-option-commands)')
+  end
+  for _, row in ipairs(rows) do
+    if row.program then
+      health.ok(('command %s: %s'):format(row.name, row.program))
+    else
+      health.warn(('command %s is not installed'):format(row.name), {
+        'install it, or put its folder on PATH; folders inside of the project are passed over',
+      })
+    end
+  end
+end
+
 function M.check()
   local health = vim.health
   health.start('sextant')
@@ -65,6 +91,7 @@ function M.check()
   process(health)
   health.start('sextant: language servers')
   servers(health)
+  commands(health, options)
 end
 
 return M

@@ -9,6 +9,9 @@ M.defaults = {
   -- How a plan is carried out: `planner` plans anew by itself when the work leaves the plan, `supervised` pauses
   -- and asks. Only you change it.
   mode = 'planner',
+  -- Programs that are asked for diagnostics beside the language servers: names (ruff, mypy, pytest, cargo), or
+  -- commands in full.
+  commands = {},
   diagnostics = {
     -- Answer every edit with the diagnostics that it introduced.
     on_edit = true,
@@ -39,10 +42,25 @@ M.defaults = {
     -- Megabytes that the states to go back to may take.
     checkpoints_mb = 256,
   },
+  -- What you prefer in every project, by name: `{ style = 'short functions' }`.
+  preferences = {},
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
-local open = { model = true }
+local open = { model = true, commands = true, preferences = true }
+
+-- A list in which each entry is a name or a table; what is in a table the binary checks.
+local function check_commands(given, problems)
+  if not vim.islist(given) then
+    problems[#problems + 1] = 'option `commands` must be a list'
+    return
+  end
+  for i, command in ipairs(given) do
+    if type(command) ~= 'string' and type(command) ~= 'table' then
+      problems[#problems + 1] = ('option `commands[%d]` must be a name or a table'):format(i)
+    end
+  end
+end
 
 local function check(given, defaults, path, problems)
   for key, value in pairs(given) do
@@ -67,6 +85,9 @@ function M.resolve(given)
     return vim.deepcopy(M.defaults), { 'setup() takes a table' }
   end
   check(given, M.defaults, '', problems)
+  if type(given.commands) == 'table' then
+    check_commands(given.commands, problems)
+  end
   table.sort(problems)
   if #problems > 0 then
     return vim.deepcopy(M.defaults), problems
@@ -74,6 +95,7 @@ function M.resolve(given)
   local options = vim.tbl_deep_extend('force', vim.deepcopy(M.defaults), given)
   -- A model is one thing: half of the user's and half of the default would be another.
   options.model = given.model and vim.deepcopy(given.model) or options.model
+  options.commands = vim.deepcopy(given.commands or {})
   return options, problems
 end
 

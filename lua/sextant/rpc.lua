@@ -133,11 +133,14 @@ local function start(options)
   local theirs = {
     model = options.model,
     mode = options.mode,
+    -- An empty table would be an object there.
+    commands = #options.commands > 0 and options.commands or nil,
     diagnostics = options.diagnostics,
     save = options.save,
     quickfix = options.quickfix,
     limits = options.limits,
     memory = options.memory,
+    preferences = next(options.preferences) and options.preferences or nil,
   }
   vim.rpcnotify(
     job,

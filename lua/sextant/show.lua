@@ -177,6 +177,9 @@ local renderers = {
   trace = function(event)
     require('sextant.trace').open(event.markdown)
   end,
+  page = function(event)
+    require('sextant.trace').open(event.markdown, event.name)
+  end,
   introduced = function(event)
     quickfix(event)
   end,
@@ -184,9 +187,11 @@ local renderers = {
     M.status = 'idle'
     line('')
     line(event.summary)
-    require('sextant.plan').note(event.summary)
+    -- Where there is one line, the figures have to do; a message of several would wait for a key.
+    local figures = event.summary:match('[^\n]*')
+    require('sextant.plan').note(figures)
     if not (win and api.nvim_win_is_valid(win)) then
-      require('sextant.rpc').say(event.summary)
+      require('sextant.rpc').say(figures)
     end
     emit('SextantFinished', event)
   end,

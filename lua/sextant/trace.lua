@@ -1,18 +1,16 @@
---- Shows the trace of a task in a scratch window: what led to each step, and what was set aside.
+--- Shows a text of ours to be read in a scratch window: the trace of a task, the statistics, what is remembered.
 local M = {}
 local api = vim.api
 
-local NAME = 'sextant://trace'
-
-local function buffer()
-  local buf = vim.fn.bufnr(NAME)
+local function buffer(name)
+  local buf = vim.fn.bufnr(name)
   if buf ~= -1 then
     return buf
   end
   buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].undolevels = -1
-  api.nvim_buf_set_name(buf, NAME)
+  api.nvim_buf_set_name(buf, name)
   vim.bo[buf].filetype = 'markdown'
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close the window' })
   return buf
@@ -20,8 +18,9 @@ end
 
 --- Opens the window below and enters it: the reader asked for it.
 ---@param markdown string
-function M.open(markdown)
-  local buf = buffer()
+---@param name? string what it is, for the buffer's name
+function M.open(markdown, name)
+  local buf = buffer('sextant://' .. (name or 'trace'))
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(markdown, '\n', { plain = true }))
   vim.bo[buf].modifiable = false

@@ -14,6 +14,7 @@ use crate::agent::verdict::{self, Status, Verdict};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::diagnostics::model::Report;
+use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, FileEdit};
 use crate::edits::TextEdit;
@@ -78,6 +79,7 @@ impl Session {
         for want in &wanted {
             task.scope.check(want)?;
         }
+        self.permit(task, &wanted)?;
         self.take_late(task).await;
         let checked = self.config.diagnostics.on_edit;
         let needs_baseline = checked && task.deferred.is_none();
@@ -201,6 +203,11 @@ impl Session {
             .filter(|report| !report.freshness.is_fresh())
             .map(|report| (report.file.clone(), report.provider.clone()))
             .collect();
+        for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
+            let about = format!("report of {} on {}", report.provider, report.file);
+            let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
+            task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+        }
         let after: Snaps = self.known().await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
         let mut before = before.clone();
         for (file, provider) in after.keys() {
@@ -213,7 +220,9 @@ impl Session {
             verdict.status = Status::Partial;
             verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));
         }
-        task.pending = if open.is_empty() { None } else { Some(before) };
+        // Only of these is anything still to come; what the others amend was compared now.
+        before.retain(|key, _| open.contains(key));
+        task.pending = (!open.is_empty()).then_some(before);
         verdict
     }
 

@@ -1,5 +1,7 @@
 //! The configuration of the agent, as every door reads it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::agent::mode::Mode;
@@ -17,6 +19,8 @@ pub struct Config {
     pub quickfix: Quickfix,
     pub limits: Limits,
     pub memory: MemoryOptions,
+    /// What the user prefers in every project, by name; each is told to the model.
+    pub preferences: BTreeMap<String, String>,
 }
 
 /// The modes that begin with a plan.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::agent::consent;
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -9,6 +10,9 @@ use crate::agent::tools::answer::headline;
 use crate::agent::verdict::{self, Found};
 use crate::agent::weigh::Weighed;
 use crate::base::deadline::Deadline;
+use crate::diagnostics::grouping;
+use crate::diagnostics::merge::Placed;
+use crate::diagnostics::policy::word;
 use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
@@ -18,6 +22,9 @@ use crate::workspace::files;
 const DIAGNOSTICS: usize = 12;
 /// Diagnostics of a plan's question.
 const PLAN_DIAGNOSTICS: usize = 60;
+/// Symbols and themes that a plan's question sums up.
+const SYMBOL_GROUPS: usize = 12;
+const THEME_GROUPS: usize = 5;
 /// Fixes of one step's question.
 const FIXES: usize = 4;
 /// Bytes of source of one question: about 700 tokens.
@@ -28,14 +35,18 @@ const OFFERS_MS: u64 = 5000;
 
 impl Session {
     pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
-        let found = self.first_ones(task).await;
+        let found = first_ones(task, self.in_scope(&task.scope).await);
         let fixes = self.offers(task, &found, FIXES, Deadline::after_ms(OFFERS_MS)).await;
+        let fixes = self.trusted(task, &found, fixes).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
-        let (seen, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+        let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+        task.note_left_out(&left);
         task.note_seen(&seen);
+        let part = self.memory_part(task, codes(&seen), false).await;
         StepInput {
             query: task.request.clone(),
-            memory: Vec::new(),
+            memory: part.lines,
+            memory_tokens: Some(part.limit),
             current_file: task.current_file.clone(),
             scope: task.scope.names(),
             sources: self.sources(task).await,
@@ -49,33 +60,29 @@ impl Session {
     }
 
     pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
-        let found = self.first_ones(task).await;
+        let found = self.in_scope(&task.scope).await;
+        let groups = groups(&found);
+        let found = first_ones(task, found);
         let deadline = Deadline::after_ms(4 * OFFERS_MS);
         let mut fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, deadline).await;
         self.look_up_changes(task, &mut fixes, deadline).await;
+        let fixes = self.trusted(task, &found, fixes).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
         task.note_seen(&seen);
+        let part = self.memory_part(task, codes(&seen), true).await;
         PlanInput {
             query: task.request.clone(),
-            memory: Vec::new(),
+            memory: part.lines,
+            memory_tokens: Some(part.limit),
             current_file: task.current_file.clone(),
             scope: task.scope.names(),
             sources: self.sources(task).await,
-            workspace: self.workspace_files(),
+            workspace: self.files_by_use(FILES, self.workspace_files()).await,
             diagnostics: seen.iter().map(line).collect(),
+            groups,
             fixes,
             problems: Vec::new(),
         }
-    }
-
-    /// As many as can be weighed, worst first. What is left out is summed up in the trace.
-    async fn first_ones(&self, task: &Task) -> Vec<Found> {
-        let mut found = self.in_scope(&task.scope).await;
-        if found.len() > PLAN_DIAGNOSTICS {
-            task.note_left_out(&found[PLAN_DIAGNOSTICS..]);
-            found.truncate(PLAN_DIAGNOSTICS);
-        }
-        found
     }
 
     /// The known diagnostics in scope, from the floor up, worst first.
@@ -157,6 +164,40 @@ fn fit(text: &str, room: usize) -> String {
     if end == 0 { String::new() } else { format!("{}\n(cut here; read_symbol shows the rest)", &text[..end]) }
 }
 
+/// Each code once, in the order of the diagnostics.
+fn codes(seen: &[Weighed]) -> Vec<String> {
+    let mut codes: Vec<String> = Vec::new();
+    for code in seen.iter().filter_map(|seen| seen.found.diagnostic.code.as_ref()) {
+        if !codes.contains(code) {
+            codes.push(code.clone());
+        }
+    }
+    codes
+}
+
+/// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
+/// the trace.
+fn first_ones(task: &Task, mut found: Vec<Found>) -> Vec<Found> {
+    if found.len() > PLAN_DIAGNOSTICS {
+        found.sort_by_key(|found| !consent::is_named(&task.request, &found.diagnostic));
+        task.note_left_out(&found[PLAN_DIAGNOSTICS..]);
+        found.truncate(PLAN_DIAGNOSTICS);
+    }
+    found
+}
+
+/// All that is in scope in a line each for the symbols and the themes; nothing where the list itself is short.
+fn groups(found: &[Found]) -> Vec<String> {
+    if found.len() <= DIAGNOSTICS {
+        return Vec::new();
+    }
+    let items: Vec<Placed> =
+        found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+    let mut lines = grouping::lines(&grouping::by_symbol(&items), SYMBOL_GROUPS);
+    lines.extend(grouping::lines(&grouping::by_theme(&items), THEME_GROUPS));
+    lines
+}
+
 fn line(seen: &Weighed) -> DiagnosticLine {
     let Found { diagnostic, symbol, .. } = &seen.found;
     let doubt = if seen.doubtful { " (still there after its fixes: possibly a false positive)" } else { "" };
@@ -166,11 +207,13 @@ fn line(seen: &Weighed) -> DiagnosticLine {
         code: diagnostic.code.clone().unwrap_or_default(),
         message: format!("{}{doubt}", headline(&diagnostic.message)),
         source: seen.source(),
+        confidence: word(seen.confidence).to_owned(),
     }
 }
 
-/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes.
-fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weighed>, Vec<FixOffer>) {
+/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes
+/// second.
+fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weighed>, Vec<Found>, Vec<FixOffer>) {
     let fixable: BTreeSet<usize> = fixes.iter().filter_map(|fix| fix.diagnostic).collect();
     let mut kept: Vec<usize> = fixable.iter().copied().take(most).collect();
     kept.extend((0..found.len()).filter(|index| !fixable.contains(index)).take(most.saturating_sub(kept.len())));
@@ -183,5 +226,7 @@ fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weigh
             None => Some(fix),
         })
         .collect();
-    (kept.iter().filter_map(|index| found.get(*index).cloned()).collect(), fixes)
+    let left = found.iter().enumerate().filter(|(index, _)| place(*index).is_none());
+    let left = left.map(|(_, seen)| seen.found.clone()).collect();
+    (kept.iter().filter_map(|index| found.get(*index).cloned()).collect(), left, fixes)
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 
+use crate::agent::agreement;
 use crate::agent::ledger::{Key, Snaps};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::verdict;
 use crate::base::deadline::Deadline;
-use crate::diagnostics::model::{Freshness, Report};
+use crate::diagnostics::model::{Diagnostic, Freshness, Report};
+use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
 
 impl Session {
@@ -89,12 +91,23 @@ impl Session {
             {
                 self.ledger.lock().await.take(&report, &Arc::from(document.text));
                 arrived.insert((report.file, report.provider));
+            } else {
+                let about = format!("late report of {} on {}", report.provider, report.file);
+                let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
+                task.trace.push(task.step.max(1), entry);
             }
         }
-        if let Some(before) = task.pending.take() {
-            let only = |snaps: Snaps| -> Snaps { snaps.into_iter().filter(|(key, _)| arrived.contains(key)).collect() };
-            let late = verdict::compare(&only(before), &only(self.known().await), &[], &[]);
-            task.late.extend(late.new);
+        let Some(pending) = task.pending.as_mut() else { return };
+        let mut before = Snaps::new();
+        for key in &arrived {
+            before.extend(pending.remove_entry(key));
         }
+        let known = self.known().await;
+        let (now, others): (Snaps, Snaps) = known.into_iter().partition(|(key, _)| arrived.contains(key));
+        let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
+        let mut late = verdict::compare(&before, &now, &[], &[]).new;
+        // What another provider has said in time was told then.
+        late.retain(|found| !agreement::is_said(&found.diagnostic, &others));
+        task.late.extend(late);
     }
 }

@@ -1,7 +1,9 @@
 //! The agent: one loop from a request to a judged change, the same behind every door.
 
+mod agreement;
 pub mod change;
 pub mod config;
+pub mod consent;
 pub mod durable;
 pub mod evaluate;
 mod facts;
@@ -12,6 +14,7 @@ pub mod mode;
 mod offers;
 pub mod outcome;
 pub mod plan;
+mod prefer;
 pub mod remember;
 pub mod request;
 mod resume;

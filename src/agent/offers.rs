@@ -10,6 +10,7 @@ use crate::agent::task::Task;
 use crate::agent::tools::apply_fix;
 use crate::agent::verdict::Found;
 use crate::base::deadline::Deadline;
+use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Fix;
 use crate::edits::TextEdit;
 use crate::llm::offline::is_suppression;
@@ -41,6 +42,18 @@ pub struct Offered {
     pub key: String,
     /// What it is meant for: symbol and diagnostic.
     pub about: String,
+    /// The diagnostic's code; empty where it has none.
+    pub code: String,
+}
+
+impl Offered {
+    pub(crate) fn title(&self) -> &str {
+        self.key.strip_suffix(&self.about).map_or(&self.key, |title| title.trim_end_matches('|'))
+    }
+
+    pub(crate) fn symbol(&self) -> &str {
+        self.about.split('|').next().unwrap_or_default()
+    }
 }
 
 fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
@@ -79,13 +92,20 @@ impl Session {
                     continue;
                 }
             };
-            for fix in fixes.iter().filter(|fix| repairs(fix, item)) {
+            for fix in fixes.iter().filter(|fix| answers(fix, item)) {
+                if is_suppression(&fix.title) {
+                    let reason = "it would only hide what it is for";
+                    let about = format!("fix “{}” for {}", fix.title, item.symbol);
+                    task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+                    continue;
+                }
                 let about = crate::agent::weigh::key(item);
                 let key = format!("{}|{about}", fix.title);
                 if task.tried.contains(&key) {
                     continue;
                 }
-                task.offered.push(Offered { id: fix.id.clone(), key, about });
+                let code = item.diagnostic.code.clone().unwrap_or_default();
+                task.offered.push(Offered { id: fix.id.clone(), key, about, code });
                 offers.push(FixOffer {
                     id: fix.id.clone(),
                     title: fix.title.clone(),
@@ -114,13 +134,14 @@ impl Session {
     }
 }
 
-fn repairs(fix: &Fix, item: &Found) -> bool {
+/// Whether a fix is meant for a diagnostic.
+fn answers(fix: &Fix, item: &Found) -> bool {
     let same = fix
         .repairs
         .iter()
         .any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
     let silent = fix.repairs.is_empty() && fix.provider == item.diagnostic.source;
-    (same || silent) && !is_suppression(&fix.title)
+    same || silent
 }
 
 #[cfg(test)]

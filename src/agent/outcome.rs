@@ -9,17 +9,24 @@ use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::answer::{Line, headline};
+use crate::agent::tools::answer::{Line, agreed, headline};
 use crate::agent::trace::Entry as TraceEntry;
 use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::diagnostics::grouping;
+use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::Severity;
 use crate::editor::event::{Entry, Event};
 use crate::llm::step::Usage;
 
 /// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
 const LAST_LOOK_MS: u64 = 5000;
+
+/// New diagnostics that a summary only counts; more are summed up by theme.
+const GLANCE: usize = 5;
+/// Themes of a summary.
+const THEMES: usize = 8;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
@@ -91,7 +98,8 @@ impl Session {
             created: task.created.clone(),
         });
         *self.open_end.lock().await = open_end;
-        let summary = summary(word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
+        let mut summary = summary(word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
+        summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
         Outcome {
             ok: true,
             summary,
@@ -192,8 +200,23 @@ fn entry(found: &Found) -> Entry {
         line: found.line,
         column: found.column,
         kind: kind.to_owned(),
-        text: format!("{symbol}{}{code}", headline(&found.diagnostic.message)),
+        text: format!(
+            "{symbol}{}{code}{}",
+            headline(&found.diagnostic.message),
+            agreed(&found.sources, found.diagnostic.confidence)
+        ),
     }
+}
+
+/// What is new in a line for each theme, where it is more than is taken in at a glance.
+fn themes(shown: &[&Found]) -> Vec<String> {
+    if shown.len() <= GLANCE {
+        return Vec::new();
+    }
+    let items: Vec<Placed> =
+        shown.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+    let lines = grouping::lines(&grouping::by_theme(&items), THEMES);
+    lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 
 fn summary(word: &str, files: &[String], verdict: &Verdict, (new, fixed): (usize, usize), usage: Usage) -> String {

@@ -1,5 +1,12 @@
 //! The session's handle on its memory: where the file is, when it is opened, and that no call holds up the loop.
 
+mod keep;
+pub(crate) mod learn;
+pub mod notes;
+mod project;
+pub(crate) mod recall;
+pub mod statistics;
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -7,21 +14,23 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::agent::config::MemoryOptions;
+use crate::agent::mode::Mode;
 use crate::agent::session::Session;
+use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::{Memory, Notice};
 use crate::workspace::root::OWN_FOLDER;
 
 /// The file inside of [`OWN_FOLDER`].
-const FILE: &str = "memory.db";
+pub(crate) const FILE: &str = "memory.db";
 /// The name of this workspace inside its own file: the folder may be moved and is still the same project.
 const PROJECT: &str = ".";
 
 /// Memory as the agent uses it: one file in the workspace, one session in it.
 #[derive(Clone, Debug)]
 pub struct Remember {
-    memory: Memory,
+    pub(crate) memory: Memory,
     /// What entries are recalled by; see `memory.session` in the options.
     pub session: String,
     /// What preferences, learnings and facts are kept for.
@@ -82,10 +91,37 @@ impl Session {
                 return None;
             }
         };
-        for notice in remember.memory.notices() {
-            self.editor.show(Event::Progress { text: words(&notice) });
-        }
+        self.tell_notices(&remember);
         Some(remember)
+    }
+
+    pub(crate) fn tell_notices(&self, remember: &Remember) {
+        tell(remember, self.editor.as_ref());
+    }
+
+    /// Ends the short term: what was set for this session alone is gone.
+    pub async fn close(&self) {
+        let Some(Some(remember)) = self.memory.get().cloned() else { return };
+        let session = remember.session.clone();
+        if let Err(error) = remember.run(move |memory| memory.end_session(&session)).await {
+            tracing::warn!(%error, "the session's short term could not be ended");
+        }
+    }
+}
+
+/// Says what became of the file since the last time.
+pub(crate) fn tell(remember: &Remember, editor: &dyn Editor) {
+    for notice in remember.memory.notices() {
+        editor.show(Event::Progress { text: words(&notice) });
+    }
+}
+
+/// The same mode, as memory names it.
+pub(crate) fn mode_of(mode: Mode) -> crate::memory::entry::Mode {
+    match mode {
+        Mode::Simple => crate::memory::entry::Mode::Simple,
+        Mode::Planner => crate::memory::entry::Mode::Planner,
+        Mode::Supervised => crate::memory::entry::Mode::Supervised,
     }
 }
 
@@ -102,13 +138,16 @@ fn words(notice: &Notice) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::entry::{Kind, Mode, NewEntry};
+    use crate::memory::entry::{self, Kind, NewEntry};
 
     #[tokio::test]
     async fn memory_hides_itself_and_outlives_its_process() {
         let dir = tempfile::tempdir().unwrap();
         let first = Remember::open(dir.path(), "main").unwrap();
-        first.run(|memory| memory.append(NewEntry::new("main", Mode::Simple, Kind::Error, "x", 1))).await.unwrap();
+        first
+            .run(|memory| memory.append(NewEntry::new("main", entry::Mode::Simple, Kind::Error, "x", 1)))
+            .await
+            .unwrap();
         drop(first);
         let again = Remember::open(dir.path(), "main").unwrap();
         assert_eq!(again.run(|memory| memory.entry_count()).await.unwrap(), 1);

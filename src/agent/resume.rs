@@ -91,7 +91,7 @@ impl Session {
         if let Some(trigger) = task.keep.replanning.take()
             && let Err(failure) = self.replan(&mut plan, &mut task, &trigger, cancel).await
         {
-            self.keep(&mut task, Some(&plan), Phase::Paused).await;
+            self.keep_task(&mut task, Some(&plan), Phase::Paused).await;
             *self.plan.lock().await = Some((plan, task));
             return Err(failure);
         }
@@ -233,7 +233,7 @@ impl Session {
             task.journal = journal.clone();
             task.question = None;
             let phase = if open(own) { Phase::Planning } else { Phase::Completed };
-            self.keep(task, Some(own), phase).await;
+            self.keep_task(task, Some(own), phase).await;
             return Some((phase, own.clone()));
         }
         drop(known);

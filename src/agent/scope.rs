@@ -170,7 +170,7 @@ fn check_hunks(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) -> Resu
 }
 
 /// Where an offset is after the edits; one inside an edit goes to the edit's start.
-fn moved(offset: usize, edits: &[TextEdit]) -> usize {
+pub(crate) fn moved(offset: usize, edits: &[TextEdit]) -> usize {
     let mut shift = 0isize;
     for edit in edits {
         if edit.range.end <= offset && !(edit.range.is_empty() && edit.range.start == offset) {

@@ -74,8 +74,9 @@ impl Session {
             Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
             Err(_) => Phase::Error,
         };
-        self.keep(task, None, phase).await;
+        self.keep_task(task, None, phase).await;
         let mut outcome = self.finish(task, &word).await;
+        self.remember_end(task, &ended, &outcome).await;
         if ended.is_err() && !outcome.files.is_empty() {
             self.editor.show(Event::Progress { text: outcome.summary.clone() });
         }
@@ -160,10 +161,14 @@ impl Session {
         {
             text = format!("{text}\n{}", answer::deferred(&verdict, &self.config.diagnostics));
         }
-        let came_of_it = crate::agent::tools::answer::headline(&text);
+        // Of an edit also what it did to the diagnostics: whether what it was for is gone.
+        let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
+        let came_of_it = answer::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
         let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
         task.trace.push(step, Trace::new(Effect::Acted, about, self.model.name(), reason));
         self.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
+        task.note_acted(action, ok, &text);
+        self.keep(task).await;
         (LastResult { tool, ok, text }, ok)
     }
 
@@ -246,7 +251,9 @@ impl Session {
         if self.model.needs_providers() {
             self.refuse_blind(&documents, &known)?;
         }
+        self.begin_on_reports(&task).await?;
         task.remember_start(&known);
+        self.remember_start(&mut task).await;
         let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);
         tracing::info!(?risk, "a task begins");
         self.editor.show(Event::Risk { level: risk.level.to_string(), reasons: risk.reasons.clone() });

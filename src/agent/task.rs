@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::agent::consent::Consent;
 use crate::agent::durable::Keep;
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
 use crate::agent::plan::question::Question;
+use crate::agent::remember::notes::Notes;
 use crate::agent::remember::now_ms;
 use crate::agent::risk::Risk;
 use crate::agent::scope::Scope;
@@ -56,12 +58,16 @@ pub struct Task {
     pub plan_errors: u32,
     /// Plans made anew by the task itself.
     pub replans: u32,
+    /// What the user has allowed beyond what was asked for, and what waits for a word.
+    pub consent: Consent,
     /// What the user is asked before the plan goes on.
     pub question: Option<Question>,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
     /// What of it is kept for another process to go on with.
     pub keep: Keep,
+    /// What it leaves to memory.
+    pub notes: Notes,
 }
 
 /// A name that no other task has, in this process or another: milliseconds since 1970, the process, a counter,
@@ -99,9 +105,11 @@ impl Task {
             shown: false,
             plan_errors: 0,
             replans: 0,
+            consent: Consent::default(),
             question: None,
             risk: None,
             keep: Keep::default(),
+            notes: Notes::default(),
         }
     }
 

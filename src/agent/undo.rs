@@ -63,12 +63,16 @@ impl Session {
             let back = self.go_back(&journal.task, back, way.edits, &reverses).await?;
             journal.checkpoints.pop();
             let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();
+            let back_whole = Target::parse(what) == Target::Task;
             let words = match Target::parse(what) {
                 Target::Task => format!("brought back “{request}”"),
                 part => format!("brought back {} of “{request}”", part.words()),
             };
             let summary = told(words, &back.files, &way.left);
             self.after_rollback(journal, rolled.plan, None, events).await;
+            if back_whole {
+                self.undone(&request, false).await;
+            }
             return Ok(summary);
         }
         let chosen = target::choose(journal, target)?;
@@ -102,7 +106,16 @@ impl Session {
         let plan = checkpoint.plan.clone();
         journal.checkpoints.push(checkpoint);
         self.after_rollback(journal, plan, Some(&target), events).await;
+        if target == Target::Task {
+            self.undone(&request, true).await;
+        }
         Ok(summary)
+    }
+
+    /// Tells memory that the user took the whole of the last task back, or brought it back.
+    async fn undone(&self, request: &str, undone: bool) {
+        let Some((task, mode)) = self.last_task.lock().await.clone() else { return };
+        self.feedback(&task, mode, request, undone, "").await;
     }
 
     /// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::agent::agreement::{self, Fate, Item};
 use crate::agent::ledger::{Key, Snap, Snaps};
+use crate::agent::tools::answer::headline;
 use crate::base::text::{Encoding, LineIndex};
-use crate::diagnostics::delta::{Change, FileChange, delta};
+use crate::diagnostics::delta::{Change, FileChange, How, delta};
 use crate::diagnostics::model::{Diagnostic, Freshness, Report, Severity};
 use crate::diagnostics::syntax;
 use crate::symbols::language;
@@ -44,6 +46,8 @@ impl Status {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub diagnostic: Diagnostic,
+    /// Everybody who says so, its own source first.
+    pub sources: Vec<String>,
     /// Full symbol path; the file alone at module level.
     pub symbol: SymbolPath,
     /// One-based.
@@ -60,6 +64,8 @@ pub struct Verdict {
     pub revealed: Vec<Found>,
     pub fixed: Vec<Diagnostic>,
     pub unchanged: usize,
+    /// Of the unchanged, those that say it in other words, and what they said before.
+    pub updated: Vec<(Found, String)>,
     pub masked: usize,
     /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
     pub pending: Vec<String>,
@@ -73,6 +79,7 @@ impl Verdict {
             revealed: Vec::new(),
             fixed: Vec::new(),
             unchanged: 0,
+            updated: Vec::new(),
             masked: 0,
             pending: Vec::new(),
         }
@@ -102,7 +109,10 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
             let name = report.provider.strip_prefix("lsp:").unwrap_or(&report.provider);
             match report.freshness {
                 Freshness::Quiet => format!("{name} ({}, by guess only)", report.file),
-                Freshness::Unavailable => format!("{name} ({}, not available)", report.file),
+                Freshness::Unavailable => {
+                    let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+                    format!("{name} ({}, not available{why})", report.file)
+                }
                 _ => format!("{name} ({})", report.file),
             }
         })
@@ -155,18 +165,41 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
 }
 
 /// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
-/// for a file says nothing about what is new there, and the status tells so.
+/// for a file says nothing about what is new there, and the status tells so. What several say of one place
+/// is counted once.
 pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(String, String)]) -> Verdict {
     let (status, pending) = status(reports);
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
+    let (mut old, mut new) = (Vec::new(), Vec::new());
     for (provider, keys) in by_provider(after) {
         // What the parser says, every other provider says too: it counts where nobody else is known.
         let told = |key: &&Key| provider != syntax::NAME || !known_of_others(before, after, key);
         let (known, unknown): (Vec<&Key>, Vec<&Key>) =
             keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
         without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
-        compare_provider(before, after, &known, renames, &mut verdict);
+        compare_provider(before, after, &known, renames, (&mut old, &mut new));
+    }
+    old.extend(unheard(before, after));
+    let mut namer = Namer::default();
+    let text_of = |file: &str| text_of(after, file).and_then(|snap| snap.text.as_deref());
+    for complaint in agreement::after(&new) {
+        let mut name = || Found { sources: complaint.sources.clone(), ..namer.name(&complaint.diagnostic, text_of) };
+        match complaint.fate {
+            Fate::New => verdict.new.push(name()),
+            Fate::Revealed => verdict.revealed.push(name()),
+            _ => {
+                verdict.unchanged += 1;
+                verdict.updated.extend(complaint.was.clone().map(|was| (name(), was)));
+            }
+        }
+    }
+    for complaint in agreement::before(&old) {
+        match complaint.fate {
+            Fate::Fixed => verdict.fixed.push(complaint.diagnostic),
+            Fate::Masked => verdict.masked += 1,
+            _ => {}
+        }
     }
     if !without_baseline.is_empty() {
         verdict.pending.extend(without_baseline);
@@ -176,6 +209,14 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
     }
     verdict.new.sort_by(|a, b| order(a).cmp(&order(b)));
     verdict
+}
+
+/// What was said before by those who have not spoken since, of files that others have spoken of.
+fn unheard(before: &Snaps, after: &Snaps) -> Vec<Item> {
+    let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
+    let silent = |key: &Key| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
+    let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
+    said.map(|diagnostic| Item::new(diagnostic.clone(), Fate::Unknown)).collect()
 }
 
 fn known_of_others(before: &Snaps, after: &Snaps, key: &Key) -> bool {
@@ -198,16 +239,24 @@ fn by_provider(snaps: &Snaps) -> BTreeMap<String, Vec<&Key>> {
     out
 }
 
-fn compare_provider(before: &Snaps, after: &Snaps, keys: &[&Key], renames: &[(String, String)], out: &mut Verdict) {
+fn compare_provider(
+    before: &Snaps,
+    after: &Snaps,
+    keys: &[&Key],
+    renames: &[(String, String)],
+    (old_items, new_items): (&mut Vec<Item>, &mut Vec<Item>),
+) {
     let side = |snaps: &'_ Snaps| -> Vec<Diagnostic> {
         keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()
     };
+    let (old, new) = (side(before), side(after));
     let unchanged_files = |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
     if keys.iter().all(|key| unchanged_files(&key)) {
-        out.unchanged += side(after).len();
+        let stays = |diagnostic: Diagnostic| Item::new(diagnostic, Fate::Stays);
+        old_items.extend(old.into_iter().map(stays));
+        new_items.extend(new.into_iter().map(stays));
         return;
     }
-    let (old, new) = (side(before), side(after));
     let files = keys
         .iter()
         .map(|key| FileChange {
@@ -217,16 +266,19 @@ fn compare_provider(before: &Snaps, after: &Snaps, keys: &[&Key], renames: &[(St
         })
         .collect();
     let result = delta(&Change { files, renames: renames.to_vec() }, &old, &new);
-    let mut namer = Namer::default();
-    let text_of = |file: &str| {
-        keys.iter().find(|key| key.0 == file).and_then(|key| after.get(*key)).and_then(|snap| snap.text.as_deref())
-    };
-    let mut name = |index: &usize| namer.name(&new[*index], text_of);
-    out.new.extend(result.new.iter().map(&mut name));
-    out.revealed.extend(result.revealed.iter().map(&mut name));
-    out.fixed.extend(result.fixed.iter().map(|index| old[*index].clone()));
-    out.unchanged += result.persisting.len();
-    out.masked += result.masked.len();
+    let (mut was, mut is) = (vec![Fate::Stays; old.len()], vec![Fate::Stays; new.len()]);
+    result.fixed.iter().for_each(|index| was[*index] = Fate::Fixed);
+    result.masked.iter().for_each(|index| was[*index] = Fate::Masked);
+    result.new.iter().for_each(|index| is[*index] = Fate::New);
+    result.revealed.iter().for_each(|index| is[*index] = Fate::Revealed);
+    let first = new_items.len();
+    let item = |(diagnostic, fate)| Item::new(diagnostic, fate);
+    new_items.extend(new.into_iter().zip(is).map(item));
+    for pair in result.persisting.iter().filter(|pair| pair.how == How::Updated) {
+        let (then, now) = (headline(&old[pair.before].message), &mut new_items[first + pair.after]);
+        now.was = (then != headline(&now.diagnostic.message)).then_some(then);
+    }
+    old_items.extend(old.into_iter().zip(was).map(item));
 }
 
 /// Finds the symbol of a diagnostic; parses each file once.
@@ -240,7 +292,8 @@ impl Namer {
         let file = diagnostic.location.file().unwrap_or_default().to_owned();
         let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
             let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
-            return Found { diagnostic: diagnostic.clone(), symbol: SymbolPath::new(file, ""), line, column: 1 };
+            let (symbol, sources) = (SymbolPath::new(file, ""), vec![diagnostic.source.clone()]);
+            return Found { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
         };
         let (index, outline) = self.files.entry(file.clone()).or_insert_with(|| {
             let outline = language::of_path(&file).map(|language| Outline::parse(language, text)).unwrap_or_default();
@@ -251,6 +304,7 @@ impl Namer {
         let line = index.line_of(offset);
         Found {
             diagnostic: diagnostic.clone(),
+            sources: vec![diagnostic.source.clone()],
             symbol: SymbolPath::new(file, names),
             line: range.start.line + 1,
             column: u32::try_from(offset.saturating_sub(index.line_start(line))).unwrap_or(0) + 1,
@@ -262,7 +316,11 @@ impl Namer {
 pub fn all(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
     let mut namer = Namer::default();
     let mut found: Vec<Found> = Vec::new();
-    for ((file, _), snap) in snaps.iter().filter(|((file, _), _)| files.contains(file)) {
+    // As in a comparison: the parser is heard where nobody else is.
+    let others: BTreeSet<&str> = snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
+    let told =
+        |(file, provider): &Key| files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()));
+    for ((file, _), snap) in snaps.iter().filter(|(key, _)| told(key)) {
         let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
         found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));
     }
@@ -276,53 +334,4 @@ pub fn text_of<'a>(snaps: &'a Snaps, file: &str) -> Option<&'a Snap> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::agent::ledger::Snap;
-
-    fn report(provider: &str, freshness: Freshness) -> Report {
-        Report {
-            provider: provider.into(),
-            file: "a.py".into(),
-            diagnostics: Vec::new(),
-            freshness,
-            version: None,
-            wanted_version: None,
-            elapsed_ms: 0,
-            note: None,
-        }
-    }
-
-    fn snaps(providers: &[&str], text: &str) -> Snaps {
-        let snap = |provider: &str| {
-            let found = if provider == syntax::NAME { syntax::check("a.py", text) } else { None };
-            Arc::new(Snap { text: Some(text.into()), diagnostics: found.unwrap_or_default() })
-        };
-        providers.iter().map(|provider| (("a.py".to_owned(), (*provider).to_owned()), snap(provider))).collect()
-    }
-
-    #[test]
-    fn a_text_that_only_the_parser_saw_is_never_complete() {
-        let exact = |provider| report(provider, Freshness::Exact);
-        let alone = status(&[exact(syntax::NAME)]);
-        assert_eq!(alone, (Status::Partial, vec!["all but the syntax (a.py)".to_owned()]));
-        assert_eq!(status(&[exact(syntax::NAME), exact("lsp:x")]), (Status::Complete, Vec::new()));
-        let silent = status(&[exact(syntax::NAME), report("lsp:x", Freshness::Timeout)]);
-        assert_eq!(silent, (Status::Partial, vec!["x (a.py)".to_owned()]));
-        let mut verdict = Verdict::without(Status::Complete);
-        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME], ""));
-        assert_eq!(verdict.status, Status::Partial);
-        let mut verdict = Verdict::without(Status::Complete);
-        doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME, "lsp:x"], ""));
-        assert_eq!((verdict.status, verdict.pending.len()), (Status::Complete, 0));
-    }
-
-    #[test]
-    fn the_parser_counts_where_nobody_else_is_known() {
-        let (good, bad) = ("x = 1\n", "x = (1\n");
-        let new = |providers: &[&str]| compare(&snaps(providers, good), &snaps(providers, bad), &[], &[]).new.len();
-        assert_eq!((new(&[syntax::NAME]), new(&[syntax::NAME, "lsp:x"])), (1, 0));
-    }
-}
+mod tests;

@@ -1,7 +1,9 @@
 //! Which diagnostics a model sees and in which order: duplicates merged, every rule of policy heard, all of it traced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::agent::consent::{self, Basis};
+use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::verdict::Found;
@@ -9,8 +11,9 @@ use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::Confidence;
 use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
-use crate::diagnostics::policy::{Effect, Evidence, Limits, Trace, judge, words};
+use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, judge, words};
 use crate::editor::event::Event;
+use crate::llm::ask;
 use crate::llm::step::FixOffer;
 
 /// Groups in the summary of what is left out.
@@ -89,13 +92,19 @@ impl Session {
         for entry in judgement.trace {
             task.trace.push(task.step.max(1), entry);
         }
+        // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
+        let far = matches!(task.scope, Scope::Workspace) && !ask::wants_all(&task.request);
+        let asks = far && consent::basis(task.mode, &task.request, self.model.needs_providers()) == Basis::Reported;
+        let mut unsure: BTreeSet<usize> = BTreeSet::new();
         let mut seen = Vec::with_capacity(judgement.kept.len());
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         for judged in &judgement.kept {
             let group = &merged[judged.index];
             places.extend(group.members.iter().map(|member| (*member, seen.len())));
-            if judged.doubtful {
-                self.doubt(task, &shown[judged.index], &evidence[judged.index], judged);
+            let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
+            let asked = judged.doubtful || asks && fixable();
+            if asked && !self.acts(task, &shown[judged.index], &evidence[judged.index], judged) {
+                unsure.extend(&group.members);
             }
             seen.push(Weighed {
                 found: found[group.shown].clone(),
@@ -105,20 +114,22 @@ impl Session {
             });
         }
         let follow = |fix: FixOffer| match fix.diagnostic {
+            Some(index) if unsure.contains(&index) => None,
             Some(index) => places.get(&index).map(|place| FixOffer { diagnostic: Some(*place), ..fix }),
             None => Some(fix),
         };
         (seen, fixes.into_iter().filter_map(follow).collect())
     }
 
-    /// Asks the user about a diagnostic that no fix helped against; the task goes on without it.
-    fn doubt(&self, task: &Task, item: &Placed, evidence: &Evidence, judged: &crate::diagnostics::policy::Judged) {
+    /// Whether the rules let a diagnostic be acted upon; else the user is asked, and the task goes on without it.
+    fn acts(&self, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> bool {
         let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &Limits::default());
         let new = !task.trace.entries().iter().any(|known| known.trace == entry);
         task.trace.push(task.step.max(1), entry);
-        if let (true, Decision::Ask(question)) = (new, decision) {
-            self.editor.show(Event::Progress { text: question });
+        if let (true, Decision::Ask(question)) = (new, &decision) {
+            self.editor.show(Event::Progress { text: question.clone() });
         }
+        decision == Decision::Act
     }
 
     /// The texts of the files as they are now; those that are gone are left out.

@@ -144,8 +144,8 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<
     let model = models::make(&settings.model)?;
     let (events, queue) = unbounded_channel();
     let printer = tokio::spawn(print(queue, arguments.json));
-    let editor =
-        Arc::new(HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers));
+    let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
+    let editor = Arc::new(editor.with_commands(settings.commands));
     let mut request = request?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
@@ -158,6 +158,7 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<
         }
     });
     let ended = work(&session, &request, &cancel).await;
+    session.close().await;
     editor.shutdown(Deadline::after(LEAVE)).await;
     drop(session);
     drop(editor);
@@ -170,11 +171,11 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<
 }
 
 /// One line on standard output. A reader that went away (`| head`) is no error of ours.
-fn line(text: &str) {
+pub(super) fn line(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-fn fail(failure: &Failure, as_json: bool) {
+pub(super) fn fail(failure: &Failure, as_json: bool) {
     if as_json {
         line(&json!({"type": "failed", "failure": failure}).to_string());
     } else {
@@ -241,7 +242,7 @@ fn words(event: &Event) -> Option<String> {
             ));
             lines.join("\n")
         }
-        Event::Trace { markdown } => markdown.clone(),
+        Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
         Event::Failed { failure } => format!("✗ {}", failure.one_line()),
         Event::Edited { .. } | Event::Words { .. } => return None,

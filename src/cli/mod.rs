@@ -9,6 +9,7 @@ mod nvim;
 mod plan;
 mod resume;
 mod settings;
+mod stats;
 mod undo;
 
 use std::process::ExitCode;
@@ -35,6 +36,8 @@ enum Command {
     Undo(undo::Arguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::Arguments),
+    /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
+    Stats(stats::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::Arguments),
 }
@@ -47,6 +50,7 @@ pub fn run() -> ExitCode {
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Undo(arguments) => undo::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

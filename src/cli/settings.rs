@@ -65,6 +65,7 @@ pub(super) struct Settings {
     pub(super) servers: Vec<ServerConfig>,
     /// What is asked beside the servers: the syntax, and the user's commands.
     pub(super) providers: Vec<Box<dyn DiagnosticsProvider>>,
+    pub(super) commands: Vec<CommandProvider>,
 }
 
 /// Everything that can be asked for diagnostics without an editor.
@@ -125,13 +126,12 @@ impl Options {
         }
         let servers = self.servers.of(file.servers, root);
         let places = program::places(root, &self.servers.folders(), std::env::var_os("PATH").as_deref());
-        let mut providers: Vec<Box<dyn DiagnosticsProvider>> = vec![Box::new(Syntax::default())];
-        for wish in file.commands {
-            let command = wish.config().and_then(|command| CommandProvider::new(command, root, &places));
-            let command = command.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
-            providers.push(Box::new(command));
-        }
-        Ok(Settings { config, model: self.model(file.model)?, servers, providers })
+        let providers: Vec<Box<dyn DiagnosticsProvider>> = vec![Box::new(Syntax::default())];
+        let commands = file.commands.into_iter().map(Wish::config);
+        let commands = commands.map(|command| CommandProvider::new(command?, root, &places));
+        let commands = commands.collect::<Result<_, String>>();
+        let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
+        Ok(Settings { config, model: self.model(file.model)?, servers, providers, commands })
     }
 
     fn model(&self, from_file: Value) -> Result<Value, Failure> {

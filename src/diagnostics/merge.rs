@@ -1,5 +1,7 @@
 //! Several providers in one list: what two sources say of the same place is shown once, with both named.
 
+use std::collections::{BTreeSet, HashMap};
+
 use crate::base::text::Range;
 use crate::diagnostics::model::Diagnostic;
 use crate::diagnostics::theme::{independent, quoted, same_complaint, theme};
@@ -35,14 +37,33 @@ impl Merged {
 /// reaches over two symbols or has a source twice.
 pub fn merge(items: &[Placed]) -> Vec<Merged> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
+    // Which groups touch a line: two that overlap have one in common.
+    let mut on_line: HashMap<(&str, Option<u32>), Vec<usize>> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
-        let home = groups.iter_mut().find(|group| group.iter().all(|other| duplicate(&items[*other], item)));
-        match home {
-            Some(group) => group.push(index),
-            None => groups.push(vec![index]),
+        let near: BTreeSet<usize> = lines(item).filter_map(|key| on_line.get(&key)).flatten().copied().collect();
+        let fits = |group: &usize| groups[*group].iter().all(|other| duplicate(&items[*other], item));
+        let home = near.into_iter().find(fits).unwrap_or_else(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[home].push(index);
+        for key in lines(item) {
+            let known = on_line.entry(key).or_default();
+            if known.last() != Some(&home) {
+                known.push(home);
+            }
         }
     }
     groups.into_iter().map(|members| shown(items, members)).collect()
+}
+
+/// The lines that a diagnostic touches in its file; `None` for one without a range.
+fn lines<'a>(item: &Placed<'a>) -> impl Iterator<Item = (&'a str, Option<u32>)> {
+    let file = item.diagnostic.location.file().unwrap_or_default();
+    let range = item.diagnostic.location.range();
+    let touched = range.map(|range| range.start.line..=range.end.line.max(range.start.line));
+    let unplaced = range.is_none().then_some((file, None));
+    touched.into_iter().flatten().map(move |line| (file, Some(line))).chain(unplaced)
 }
 
 fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
@@ -61,15 +82,16 @@ fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
 /// Whether two sources say the same of the same place.
 pub fn duplicate(a: &Placed, b: &Placed) -> bool {
     let (x, y) = (a.diagnostic, b.diagnostic);
-    if x.source == y.source || a.symbol != b.symbol || x.location.file() != y.location.file() || !same_complaint(x, y) {
+    if x.source == y.source || x.location.file() != y.location.file() || a.symbol != b.symbol {
         return false;
     }
-    match (x.location.range(), y.location.range()) {
+    let same_place = match (x.location.range(), y.location.range()) {
         // Parsers stumble over the same mistake at different tokens.
         (Some(a), Some(b)) => overlap(a, b) || theme(x) == Some("syntax") && a.start.line == b.start.line,
         (None, None) => true,
         _ => false,
-    }
+    };
+    same_place && same_complaint(x, y)
 }
 
 /// Whether two sources agree on a symbol: the same complaint of the same place or the same name in it.

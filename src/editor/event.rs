@@ -68,6 +68,11 @@ pub enum Event {
     Trace {
         markdown: String,
     },
+    /// Something else to read, in a window of its own: `statistics`, `memory`.
+    Page {
+        name: String,
+        markdown: String,
+    },
     /// The work waits for an answer: one of the options, counted from 1.
     Question {
         text: String,

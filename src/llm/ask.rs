@@ -25,6 +25,64 @@ const WORK_STEMS: &str = "add rename write implement create refactor move extrac
     añad agreg renombr escrib crea elimin borr cambi traduc mueve genera \
     füge umbenenn benenn schreib erstell lösch änder ersetz";
 
+/// Stems of words for what checkers report, as a whole.
+const REPORT_STEMS: &str = "diagnos error warning lint clean tidy problem issue type complain \
+    aviso advertencia queja fehler warnung meldung";
+
+/// Stems of verbs after which a symbol may be there no longer.
+const REMOVAL_STEMS: &str = "delet remov drop eras prun discard strip obsolet inline merg extract mov renam split \
+    rewrit replac elimin borr quit suprim mueve renombr reemplaz lösch entfern streich verschieb ersetz umbenenn";
+
+/// Words that end what such a verb speaks of: behind them stands where, or what for.
+const BOUNDS: &str = "from in of at inside within so that because to into with by until \
+    de del desde en para con aus von im am zu damit mit";
+
+/// Stems of words for symbols that are not named.
+const GENERIC_STEMS: &str = "function method class symbol definition dead code duplicat it them both all \
+    función funcion método metodo clase símbolo simbolo código codigo funktion methode klasse";
+
+/// Stems of words that speak of everything.
+const ALL_STEMS: &str = "all every whole entire project workspace todo toda todos todas alle ganz jede überall";
+
+/// Whether a request wants something mended, in so many words.
+pub fn mends(query: &str) -> bool {
+    classify(query) == Ask::Repair && has_stem(query, REPAIR_STEMS)
+}
+
+/// Whether it wants what is reported mended, and not one thing of its own.
+pub fn mends_reports(query: &str) -> bool {
+    mends(query) && has_stem(query, REPORT_STEMS)
+}
+
+/// Whether it says that everything is meant.
+pub fn wants_all(query: &str) -> bool {
+    has_stem(query, ALL_STEMS)
+}
+
+/// What each verb of removal speaks of: `delete the function f in a.py` gives `the function f`.
+pub fn removals(text: &str) -> Vec<Vec<&str>> {
+    let words: Vec<&str> =
+        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect();
+    let is_bound = |word: &&&str| BOUNDS.split_whitespace().any(|bound| bound == word.to_lowercase());
+    let object = |at: usize| words[at + 1..].iter().take_while(|word| !is_bound(word)).copied().collect();
+    (0..words.len()).filter(|at| begins(words[*at], REMOVAL_STEMS)).map(object).collect()
+}
+
+/// Whether these words speak of symbols without naming one.
+pub fn is_generic(object: &[&str]) -> bool {
+    object.iter().any(|word| begins(word, GENERIC_STEMS))
+}
+
+fn begins(word: &str, stems: &str) -> bool {
+    let word = word.to_lowercase();
+    // A short stem is a word of its own: `it` is not the beginning of `items`.
+    stems.split_whitespace().any(|stem| if stem.len() < 4 { word == stem } else { word.starts_with(stem) })
+}
+
+fn has_stem(text: &str, stems: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| begins(word, stems))
+}
+
 /// Nothing but the words is looked at; an empty request asks for what can be done.
 pub fn classify(query: &str) -> Ask {
     let lower = query.to_lowercase();
@@ -79,5 +137,28 @@ mod tests {
         ] {
             assert_eq!(classify(query), wanted, "{query}");
         }
+    }
+
+    #[test]
+    fn mending_is_told_from_asking_and_reports_from_one_bug() {
+        for (query, wanted) in [
+            ("fix this", (true, false)),
+            ("make this file type-clean", (true, true)),
+            ("fix all errors", (true, true)),
+            ("break it", (false, false)),
+            ("rename total", (false, false)),
+            ("Cart::total", (false, false)),
+        ] {
+            assert_eq!((mends(query), mends_reports(query)), wanted, "{query}");
+        }
+        assert!(wants_all("fix everything") && !wants_all("fix this"));
+    }
+
+    #[test]
+    fn a_verb_of_removal_speaks_of_what_follows_it() {
+        assert_eq!(removals("Delete `Cart::total` and sum in a.py"), [vec!["Cart", "total", "and", "sum"]]);
+        assert_eq!(removals("Remove the unused variable in f"), [vec!["the", "unused", "variable"]]);
+        assert_eq!(removals("fix f"), Vec::<Vec<&str>>::new());
+        assert!(is_generic(&["the", "dead", "code"]) && !is_generic(&["items", "unused", "import"]));
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::base::failure::{Failure, Kind};
+use crate::llm::price::Price;
 
 /// The dialect that a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -88,6 +89,9 @@ pub struct RemoteConfig {
     /// Whether to send the JSON schema along; a server that refuses it is asked without anyway.
     #[serde(default = "RemoteConfig::default_schema")]
     pub schema: bool,
+    /// What its tokens cost; without it runs are counted without their cost.
+    #[serde(default)]
+    pub price: Option<Price>,
 }
 
 impl RemoteConfig {
@@ -103,6 +107,7 @@ impl RemoteConfig {
             max_tokens: Self::default_max_tokens(),
             temperature: None,
             schema: Self::default_schema(),
+            price: None,
         }
     }
 

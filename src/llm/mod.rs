@@ -4,6 +4,7 @@ pub mod ask;
 pub mod call;
 pub mod endpoint;
 pub mod offline;
+pub mod price;
 pub mod prompt;
 pub mod remote;
 pub mod reply;

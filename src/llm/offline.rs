@@ -68,10 +68,11 @@ pub fn step(input: &StepInput) -> StepReply {
     let fix = offer.1;
     let reasoning = match reported(fix, &input.diagnostics) {
         Some(line) => format!(
-            "{} reports {} in {}: {} The server offers “{}”.",
-            server(&line.source),
+            "{}{} in {}{}: {} The server offers “{}”.",
+            reporter(line),
             named(line),
             line.symbol,
+            belief(line),
             sentence(&line.message),
             fix.title
         ),
@@ -174,7 +175,9 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
     let (because, expect) = if lines.is_empty() {
         ("a language server offers it for this file".to_owned(), "no new diagnostics".to_owned())
     } else {
-        let because: Vec<String> = lines.iter().map(|line| format!("{}: {}", named(line), line.message)).collect();
+        let claim =
+            |line: &&DiagnosticLine| format!("{}{}{}: {}", reporter(line), named(line), belief(line), line.message);
+        let because: Vec<String> = lines.iter().map(claim).collect();
         let gone: Vec<String> = lines.iter().map(|line| named(line)).collect();
         let verb = if gone.len() == 1 { "is" } else { "are" };
         (because.join("; "), format!("{} {verb} no longer reported in {symbol}, nothing new is", gone.join(", ")))
@@ -269,9 +272,15 @@ fn named(line: &DiagnosticLine) -> String {
     format!("{} {}", line.severity, line.code).trim_end().to_owned()
 }
 
-/// `basedpyright` of `lsp:basedpyright`.
-fn server(source: &str) -> &str {
-    source.split_once(':').map_or(source, |(_, name)| name)
+/// `basedpyright reports `, and `basedpyright and ruff report ` of two.
+fn reporter(line: &DiagnosticLine) -> String {
+    let names = line.source.split_once(':').map_or(line.source.as_str(), |(_, names)| names);
+    format!("{names} {} ", if names.contains(" and ") { "report" } else { "reports" })
+}
+
+/// `, confidence medium`: that something is reported does not make it so.
+fn belief(line: &DiagnosticLine) -> String {
+    if line.confidence.is_empty() { String::new() } else { format!(", confidence {}", line.confidence) }
 }
 
 fn sentence(message: &str) -> String {

@@ -10,9 +10,9 @@ use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInpu
 use crate::llm::tokens;
 use crate::llm::tools::{self, TOOLS};
 
-/// Memory a simple-mode prompt carries (seed 003: 100 tokens).
+/// Memory that a step's prompt carries where nothing else is said (seed 003: 100 tokens).
 pub const STEP_MEMORY_TOKENS: usize = 100;
-/// Memory a plan prompt carries (seed 003: 200 tokens).
+/// Memory that a plan's prompt carries where nothing else is said (seed 003: 200 tokens).
 pub const PLAN_MEMORY_TOKENS: usize = 200;
 /// The newest result is given whole up to here.
 const RESULT_TOKENS: usize = 300;
@@ -47,7 +47,7 @@ pub fn step(input: &StepInput) -> Prompt {
     facts.line(&format!("Request: {}", input.query.trim()));
     facts.place(input.current_file.as_deref(), &input.scope);
     facts.workspace(&input.workspace);
-    facts.memory(&input.memory, STEP_MEMORY_TOKENS);
+    facts.memory(&input.memory, input.memory_tokens.unwrap_or(STEP_MEMORY_TOKENS));
     facts.sources(&input.sources);
     facts.diagnostics(&input.diagnostics);
     facts.fixes(&input.fixes);
@@ -62,8 +62,12 @@ pub fn plan(input: &PlanInput) -> Prompt {
     facts.line(&format!("Request: {}", input.query.trim()));
     facts.place(input.current_file.as_deref(), &input.scope);
     facts.workspace(&input.workspace);
-    facts.memory(&input.memory, PLAN_MEMORY_TOKENS);
+    facts.memory(&input.memory, input.memory_tokens.unwrap_or(PLAN_MEMORY_TOKENS));
     facts.sources(&input.sources);
+    if !input.groups.is_empty() {
+        let groups: Vec<String> = input.groups.iter().map(|group| clean(group, MESSAGE_CHARS)).collect();
+        facts.block("All diagnostics, summed up by symbol and by kind", &groups.join("\n"));
+    }
     facts.diagnostics(&input.diagnostics);
     facts.fixes(&input.fixes);
     if !input.problems.is_empty() {
@@ -209,7 +213,12 @@ impl Facts {
             .map(|(i, line)| {
                 let (symbol, message) = (self.short(&line.symbol), clean(&line.message, MESSAGE_CHARS));
                 let source = line.source.split_once(':').map_or(line.source.as_str(), |(_, name)| name);
-                format!("{i}: {} {symbol} {} [{source}] {message}", line.severity, line.code)
+                // What is believed is the rule; only doubt is worth the tokens.
+                let doubt = match line.confidence.as_str() {
+                    "" | "high" => String::new(),
+                    confidence => format!(", confidence {confidence}"),
+                };
+                format!("{i}: {} {symbol} {} [{source}{doubt}] {message}", line.severity, line.code)
             })
             .collect();
         if lines.len() > DIAGNOSTICS {

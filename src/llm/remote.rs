@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::base::failure::{Failure, Kind};
 use crate::llm::call::{self, End, Outcome, Trouble};
 use crate::llm::endpoint::{self, Endpoint, Provider, RemoteConfig};
+use crate::llm::price::Price;
 use crate::llm::prompt::{self, Prompt};
 use crate::llm::reply::{self, Reading};
 use crate::llm::retry::{self, RetryPolicy};
@@ -36,6 +37,7 @@ pub struct RemoteModel {
     temperature: Option<f64>,
     /// Whether the schema is sent; cleared once the server has refused it and answered without.
     schema: AtomicBool,
+    price: Option<Price>,
 }
 
 /// What is asked, how it is read, and which of its strings are words.
@@ -62,6 +64,7 @@ impl RemoteModel {
             max_tokens: config.max_tokens,
             temperature: config.temperature,
             schema: AtomicBool::new(config.schema),
+            price: config.price,
         })
     }
 
@@ -271,6 +274,10 @@ enum Next<T> {
 impl Model for RemoteModel {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.price
     }
 
     async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {

@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::llm::price::Price;
+
 /// A diagnostic as a model sees it: one line, symbol first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticLine {
@@ -15,8 +17,11 @@ pub struct DiagnosticLine {
     pub symbol: String,
     pub code: String,
     pub message: String,
-    /// `lsp:basedpyright`.
+    /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
     pub source: String,
+    /// `high`, `medium`, `low`: how far it is believed.
+    #[serde(default)]
+    pub confidence: String,
 }
 
 /// A quick fix or source action that a language server offers.
@@ -50,8 +55,10 @@ pub struct LastResult {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepInput {
     pub query: String,
-    /// Memory lines, at most 100 tokens.
     pub memory: Vec<String>,
+    /// The most tokens that the memory may take; the least of the modes' limits where it is not said.
+    #[serde(default)]
+    pub memory_tokens: Option<usize>,
     /// Path of the active file, relative to the root.
     pub current_file: Option<String>,
     /// Full symbol paths that may be edited; empty means the whole workspace.
@@ -96,11 +103,17 @@ pub struct StepReply {
 pub struct PlanInput {
     pub query: String,
     pub memory: Vec<String>,
+    /// As in [`StepInput`].
+    #[serde(default)]
+    pub memory_tokens: Option<usize>,
     pub current_file: Option<String>,
     pub scope: Vec<String>,
     pub sources: Vec<(String, String)>,
     pub workspace: Vec<String>,
     pub diagnostics: Vec<DiagnosticLine>,
+    /// All that is in scope, summed up by symbol and by theme, where it is more than a few.
+    #[serde(default)]
+    pub groups: Vec<String>,
     pub fixes: Vec<FixOffer>,
     /// What was wrong with the last plan, when it is asked again.
     pub problems: Vec<String>,
@@ -177,6 +190,11 @@ pub type Words<'a> = &'a (dyn Fn(&str) + Send + Sync);
 pub trait Model: Send + Sync {
     /// What the user sees: `offline`, `openai:gpt-…`.
     fn name(&self) -> &str;
+
+    /// What its tokens cost; `None` where nobody has said.
+    fn price(&self) -> Option<Price> {
+        None
+    }
 
     /// Whether it can do nothing without a provider's diagnostics and fixes.
     fn needs_providers(&self) -> bool {

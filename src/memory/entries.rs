@@ -6,6 +6,9 @@ use crate::memory::entry::{COLUMNS, Entry, EntryId, Kind, NewEntry, from_row};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
+/// So many of the newest entries are looked through for the end of a chat.
+pub const RECENT: i64 = 1000;
+
 impl Memory {
     pub fn append(&self, entry: NewEntry) -> Result<EntryId> {
         entry.check()?;
@@ -41,6 +44,22 @@ impl Memory {
             );
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let mut entries = store::all(conn, &sql, (session, &kinds, limit), from_row)?;
+            entries.reverse();
+            Ok(entries)
+        })
+    }
+
+    /// The end of a session's chat, oldest first, as far as it is among the newest [`RECENT`] entries of the file:
+    /// unlike [`Memory::history`] its cost does not grow with the session.
+    pub fn recent_chat(&self, session: &str, limit: usize) -> Result<Vec<Entry>> {
+        self.read(|conn| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM (SELECT * FROM entries ORDER BY id DESC LIMIT ?3) AS entries \
+                 CROSS JOIN sessions ON sessions.id = entries.session \
+                 WHERE entries.kind = ?2 AND sessions.name = ?1 ORDER BY entries.id DESC LIMIT ?4"
+            );
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut entries = store::all(conn, &sql, (session, Kind::Chat, RECENT, limit), from_row)?;
             entries.reverse();
             Ok(entries)
         })
@@ -110,4 +129,28 @@ fn insert(conn: &Connection, entry: &NewEntry) -> Result<EntryId> {
         entry.timestamp,
     ))?;
     Ok(EntryId(conn.last_insert_rowid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::entry::Mode;
+
+    #[test]
+    fn the_end_of_a_chat_is_found_among_other_entries_and_sessions() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+        let entry = |session: &str, kind, text: &str| NewEntry::new(session, Mode::Simple, kind, text, 1);
+        let mut all = vec![entry("s", Kind::Chat, "too old")];
+        all.extend((0..RECENT - 3).map(|_| entry("s", Kind::Error, "x")));
+        all.extend([entry("s", Kind::Chat, "one"), entry("t", Kind::Chat, "other"), entry("s", Kind::Chat, "two")]);
+        memory.append_all(all).unwrap();
+        let texts = |limit| {
+            let chat = memory.recent_chat("s", limit).unwrap();
+            chat.into_iter().map(|entry| entry.entry.content).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(9), ["one", "two"]);
+        assert_eq!(texts(1), ["two"]);
+        assert_eq!(memory.recent_chat("nobody", 9).unwrap(), []);
+    }
 }

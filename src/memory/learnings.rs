@@ -1,5 +1,6 @@
 //! What worked for which kind of task: counted, and the more reliable first.
 
+use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::error::{MemoryError, Result};
@@ -58,29 +59,54 @@ impl Memory {
         })
     }
 
+    /// What was counted as a success proved otherwise, as when the user takes it back: it becomes a failure.
+    pub fn unlearn(&self, experience: Experience) -> Result<()> {
+        let (task, approach) = (experience.task.clone(), experience.approach.clone());
+        let project = experience.project.clone().unwrap_or_default();
+        self.learn(Experience { success: false, ..experience })?;
+        self.write(move |conn| {
+            let sql = "UPDATE learnings SET successes = max(successes - 1, 0) \
+                       WHERE project = ?1 AND task = ?2 AND approach = ?3";
+            conn.execute(sql, (&project, &task, &approach))?;
+            Ok(())
+        })
+    }
+
     /// What is known for a kind of task, in the project and in general: the more reliable first, then the
     /// later used.
     pub fn learnings(&self, task: &str, project: Option<&str>, limit: usize) -> Result<Vec<Learning>> {
         let mut out = self.read(|conn| {
-            let sql = "SELECT task, approach, project, successes, failures, note, last_used FROM learnings \
-                       WHERE project IN ('', ?1) AND task = ?2";
-            store::all(conn, sql, (project.unwrap_or(""), task), |row| {
-                let project: String = row.get(2)?;
-                Ok(Learning {
-                    task: row.get(0)?,
-                    approach: row.get(1)?,
-                    project: (!project.is_empty()).then_some(project),
-                    successes: row.get(3)?,
-                    failures: row.get(4)?,
-                    note: row.get(5)?,
-                    last_used: row.get(6)?,
-                })
-            })
+            let sql = format!("{COLUMNS} WHERE project IN ('', ?1) AND task = ?2");
+            store::all(conn, &sql, (project.unwrap_or(""), task), learning)
         })?;
         out.sort_by(|a, b| b.reliability().total_cmp(&a.reliability()).then(b.last_used.cmp(&a.last_used)));
         out.truncate(limit);
         Ok(out)
     }
+
+    /// What was learned for any kind of task, in the project and in general, the later used first.
+    pub fn all_learnings(&self, project: Option<&str>, limit: usize) -> Result<Vec<Learning>> {
+        self.read(|conn| {
+            let sql = format!("{COLUMNS} WHERE project IN ('', ?1) ORDER BY last_used DESC, task, approach LIMIT ?2");
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            store::all(conn, &sql, (project.unwrap_or(""), limit), learning)
+        })
+    }
+}
+
+const COLUMNS: &str = "SELECT task, approach, project, successes, failures, note, last_used FROM learnings";
+
+fn learning(row: &Row<'_>) -> rusqlite::Result<Learning> {
+    let project: String = row.get(2)?;
+    Ok(Learning {
+        task: row.get(0)?,
+        approach: row.get(1)?,
+        project: (!project.is_empty()).then_some(project),
+        successes: row.get(3)?,
+        failures: row.get(4)?,
+        note: row.get(5)?,
+        last_used: row.get(6)?,
+    })
 }
 
 #[cfg(test)]
@@ -105,5 +131,29 @@ mod tests {
         assert_eq!(names, ["often", "once", "never"]);
         assert_eq!((found[0].successes, found[0].failures, found[0].note.as_str()), (10, 1, "too wide"));
         assert_eq!(memory.learnings("rename", None, 10).unwrap(), []);
+    }
+
+    #[test]
+    fn a_success_that_is_taken_back_was_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+        let one = |success, note: &str| Experience {
+            task: "fix".into(),
+            approach: "rename".into(),
+            project: Some("p".into()),
+            success,
+            note: note.into(),
+            timestamp: 7,
+        };
+        memory.learn(one(true, "")).unwrap();
+        memory.learn(one(true, "")).unwrap();
+        memory.unlearn(one(true, "wrong name")).unwrap();
+        let found = memory.all_learnings(Some("p"), 10).unwrap();
+        assert_eq!((found[0].successes, found[0].failures, found[0].note.as_str()), (1, 1, "wrong name"));
+        memory.unlearn(one(true, "")).unwrap();
+        memory.unlearn(one(true, "")).unwrap();
+        let found = memory.learnings("fix", Some("p"), 1).unwrap();
+        assert_eq!((found[0].successes, found[0].failures), (0, 3), "never below nothing");
+        assert_eq!(memory.all_learnings(Some("q"), 10).unwrap(), []);
     }
 }

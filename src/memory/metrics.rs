@@ -1,5 +1,6 @@
 //! How the runs went, and the measures that each mode is held to.
 
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::entries::session;
@@ -94,42 +95,21 @@ pub struct ModeStats {
 pub struct Stats {
     /// In the order of [`Mode::ALL`].
     pub modes: Vec<ModeStats>,
-    /// Tokens of shortened chats before, divided by those after.
+    /// Tokens of shortened chats and of what was found for prompts, divided by what was left of them.
     pub compression: Option<f64>,
 }
 
 impl Memory {
     pub fn add_run(&self, run: Run) -> Result<()> {
+        self.write(move |conn| insert(conn, &run))
+    }
+
+    /// As [`Memory::add_run`], in place of what was kept of the same task: a run that paused and went on is one.
+    pub fn replace_run(&self, run: Run) -> Result<()> {
         self.write(move |conn| {
-            let sql = "INSERT INTO runs (session, task, mode, model, outcome, started, duration_ms, steps, errors, replans, \
-                       escalations, lookups, hits, retrieval_us, tokens_in, tokens_out, cost_micros, calls, calls_saved) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
             let session = session(conn, &run.session)?;
-            conn.execute(
-                sql,
-                rusqlite::params![
-                    session,
-                    run.task,
-                    run.mode,
-                    run.model,
-                    run.outcome,
-                    run.started,
-                    run.duration_ms,
-                    run.steps,
-                    run.errors,
-                    run.replans,
-                    run.escalations,
-                    run.lookups,
-                    run.hits,
-                    run.retrieval_us,
-                    run.tokens_in,
-                    run.tokens_out,
-                    run.cost_micros,
-                    run.calls,
-                    run.calls_saved
-                ],
-            )?;
-            Ok(())
+            conn.execute("DELETE FROM runs WHERE session = ?1 AND task = ?2", (session, &run.task))?;
+            insert(conn, &run)
         })
     }
 
@@ -137,10 +117,44 @@ impl Memory {
     pub fn stats(&self, since_ms: i64, model: Option<&str>) -> Result<Stats> {
         let modes: Result<Vec<ModeStats>> =
             Mode::ALL.iter().map(|mode| self.mode_stats(*mode, since_ms, model)).collect();
-        let (before, after) = self.compression()?;
-        Ok(Stats { modes: modes?, compression: share(before, after) })
+        let (chats, recalls) = (self.compression()?, self.recalled_tokens(since_ms)?);
+        Ok(Stats { modes: modes?, compression: share(chats.0 + recalls.0, chats.1 + recalls.1) })
     }
+}
 
+fn insert(conn: &Connection, run: &Run) -> Result<()> {
+    let sql = "INSERT INTO runs (session, task, mode, model, outcome, started, duration_ms, steps, errors, replans, \
+               escalations, lookups, hits, retrieval_us, tokens_in, tokens_out, cost_micros, calls, calls_saved) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+    let session = session(conn, &run.session)?;
+    conn.execute(
+        sql,
+        rusqlite::params![
+            session,
+            run.task,
+            run.mode,
+            run.model,
+            run.outcome,
+            run.started,
+            run.duration_ms,
+            run.steps,
+            run.errors,
+            run.replans,
+            run.escalations,
+            run.lookups,
+            run.hits,
+            run.retrieval_us,
+            run.tokens_in,
+            run.tokens_out,
+            run.cost_micros,
+            run.calls,
+            run.calls_saved
+        ],
+    )?;
+    Ok(())
+}
+
+impl Memory {
     fn mode_stats(&self, mode: Mode, since_ms: i64, model: Option<&str>) -> Result<ModeStats> {
         let sql = "SELECT count(*), total(outcome = 'success'), total(outcome = 'failure'), \
                    total(iif(outcome <> 'cancelled', duration_ms, 0)), total(outcome <> 'cancelled' AND replans > 0), \

@@ -76,6 +76,18 @@ impl Memory {
             Ok(records)
         })
     }
+
+    /// Tokens that recalls have found, and that prompts have got of them, since a time in milliseconds: the sums of
+    /// `found` and `given` in the details of [`Event::Recall`].
+    pub(in crate::memory) fn recalled_tokens(&self, since_ms: i64) -> Result<(u64, u64)> {
+        let sql = "SELECT coalesce(sum(CAST(json_extract(detail, '$.found') AS INTEGER)), 0), \
+                   coalesce(sum(CAST(json_extract(detail, '$.given') AS INTEGER)), 0) FROM trace WHERE event = ?1 AND timestamp >= ?2";
+        let unsigned = crate::memory::project::unsigned;
+        let sums = self.read(|conn| {
+            store::all(conn, sql, (Event::Recall, since_ms), |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))
+        })?;
+        Ok(sums.first().copied().unwrap_or_default())
+    }
 }
 
 #[cfg(test)]

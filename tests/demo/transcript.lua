@@ -22,7 +22,8 @@ end
 local function snapshot()
   local found = {}
   for name, kind in vim.fs.dir('.', { depth = 20 }) do
-    if kind == 'file' and not name:match('%.ruff_cache') and not name:match('__pycache__') then
+    local own = name:match('%.ruff_cache') or name:match('__pycache__') or name:match('^%.sextant/')
+    if kind == 'file' and not own then
       local handle = assert(io.open(name, 'rb'))
       found[name] = handle:read('*a')
       handle:close()
@@ -172,8 +173,9 @@ local function run()
   elseif tonumber(fixed) < 3 then
     error(('only %s diagnostics were fixed'):format(fixed), 0)
   end
+  -- What two servers say of one place is fixed once, and gone twice from Neovim's own list.
   local function fewer()
-    return #diagnostics(buf) == count_before - tonumber(fixed)
+    return #diagnostics(buf) <= count_before - tonumber(fixed)
   end
   wait(("Neovim's own list to be %s shorter"):format(fixed), fewer)
   say(("Neovim's own list: %d before, %d now."):format(count_before, #diagnostics(buf)))

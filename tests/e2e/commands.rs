@@ -1,12 +1,15 @@
 //! Commands as providers with the real ruff, and what a task says of them.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::command::CommandProvider;
 use sextant::diagnostics::command::config::{CommandConfig, Wish};
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Report, Severity};
+use sextant::editor::Editor;
+use sextant::editors::headless::HeadlessEditor;
 
 use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
@@ -125,13 +128,10 @@ async fn a_configured_command_is_compared_like_a_server_and_agreement_is_traced(
     let config = "commands = [\"ruff\"]\n";
     let outcome = run(&project, config, "a.py:2", edit).await;
     assert_eq!(outcome["diagnostics_status"], "complete", "{outcome}");
-    let sources: Vec<&str> = outcome["new_diagnostics"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|new| new["source"].as_str())
-        .collect();
-    assert!(sources.contains(&"tool:ruff") && sources.contains(&"lsp:basedpyright"), "{outcome}");
+    let new = outcome["new_diagnostics"].as_array().expect("a list");
+    assert_eq!((new.len(), outcome["unchanged"].as_u64()), (1, Some(1)), "three say so of each place: {outcome}");
+    assert_eq!(new[0]["sources"], json!(["lsp:basedpyright", "lsp:ruff", "tool:ruff"]), "{outcome}");
+    assert_eq!(new[0]["confidence"], "high");
     let merged = entries(&outcome, "merged");
     assert_eq!(merged.len(), 1, "three said so of one place: {outcome}");
     assert!(merged[0]["about"].as_str().is_some_and(|about| about.contains("basedpyright and ruff in a.py::f")));
@@ -141,4 +141,32 @@ async fn a_configured_command_is_compared_like_a_server_and_agreement_is_traced(
     );
     let acted = entries(&outcome, "acted");
     assert!(acted[0]["about"] == "edit_file a.py" && acted[0]["step"] == 1, "{outcome}");
+}
+
+#[tokio::test]
+async fn without_an_editor_a_slow_command_is_told_late_as_well() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let gate = project.beside("gate").join("go");
+    let script = format!("while [ ! -e '{}' ]; do sleep 0.02; done; echo 'a.py:1: late word'", gate.display());
+    let config = json!({
+        "name": "slow",
+        "command": ["/bin/sh", "-c", script],
+        "format": {"regex": ["^(?P<file>[^:]+):(?P<line>\\d+): (?P<message>.*)$"]},
+    });
+    let config: CommandConfig = serde_json::from_value(config).expect("a command");
+    let provider = CommandProvider::new(config, project.root(), &[]).expect("a usable command");
+    let (events, _queue) = tokio::sync::mpsc::unbounded_channel();
+    let editor = HeadlessEditor::new(project.root(), Vec::new(), events).expect("a folder");
+    let editor = editor.with_commands(vec![provider]);
+    let mut news = editor.command_news();
+    let reports = editor.diagnostics(&["a.py".to_owned()], &[], Deadline::after_ms(100)).await;
+    assert_eq!((reports.len(), reports[0].freshness), (1, Freshness::Timeout), "{reports:?}");
+    std::fs::write(gate, "").expect("a signal");
+    let come = tokio::time::timeout(Duration::from_millis(PATIENCE_MS), news.changed()).await;
+    come.expect("a late answer").expect("the editor is there");
+    let late = editor.late().await;
+    let version = editor.read("a.py").await.expect("a file").version;
+    assert_eq!((late.len(), late[0].freshness, late[0].version), (1, Freshness::Exact, Some(version)), "{late:?}");
+    assert_eq!(late[0].diagnostics[0].message, "late word");
+    assert!(editor.late().await.is_empty(), "once");
 }

@@ -5,10 +5,13 @@
 
 mod cli;
 mod commands;
+mod consent;
 mod demo;
 mod diff;
 mod durable;
 mod headless;
+mod learning;
+mod memory;
 mod model;
 mod nvim;
 mod servers;

@@ -118,7 +118,7 @@ impl Session {
     }
 
     /// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
-    pub(crate) async fn keep(&self, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+    pub(crate) async fn keep_task(&self, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
         if phase != Phase::Executing {
             task.keep.mark = None;
         }
@@ -182,13 +182,13 @@ impl Session {
         task.keep.at = index + 1;
         task.keep.mark = Some(task.journal.checkpoints.len());
         task.keep.replanning = None;
-        self.keep(task, Some(plan), Phase::Executing).await;
+        self.keep_task(task, Some(plan), Phase::Executing).await;
     }
 
     /// A step of a plan was judged. From here on it is not run again.
     pub(crate) async fn keep_judged(&self, plan: &Plan, task: &mut Task) {
         task.keep.mark = None;
-        self.keep(task, Some(plan), Phase::Executing).await;
+        self.keep_task(task, Some(plan), Phase::Executing).await;
     }
 
     /// A plan is about to be made anew: a checkpoint of its own, without files.
@@ -199,20 +199,20 @@ impl Session {
         let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
         self.keep_mark(&task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
         task.journal.checkpoints.push(checkpoint);
-        self.keep(task, Some(plan), Phase::Executing).await;
+        self.keep_task(task, Some(plan), Phase::Executing).await;
     }
 
     /// A plan was made and waits.
     pub(crate) async fn keep_plan(&self, plan: &Plan, task: &mut Task) {
         let mut checkpoint = Checkpoint { id: self.next_checkpoint(), ..Checkpoint::default() };
         self.keep_mark(&task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
-        self.keep(task, Some(plan), Phase::Planning).await;
+        self.keep_task(task, Some(plan), Phase::Planning).await;
     }
 
     /// A tool call of a task without a plan is over.
     pub(crate) async fn keep_call(&self, task: &mut Task) {
         if task.mode == Mode::Simple {
-            self.keep(task, None, Phase::Executing).await;
+            self.keep_task(task, None, Phase::Executing).await;
         }
     }
 

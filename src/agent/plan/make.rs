@@ -35,7 +35,14 @@ impl Session {
         self.recover().await;
         let scope = self.scope(request).await?;
         let mut task = self.begin(request, self.mode(), scope, cancel).await?;
-        let plan = self.propose(&mut task, Vec::new(), cancel).await?;
+        let plan = match self.propose(&mut task, Vec::new(), cancel).await {
+            Ok(plan) => plan,
+            Err(failure) => {
+                self.remember_no_plan(&mut task, &failure).await;
+                return Err(failure);
+            }
+        };
+        self.remember_plan(&plan, &mut task).await;
         self.keep_plan(&plan, &mut task).await;
         *self.plan.lock().await = Some((plan.clone(), task));
         Ok(plan)

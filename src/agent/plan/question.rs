@@ -17,6 +17,8 @@ pub struct Question {
     pub text: String,
     /// Checkpoints of the task before the step.
     pub mark: usize,
+    /// Symbols that may be deleted where the answer is to do the step again.
+    pub allows: Vec<String>,
 }
 
 /// The answers, in the order in which they are offered.
@@ -26,7 +28,7 @@ pub const OPTIONS: [&str; 4] =
 impl Question {
     pub(super) fn new(step: usize, title: &str, trigger: &Trigger, mark: usize) -> Self {
         let text = format!("Step {} (“{title}”): {}. What now?", step + 1, trigger.words());
-        Self { step, text, mark }
+        Self { step, text, mark, allows: Vec::new() }
     }
 }
 
@@ -41,9 +43,15 @@ impl Session {
                 Failure::user("no question is open", "a plan in supervised mode asks one when it leaves its plan");
             return Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, outcome.summary.clone()));
         };
+        if let Some(option) = choice.checked_sub(1).and_then(|index| OPTIONS.get(index)) {
+            task.note_answer(&question.text, option);
+        }
         match choice {
             1 => {}
-            2 => plan.steps[question.step].state = State::Open,
+            2 => {
+                task.consent.allowed.extend(question.allows);
+                plan.steps[question.step].state = State::Open;
+            }
             3 => {
                 if let Err(failure) = self.roll_back_to(task, question.mark, false).await {
                     task.question = Some(question);
@@ -65,7 +73,7 @@ impl Session {
                 });
             }
         }
-        self.keep(task, Some(plan), Phase::Paused).await;
+        self.keep_task(task, Some(plan), Phase::Paused).await;
         drop(waiting);
         if choice <= 2 { self.approve(Steps::All, cancel).await } else { self.pause().await }
     }

@@ -45,6 +45,8 @@ impl Session {
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
         self.claim(&mut task, Some(&plan)).await?;
+        task.notes.start_clock();
+        task.consent.replanned = false;
         let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
         let phase = match &ran {
             Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
@@ -53,7 +55,7 @@ impl Session {
             Ok(()) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
             Ok(()) => Phase::Completed,
         };
-        self.keep(&mut task, Some(&plan), phase).await;
+        self.keep_task(&mut task, Some(&plan), phase).await;
         let outcome = self.end_run(&plan, &mut task, phase, events).await;
         *self.plan.lock().await = Some((plan, task));
         ran.map(|()| outcome)
@@ -72,6 +74,7 @@ impl Session {
         let mut outcome = self.finish(task, &word).await;
         let failed = plan.steps.iter().any(|step| step.state == State::Failed);
         outcome.ok = !failed && task.question.is_none();
+        self.remember_run(plan, task, phase, &outcome).await;
         outcome
     }
 
@@ -88,7 +91,7 @@ impl Session {
         let Some((plan, task)) = waiting.as_mut() else {
             return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
         };
-        self.keep(task, Some(plan), phase).await;
+        self.keep_task(task, Some(plan), phase).await;
         Ok(self.end_run(plan, task, phase, events).await)
     }
 
@@ -105,6 +108,7 @@ impl Session {
             plan.steps[index].state = State::Running;
             self.keep_step(plan, task, index).await;
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
+            task.consent.withheld.clear();
             let mark = task.journal.checkpoints.len();
             let result = self.run_step(plan, index, task, cancel).await;
             task.scope = whole.clone();
@@ -117,6 +121,11 @@ impl Session {
                 }
             };
             (plan.steps[index].state, plan.steps[index].outcome) = (state, outcome);
+            self.remember_step(plan, index, task).await;
+            task.question = task.consent.question(index, &plan.steps[index].title, state, mark);
+            if task.question.is_some() {
+                break;
+            }
             task.plan_errors += u32::from(state == State::Failed);
             (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
             facts.invalid = self.invalid_steps(plan).await;
@@ -161,6 +170,7 @@ impl Session {
     ) -> Result<bool, Failure> {
         self.keep_replan(plan, task, trigger).await;
         task.replans += 1;
+        task.consent.replanned = true;
         task.plan_errors = 0;
         self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
         let done: Vec<String> =

@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::agent::change::Changed;
 use crate::agent::config::Checks;
 use crate::agent::verdict::{Found, Status, Verdict};
+use crate::diagnostics::model::Confidence;
+use crate::diagnostics::policy::{word, words};
 
 /// Bytes of one line of the text form: 35 tokens at 3.5 bytes each, less the mark of a cut.
 const LINE: usize = 119;
@@ -24,6 +26,12 @@ pub struct Line {
     pub code: Option<String>,
     pub message: String,
     pub source: String,
+    /// Everybody who says so, `source` first.
+    pub sources: Vec<String>,
+    pub confidence: Confidence,
+    /// What it said before, of one that is not new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
     /// The first line of the message, for the text form.
     #[serde(skip)]
     pub headline: String,
@@ -39,6 +47,9 @@ impl Line {
             code: found.diagnostic.code.clone(),
             message: clean(&found.diagnostic.message),
             source: found.diagnostic.source.clone(),
+            sources: found.sources.clone(),
+            confidence: found.diagnostic.confidence,
+            was: None,
             headline: headline(&found.diagnostic.message),
         }
     }
@@ -53,14 +64,21 @@ impl Line {
         };
         let code = self.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
         let head = format!("{} {place}{code} ", self.severity);
-        let room = LINE.saturating_sub(head.len()).max(LEAST_MESSAGE);
+        let agreed = agreed(&self.sources, self.confidence);
+        let room = LINE.saturating_sub(head.len() + agreed.len()).max(LEAST_MESSAGE);
         let mut end = room.min(self.headline.len());
         while !self.headline.is_char_boundary(end) {
             end -= 1;
         }
         let rest = if end < self.headline.len() { "…" } else { "" };
-        format!("{head}{}{rest}", &self.headline[..end])
+        format!("{head}{}{rest}{agreed}", &self.headline[..end])
     }
+}
+
+/// ` (basedpyright and ruff, confidence high)`; nothing of a single source, whose word is all there is.
+pub fn agreed(sources: &[String], confidence: Confidence) -> String {
+    let names = words::names(sources);
+    if sources.len() < 2 { String::new() } else { format!(" ({names}, confidence {})", word(confidence)) }
 }
 
 /// Without control characters, on one line, cut to [`MESSAGE`] characters.
@@ -91,6 +109,9 @@ pub struct EditAnswer {
     pub more: usize,
     pub fixed: usize,
     pub unchanged: usize,
+    /// Of the unchanged, those that say something else now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated: Vec<Line>,
     pub masked: usize,
     pub revealed: Vec<Line>,
     pub diagnostics_status: Status,
@@ -119,6 +140,7 @@ impl EditAnswer {
             new_diagnostics: shown,
             fixed: verdict.fixed_from(checks.severity_floor),
             unchanged: verdict.unchanged,
+            updated: updated(verdict, checks),
             masked: verdict.masked,
             revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
             diagnostics_status: verdict.status,
@@ -136,6 +158,10 @@ impl EditAnswer {
         out.extend(self.new_diagnostics.iter().map(line));
         if self.more > 0 {
             out.push(format!("  and {} more", self.more));
+        }
+        if !self.updated.is_empty() {
+            out.push("unchanged, in other words than before:".to_owned());
+            out.extend(self.updated.iter().map(line));
         }
         if !self.revealed.is_empty() {
             out.push("seen again after an earlier error went away:".to_owned());
@@ -166,6 +192,11 @@ impl EditAnswer {
             if self.masked > 0 { format!(", {} hidden by a syntax error", self.masked) } else { String::new() };
         format!("diagnostics{known}: {total} new, {} fixed, {} unchanged{masked}", self.fixed, self.unchanged)
     }
+}
+
+fn updated(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
+    let worth = verdict.updated.iter().filter(|(found, _)| found.diagnostic.severity <= checks.severity_floor);
+    worth.take(checks.max).map(|(found, was)| Line { was: Some(was.clone()), ..Line::of(found) }).collect()
 }
 
 fn list(symbols: &[String]) -> String {
@@ -205,11 +236,18 @@ mod tests {
             code: Some("reportReturnType".into()),
             message: "Type \"str\" is not assignable to return type \"int\"".into(),
             source: "lsp:basedpyright".into(),
+            sources: vec!["lsp:basedpyright".into()],
+            confidence: Confidence::High,
+            was: None,
             headline: "Type \"str\" is not assignable to return type \"int\"".into(),
         };
         let text = line.text("src/cart.py");
         assert_eq!(text, "error Cart::total:42 reportReturnType Type \"str\" is not assignable to return type \"int\"");
         assert!(line.text("other.py").starts_with("error src/cart.py::Cart::total:42 "));
+        let both = Line { sources: vec!["lsp:basedpyright".into(), "tool:mypy".into()], ..line };
+        let text = both.text("src/cart.py");
+        assert!(text.ends_with("… (basedpyright and mypy, confidence high)"), "{text}");
+        assert!(crate::llm::tokens::estimate(&text) <= 35, "{text}");
     }
 
     /// Every diagnostic that a case of the sample calls new, as one line of an answer.

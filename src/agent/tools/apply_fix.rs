@@ -18,6 +18,9 @@ use crate::edits::TextEdit;
 /// The least time, in milliseconds, that the verification of a fix may take: an unverified fix is worth little.
 const VERIFY_MS: u64 = 10_000;
 
+/// How the refusal of a fix begins that was applied and did no good.
+pub(crate) const TAKEN_BACK: &str = "the fix was taken back";
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
@@ -46,7 +49,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     }
     if let Some(reason) = worse(&changed.verdict) {
         session.take_back(task, &changed).await?;
-        return Err(tool_failure(format!("the fix was taken back: {reason}"), "take another way"));
+        return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
     }
     let late = std::mem::take(&mut task.late);
     let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));

@@ -137,6 +137,7 @@ pub(super) mod tests {
                 suggested_action: None,
                 evidence: None,
             },
+            sources: vec!["lsp:basedpyright".into()],
             symbol: SymbolPath::new(file, names),
             line,
             column: 5,

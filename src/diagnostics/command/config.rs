@@ -189,6 +189,10 @@ impl CommandConfig {
         if self.command.first().is_none_or(String::is_empty) {
             return Some("it names no program".to_owned());
         }
+        if self.command.first().is_some_and(|program| program.contains('/') && !program.starts_with('/')) {
+            // In the folder that it is run in, that would be a file of the repository.
+            return Some("its program is a relative path; give a name or an absolute path".to_owned());
+        }
         if self.ran.is_empty() {
             return Some("`ran` lists no exit status".to_owned());
         }
@@ -250,6 +254,7 @@ mod tests {
         for (bad, word) in [
             (CommandConfig { name: "a:b".into(), ..good.clone() }, "name"),
             (CommandConfig { command: vec![], ..good.clone() }, "program"),
+            (CommandConfig { command: vec!["./check.sh".into()], ..good.clone() }, "relative path"),
             (CommandConfig { ran: vec![], ..good.clone() }, "exit status"),
             (CommandConfig { needs_saved: false, ..good.clone() }, "{file}"),
             (CommandConfig { format: Format::Regex(vec![]), ..good.clone() }, "pattern"),

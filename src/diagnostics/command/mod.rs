@@ -1,5 +1,6 @@
 //! Any command as a provider (`tool:NAME`): run, read, and believed only for the text that it saw.
 
+pub mod background;
 pub mod config;
 pub mod read;
 pub mod run;
@@ -24,6 +25,9 @@ use crate::diagnostics::server::documents::language_id;
 
 /// How tools call their standard input.
 const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];
+
+/// Why there is nothing to be said of a text that is only in an editor.
+const UNSAVED: &str = "it checks saved files only, and this one is not or was changed meanwhile";
 
 /// One command over one workspace.
 #[derive(Debug)]
@@ -57,7 +61,12 @@ impl CommandProvider {
         Ok(Self { source: format!("tool:{}", config.name), config, reader, root, program })
     }
 
-    fn covers(&self, path: &str) -> bool {
+    /// Where its program is; `None` where it is not installed.
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
+    }
+
+    pub fn covers(&self, path: &str) -> bool {
         let languages = &self.config.languages;
         languages.is_empty() || languages.iter().any(|language| language == language_id(path))
     }
@@ -106,6 +115,15 @@ impl CommandProvider {
         text == file.text || text.replace("\r\n", "\n") == file.text
     }
 
+    async fn first_unsaved(&self, files: &[FileText]) -> Option<String> {
+        for file in files.iter().filter(|file| self.covers(&file.path)) {
+            if !self.on_disk(file).await {
+                return Some(file.path.clone());
+            }
+        }
+        None
+    }
+
     async fn all_on_disk(&self, files: &[&FileText]) -> Vec<bool> {
         let mut same = Vec::with_capacity(files.len());
         for file in files {
@@ -152,10 +170,7 @@ impl CommandProvider {
     fn report(&self, file: &FileText, answer: &Answer, saved: bool, elapsed_ms: u64) -> Report {
         let (freshness, diagnostics, note) = match answer {
             Err((freshness, why)) => (*freshness, Vec::new(), Some(why.clone())),
-            Ok(_) if !saved => {
-                let note = "it checks saved files only, and this one is not or was changed meanwhile";
-                (Freshness::Unavailable, Vec::new(), Some(note.to_owned()))
-            }
+            Ok(_) if !saved => (Freshness::Unavailable, Vec::new(), Some(UNSAVED.to_owned())),
             Ok(output) => {
                 let index = LineIndex::new(&file.text);
                 let about = output.findings.iter().filter(|finding| self.is_about(finding, &file.path));
@@ -203,8 +218,20 @@ impl DiagnosticsProvider for CommandProvider {
         } else {
             vec![covered]
         };
+        // What reaches over the project reads all of it from the disk, where an unsaved text is another.
+        let whole = self.config.needs_saved && self.config.reach != Reach::File;
+        let unsaved = if whole { self.first_unsaved(files).await } else { None };
         let mut reports = Vec::new();
         for group in groups {
+            if let Some(other) = &unsaved {
+                for file in group {
+                    let why = format!("it reads the project from the disk, and {other} is not saved");
+                    let why = if file.path == *other { UNSAVED.to_owned() } else { why };
+                    let answer = Err((Freshness::Unavailable, why));
+                    reports.push(self.report(file, &answer, true, deadline.elapsed_ms()));
+                }
+                continue;
+            }
             let before = self.all_on_disk(&group).await;
             // Nothing that it could say would be of a text that was asked about.
             let answer = if before.contains(&true) {

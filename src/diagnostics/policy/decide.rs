@@ -81,10 +81,20 @@ pub fn survivor_asks(_: &Placed, judged: &Judged, _: &ChangeSize, limits: &Limit
 }
 
 pub fn destructive_asks(_: &Placed, _: &Judged, change: &ChangeSize, _: &Limits) -> Option<String> {
-    change.destructive.then(|| "The change takes something away".to_owned())
+    takes_away(change).map(str::to_owned)
+}
+
+/// Why a change is not made without a word, whatever it is for.
+pub fn takes_away(change: &ChangeSize) -> Option<&'static str> {
+    change.destructive.then_some("The change takes something away")
 }
 
 pub fn wide_asks(_: &Placed, _: &Judged, change: &ChangeSize, limits: &Limits) -> Option<String> {
+    is_wide(change, limits)
+}
+
+/// The same for one that touches much.
+pub fn is_wide(change: &ChangeSize, limits: &Limits) -> Option<String> {
     let wide = change.files > limits.files || change.symbols > limits.symbols;
     wide.then(|| format!("The change is wide ({} symbols in {} files)", change.symbols, change.files))
 }

@@ -13,11 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::future::join_all;
-use tokio::sync::RwLock;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{RwLock, watch};
 
 use crate::base::deadline::Deadline;
 use crate::base::text::Range;
+use crate::diagnostics::command::CommandProvider;
+use crate::diagnostics::command::background::{Asked, Commands};
 use crate::diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
 use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::config::ServerConfig;
@@ -37,8 +39,9 @@ pub struct HeadlessEditor {
     root: PathBuf,
     files: Arc<Mutex<Files>>,
     servers: Vec<LanguageServer>,
-    /// Providers that need no editor: syntax, commands.
+    /// Providers that need no editor and answer at once: the syntax.
     providers: Vec<Box<dyn DiagnosticsProvider>>,
+    commands: Commands,
     fixes: Mutex<Fixes>,
     /// By provider and file: the server's version of the text that it was asked about last, and ours.
     asked: Mutex<HashMap<(String, String), (i64, i64)>>,
@@ -59,6 +62,7 @@ impl HeadlessEditor {
         Ok(Self {
             files: Arc::new(Mutex::new(Files::new(root.clone()))),
             providers: Vec::new(),
+            commands: Commands::new(Vec::new()),
             servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
             fixes: Mutex::default(),
             asked: Mutex::default(),
@@ -73,6 +77,18 @@ impl HeadlessEditor {
     pub fn with_providers(mut self, providers: Vec<Box<dyn DiagnosticsProvider>>) -> Self {
         self.providers.extend(providers);
         self
+    }
+
+    /// Asks these commands beside them; one that is slow is told late.
+    #[must_use]
+    pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
+        self.commands = Commands::new(commands);
+        self
+    }
+
+    /// Changes with every late answer of a command.
+    pub fn command_news(&self) -> watch::Receiver<u64> {
+        self.commands.news()
     }
 
     /// Ends all servers, by force where the deadline passes.
@@ -181,6 +197,15 @@ fn file_text(document: &Document) -> FileText {
     FileText { path: document.path.clone(), text: document.text.clone() }
 }
 
+fn asked(document: &Document, edited: &[String]) -> Asked {
+    Asked {
+        path: document.path.clone(),
+        text: document.text.clone(),
+        version: document.version,
+        edited: edited.contains(&document.path),
+    }
+}
+
 /// Asks a provider that knows texts and no versions. One that looks at single files is asked about the edited alone.
 async fn ask(
     provider: &dyn DiagnosticsProvider,
@@ -233,9 +258,12 @@ impl Editor for HeadlessEditor {
         let texts: Vec<FileText> = documents.iter().map(file_text).collect();
         let servers = join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline)));
         let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
-        let (mut reports, others) = futures::join!(servers, join_all(others));
-        reports.iter_mut().flatten().for_each(|report| self.in_our_versions(report, &documents));
+        let asked: Vec<Asked> = documents.iter().map(|document| asked(document, edited)).collect();
+        let commands = self.commands.ask(&asked, deadline);
+        let (mut reports, others, commands) = futures::join!(servers, join_all(others), commands);
         reports.extend(others);
+        reports.iter_mut().flatten().for_each(|report| self.in_our_versions(report, &documents));
+        reports.push(commands);
         reports.concat()
     }
 
@@ -247,6 +275,7 @@ impl Editor for HeadlessEditor {
             let ours = known.filter(|(theirs, _)| Some(*theirs) == report.version).map(|(_, ours)| *ours);
             (report.version, report.wanted_version) = (ours, ours);
         }
+        reports.extend(self.commands.late());
         reports
     }
 

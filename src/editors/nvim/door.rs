@@ -19,10 +19,13 @@ use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::agent::undo::Target;
 use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::command::config::{CommandConfig, Wish};
 use crate::editor::event::Event;
+use crate::editors::nvim::beside;
 use crate::editors::nvim::channel::{Channel, Writer};
 use crate::editors::nvim::editor::NvimEditor;
 use crate::editors::nvim::handler::Incoming;
+use crate::editors::nvim::pages::Page;
 use crate::editors::nvim::wire::{Entry, Place};
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
@@ -44,6 +47,8 @@ struct Hello {
 #[serde(default)]
 struct Options {
     model: Value,
+    /// Asked beside the editor's clients: built-in names, or commands in full.
+    commands: Vec<Wish>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -58,14 +63,15 @@ struct Ask {
 struct Ready {
     model: Arc<dyn Model>,
     config: Config,
+    commands: Vec<CommandConfig>,
     cwd: PathBuf,
 }
 
 /// One workspace that was asked about: its editor and its session.
-struct Open {
+pub(super) struct Open {
     root: PathBuf,
     editor: Arc<NvimEditor>,
-    session: Arc<Session>,
+    pub(super) session: Arc<Session>,
 }
 
 pub(super) struct Door {
@@ -75,7 +81,7 @@ pub(super) struct Door {
     open: Mutex<Vec<Arc<Open>>>,
     /// The workspace of the last command: what `stop`, `undo` and `approve` are about.
     current: Mutex<Option<Arc<Open>>>,
-    running: Mutex<Option<CancellationToken>>,
+    running: Arc<Mutex<Option<CancellationToken>>>,
     /// As the user set it since the greeting.
     mode: Mutex<Option<PlanMode>>,
 }
@@ -88,7 +94,7 @@ pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
         ready: OnceLock::new(),
         open: Mutex::default(),
         current: Mutex::default(),
-        running: Mutex::default(),
+        running: Arc::default(),
         mode: Mutex::default(),
     });
     let started = nvim_rs::create::tokio::new_parent(Incoming { door: Arc::clone(&door) }).await;
@@ -111,6 +117,7 @@ pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
         Err(error) => tracing::error!(%error, "the channel's task ended"),
     }
     door.stop();
+    door.close().await;
     tokio::time::sleep(LEAVE).await;
     Ok(())
 }
@@ -157,6 +164,8 @@ impl Door {
                 Box::pin(async move { session.resume(false, &cancel).await.events })
             }),
             "trace" => self.trace(),
+            "stats" => self.page(json, Page::Statistics),
+            "memory" => self.page(json, Page::Memory),
             "mode" => self.set_mode(json),
             "stop" => {
                 if !self.stop() {
@@ -169,29 +178,35 @@ impl Door {
 
     async fn greet(&self, json: &str, nvim: Neovim<Writer>) {
         let channel = Arc::clone(self.channel.get_or_init(|| Arc::new(Channel::new(nvim))));
-        let (root, model, problem) = match self.prepare(json) {
-            Ok(ready) => {
+        let mut welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": ""});
+        match self.prepare(json) {
+            Ok((ready, commands)) => {
                 let root = Root::find(&ready.cwd).map(|root| root.path().display().to_string()).unwrap_or_default();
-                let model = ready.model.name().to_owned();
+                (welcome["root"], welcome["commands"]) = (json!(root), commands);
+                welcome["model"] = json!(ready.model.name());
                 let _ = self.ready.set(ready);
-                (root, model, None)
             }
-            Err(failure) => (String::new(), String::new(), Some(failure.one_line())),
-        };
-        let welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": root, "model": model, "problem": problem});
+            Err(failure) => welcome["problem"] = json!(failure.one_line()),
+        }
         if let Err(error) = channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await {
             tracing::error!(%error, "the greeting was not answered");
         }
     }
 
-    fn prepare(&self, json: &str) -> Result<Ready, Failure> {
-        let wrong = |error: serde_json::Error| {
-            Failure::new(Kind::Config, format!("the options cannot be read: {error}"), "see :help sextant-options")
+    /// What was greeted with, and which commands are found.
+    fn prepare(&self, json: &str) -> Result<(Ready, Value), Failure> {
+        let options = |why: String| {
+            Failure::new(Kind::Config, format!("the options cannot be read: {why}"), "see :help sextant-options")
         };
+        let wrong = |error: serde_json::Error| options(error.to_string());
         let hello: Hello = serde_json::from_str(json).map_err(wrong)?;
         let config: Config = serde_json::from_value(Value::Object(hello.options.rest)).map_err(wrong)?;
+        let commands = hello.options.commands.into_iter().map(Wish::config).collect::<Result<Vec<_>, _>>();
+        let commands = commands.map_err(options)?;
+        let providers = beside::commands(&commands, &hello.cwd).map_err(options)?;
+        let found = beside::found(&providers, &commands);
         let model = (self.make_model)(&hello.options.model)?;
-        Ok(Ready { model, config, cwd: hello.cwd })
+        Ok((Ready { model, config, commands, cwd: hello.cwd }, found))
     }
 
     fn late(&self, json: &str) {
@@ -292,7 +307,7 @@ impl Door {
     }
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
-    fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
+    pub(super) fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
         let ready =
             self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
         let channel =
@@ -306,16 +321,35 @@ impl Door {
         if let Some(known) = open.iter().find(|known| known.root == root.path()) {
             return Ok(Arc::clone(known));
         }
-        let editor = Arc::new(NvimEditor::new(root.path().to_owned(), Arc::clone(channel)));
+        let commands = beside::commands(&ready.commands, root.path())
+            .map_err(|why| Failure::new(Kind::Config, why, "see :help sextant-options"))?;
+        let editor = NvimEditor::new(root.path().to_owned(), Arc::clone(channel)).with_commands(commands);
+        let editor = Arc::new(editor);
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
         let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
         if let Some(mode) = *self.mode.lock().unwrap_or_else(PoisonError::into_inner) {
             session.set_mode(mode);
         }
+        let running = Arc::clone(&self.running);
+        let idle = move || running.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        tokio::spawn(beside::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
         let new = Arc::new(Open { root: path, editor, session });
         open.push(Arc::clone(&new));
         Ok(new)
+    }
+
+    /// The folder that Neovim was started in.
+    pub(super) fn cwd(&self) -> PathBuf {
+        self.ready.get().map(|ready| ready.cwd.clone()).unwrap_or_default()
+    }
+
+    /// The sessions end with Neovim.
+    async fn close(&self) {
+        let open: Vec<Arc<Open>> = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for open in open {
+            open.session.close().await;
+        }
     }
 
     /// Shows what led to what in the last task, or in the one that runs.
@@ -349,7 +383,7 @@ impl Door {
         running.as_ref().map(CancellationToken::cancel).is_some()
     }
 
-    fn show(&self, event: Event) {
+    pub(super) fn show(&self, event: Event) {
         if let Some(channel) = self.channel.get() {
             channel.event(event);
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use crate::base::deadline::Deadline;
 use crate::base::path;
 use crate::base::text::{Encoding, LineIndex, Range};
+use crate::diagnostics::command::CommandProvider;
+use crate::diagnostics::command::background::Commands;
 use crate::diagnostics::model::{Freshness, Report};
-use crate::diagnostics::syntax;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
@@ -35,11 +36,21 @@ pub struct NvimEditor {
     /// Texts as they were read last, so that an unchanged buffer is not sent again.
     texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
     late: Mutex<Vec<Entry>>,
+    /// Asked beside the editor's clients.
+    pub(super) commands: Commands,
 }
 
 impl NvimEditor {
     pub fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
-        Self { root, channel, texts: Mutex::default(), late: Mutex::default() }
+        let commands = Commands::new(Vec::new());
+        Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands }
+    }
+
+    /// Asks these beside the editor's clients.
+    #[must_use]
+    pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
+        self.commands = Commands::new(commands);
+        self
     }
 
     /// A client answered after its deadline.
@@ -59,7 +70,7 @@ impl NvimEditor {
         path::relative(&self.root, Path::new(absolute)).unwrap_or_else(|| absolute.to_owned())
     }
 
-    fn known(&self, relative: &str) -> Option<(i64, Arc<str>)> {
+    pub(super) fn known(&self, relative: &str) -> Option<(i64, Arc<str>)> {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(relative).cloned()
     }
 
@@ -68,7 +79,7 @@ impl NvimEditor {
         texts.insert(relative.to_owned(), (version, Arc::clone(text)));
     }
 
-    async fn fetch(&self, relative: &str) -> Result<(Facts, Arc<str>), EditorError> {
+    pub(super) async fn fetch(&self, relative: &str) -> Result<(Facts, Arc<str>), EditorError> {
         let known = self.known(relative);
         let params = json!({"path": self.absolute(relative), "known": known.as_ref().map(|(version, _)| version)});
         let facts: Facts = self.channel.call("read", &params, relative, QUICK).await?;
@@ -111,18 +122,11 @@ impl NvimEditor {
         }
     }
 
-    /// Of files that no client of the editor covers, the syntax at least is known.
-    async fn without_client(&self, reports: &[Report], edited: &[String], bystanders: &[String]) -> Vec<Report> {
-        let covered = |path: &&String| reports.iter().any(|report| report.file == **path);
-        let mut alone = Vec::new();
-        for path in edited.iter().chain(bystanders).filter(|path| !covered(path) && syntax::covers(path)) {
-            let start = Instant::now();
-            if let Ok((facts, text)) = self.fetch(path).await {
-                let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-                alone.extend(syntax::report(path, &text, Some(facts.version), elapsed));
-            }
-        }
-        alone
+    /// The loaded files that a client of the editor is attached to, or all of them.
+    async fn buffers(&self, all: bool) -> Vec<String> {
+        let params = json!({"root": self.root.to_string_lossy(), "all": all});
+        let paths: Result<List<String>, _> = self.channel.call("loaded", &params, "buffers", QUICK).await;
+        paths.map(|list| list.0.iter().map(|path| self.relative(path)).collect()).unwrap_or_default()
     }
 
     fn buffer_edit(&self, edit: &FileEdit) -> Result<BufferEdit, EditorError> {
@@ -229,16 +233,13 @@ impl Editor for NvimEditor {
         let mut files: Vec<Value> = edited.iter().map(|path| file(path, false)).collect();
         files.extend(bystanders.iter().map(|path| file(path, true)));
         let params = json!({"files": files, "ms": deadline.left_ms()});
-        let entries: Result<List<Entry>, _> =
-            self.channel.call("settle", &params, "diagnostics", deadline.left()).await;
-        let mut reports = Vec::new();
+        let settled = self.channel.call::<List<Entry>>("settle", &params, "diagnostics", deadline.left());
+        let (entries, mut reports) = futures::join!(settled, self.beside(edited, bystanders, deadline));
         match entries {
             Ok(entries) => {
                 for entry in entries.0 {
                     reports.push(self.report(entry).await);
                 }
-                let alone = self.without_client(&reports, edited, bystanders).await;
-                reports.extend(alone);
             }
             Err(error) => {
                 tracing::warn!(%error, "diagnostics could not be asked for");
@@ -255,13 +256,18 @@ impl Editor for NvimEditor {
         for entry in entries {
             reports.push(self.report(entry).await);
         }
+        reports.extend(self.commands.late());
         reports
     }
 
     async fn loaded(&self) -> Vec<String> {
-        let params = json!({"root": self.root.to_string_lossy()});
-        let paths: Result<List<String>, _> = self.channel.call("loaded", &params, "buffers", QUICK).await;
-        paths.map(|list| list.0.iter().map(|path| self.relative(path)).collect()).unwrap_or_default()
+        let mut loaded = self.buffers(false).await;
+        if self.commands.reach_over_files() {
+            let others = self.buffers(true).await.into_iter().filter(|path| self.commands.reach(path));
+            let others: Vec<String> = others.filter(|path| !loaded.contains(path)).collect();
+            loaded.extend(others);
+        }
+        loaded
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {

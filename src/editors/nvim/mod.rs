@@ -1,11 +1,13 @@
 //! Neovim as an editor: msgpack-RPC over stdio to the Lua layer. Only this folder names nvim-rs.
 
+mod beside;
 pub mod channel;
 mod convert;
 mod door;
 pub mod editor;
 mod handler;
 mod joined;
+mod pages;
 mod torn;
 pub mod wire;
 

@@ -13,6 +13,7 @@ fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLi
         code: code.into(),
         message: message.into(),
         source: "lsp:basedpyright".into(),
+        confidence: String::new(),
     }
 }
 
@@ -106,7 +107,7 @@ fn a_plan_has_one_step_a_symbol_severest_first() {
     let symbols: Vec<_> = reply.steps.iter().map(|step| step.symbols.join(" ")).collect();
     assert_eq!(symbols, ["a.py::f", "a.py"]);
     assert_eq!(reply.steps[0].title, "Apply “Import `Path` from `pathlib`” to a.py::f", "one fix a diagnostic");
-    assert_eq!(reply.steps[0].because, "error reportUndefinedVariable: \"Path\" is not defined");
+    assert_eq!(reply.steps[0].because, "basedpyright reports error reportUndefinedVariable: \"Path\" is not defined");
     assert!(reply.steps[0].expect.contains("error reportUndefinedVariable is no longer reported"));
     assert!(reply.steps[1].title.contains("“Remove unused import”, “Organize imports”"));
     assert!(reply.reason.contains("No fix is offered for 1 diagnostic: error reportReturnType in a.py::g"));

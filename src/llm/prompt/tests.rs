@@ -40,6 +40,7 @@ fn line(severity: &str, code: &str, message: &str) -> DiagnosticLine {
         code: code.into(),
         message: message.into(),
         source: "lsp:basedpyright".into(),
+        confidence: String::new(),
     }
 }
 
@@ -48,6 +49,7 @@ fn task() -> StepInput {
     let symbol = "src/shop/cart.py::Cart::total".to_owned();
     StepInput {
         query: "Fix the type errors in Cart::total and keep its behaviour".into(),
+        memory_tokens: None,
         memory: vec![
             "solution: Import `Decimal` from `decimal` fixed reportUndefinedVariable in src/shop/tax.py::rate".into(),
             "error: edit_file on src/shop/cart.py failed, old_string was not unique".into(),
@@ -162,6 +164,19 @@ fn the_prefix_never_changes_and_the_facts_are_there() {
     assert!(user.contains(SOURCE.trim_end()), "the source is quoted byte for byte");
     assert!(user.contains("read_symbol ok: def total(self"), "an older result is one line");
     assert_eq!(user.matches("price = price * rate").count(), 1, "and only one line");
+}
+
+#[test]
+fn doubt_is_said_and_many_diagnostics_are_summed_up_first() {
+    let mut input = task();
+    input.diagnostics[1].confidence = "medium".into();
+    let user = prompt::step(&input).user;
+    assert!(user.contains("reportUndefinedVariable [basedpyright, confidence medium] "), "{user}");
+    let groups = vec!["a.py::f: 9 errors (undefined name)".to_owned()];
+    let many = PlanInput { diagnostics: input.diagnostics, groups, ..PlanInput::default() };
+    let user = prompt::plan(&many).user;
+    let at = |text: &str| user.find(text).unwrap_or_else(|| panic!("{text}: {user}"));
+    assert!(at("a.py::f: 9 errors") < at("\nDiagnostics:"), "{user}");
 }
 
 #[test]

@@ -9,6 +9,10 @@ use crate::memory::error::Result;
 use crate::memory::forget::{Forget, Forgotten};
 use crate::memory::store;
 
+/// Entries whose beginning is told, and characters of each.
+const SHOWN: usize = 5;
+const BEGINNING: usize = 80;
+
 pub(in crate::memory) fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
@@ -56,13 +60,18 @@ fn entries(conn: &Connection, filter: &Forget, session: Option<i64>, out: &mut F
     let mut question = conn.prepare_cached(sql)?;
     let mut rows = question.query(params)?;
     let mut found: Vec<(i64, Kind, i64)> = Vec::new();
+    let mut shown = Vec::new();
     while let Some(row) = rows.next()? {
         let content = row.get_ref(3)?.as_str().unwrap_or_default();
         if text.is_none_or(|text| holds(content, text)) {
+            if shown.len() < SHOWN && !content.is_empty() {
+                shown.push(content.lines().next().unwrap_or_default().chars().take(BEGINNING).collect());
+            }
             found.push((row.get(0)?, row.get(1)?, row.get(2)?));
         }
     }
     drop(rows);
+    out.shown = shown;
     for (id, kind, session) in found {
         conn.prepare_cached("DELETE FROM entries WHERE id = ?1")?.execute([id])?;
         let sql = "DELETE FROM summaries WHERE session = ?1 AND ?2 BETWEEN first_entry AND last_entry";

@@ -84,6 +84,8 @@ impl Forget {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
     pub entries: BTreeMap<Kind, Vec<EntryId>>,
+    /// The beginnings of the first of them, so that the user sees what went.
+    pub shown: Vec<String>,
     pub summaries: usize,
     /// Their keys.
     pub preferences: Vec<String>,

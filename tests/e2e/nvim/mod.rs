@@ -3,8 +3,10 @@
 mod apply;
 pub mod ask;
 mod buffers;
+mod commands;
 mod durable;
 mod failures;
+mod memory;
 mod modes;
 mod plan;
 mod servers;

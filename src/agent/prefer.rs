@@ -1,0 +1,332 @@
+//! What the user tells memory in so many words: what to keep, what to forget, what is known.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::agent::remember::learn;
+use crate::agent::remember::notes::{has_secret, short};
+use crate::agent::remember::{Remember, now_ms};
+use crate::agent::session::Session;
+use crate::base::failure::{Failure, Kind as FailureKind};
+use crate::memory::entry::Entry;
+use crate::memory::error::MemoryError;
+use crate::memory::forget::{Forget, Forgotten};
+use crate::memory::preferences::Preference;
+use crate::memory::search::Filters;
+
+/// Characters of a preference: it goes into every prompt.
+const LONGEST: usize = 200;
+/// Entries that an answer lists.
+const SHOWN: usize = 10;
+/// Learnings that an answer lists.
+const LEARNINGS: usize = 15;
+/// Characters of the name that is made from a preference's own words.
+const NAME: usize = 48;
+
+/// How a wish to keep, to forget or to be told something begins (English, Spanish).
+const OPENINGS: &[&str] = &[
+    "please",
+    "por favor",
+    "remember that",
+    "remember to",
+    "remember",
+    "recuerda que",
+    "recuerda",
+    "forget that",
+    "forget about",
+    "forget everything about",
+    "forget",
+    "olvida todo sobre",
+    "olvida lo de",
+    "olvida que",
+    "olvida",
+    "what do you know about",
+    "what do you remember about",
+    "qué sabes de",
+    "qué sabes sobre",
+    "qué recuerdas de",
+    "about",
+    "sobre",
+];
+
+/// What stands before the name of a preference.
+const WISHES: &[&str] = &["i prefer", "i like", "i want", "prefiero", "quiero", "my"];
+
+/// Words that name nothing.
+const VAGUE: &str = "that this them those all everything it eso esto esta todo ello lo";
+
+/// The wish without its opening, its quotes and its last point.
+fn bare(text: &str) -> String {
+    let mut text = text.trim();
+    loop {
+        let opening = OPENINGS.iter().find_map(|opening| {
+            let head = text.get(..opening.len())?;
+            let rest = &text[opening.len()..];
+            let whole = rest.is_empty() || rest.starts_with([' ', ',', ':']);
+            (head.to_lowercase() == *opening && whole).then_some(rest)
+        });
+        let Some(rest) = opening else { break };
+        text = rest.trim_start_matches([' ', ',', ':']);
+    }
+    let ends = ['"', '\'', '“', '”', '«', '»', '.', '!', '?', '¿', ' '];
+    text.trim_matches(ends).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `style: short` has a name; anything else is named after its words.
+fn named(text: &str) -> (String, String) {
+    let pair = text.split_once([':', '=']).map(|(key, value)| (key.trim(), value.trim()));
+    match pair {
+        Some((key, value)) if !value.is_empty() && key.split_whitespace().count() <= 4 => {
+            let key = key.to_lowercase();
+            let said = WISHES.iter().find_map(|wish| key.strip_prefix(wish)).map(str::trim_start);
+            match said.unwrap_or(&key) {
+                "" => (own_name(text), text.to_owned()),
+                key => (key.to_owned(), value.to_owned()),
+            }
+        }
+        _ => (own_name(text), text.to_owned()),
+    }
+}
+
+fn own_name(text: &str) -> String {
+    let letters = |c: char| if c.is_alphanumeric() { c } else { ' ' };
+    let name: String = text.to_lowercase().chars().map(letters).collect();
+    name.split_whitespace().collect::<Vec<_>>().join("-").chars().take(NAME).collect()
+}
+
+fn shown(key: &str, value: &str) -> String {
+    if own_name(value) == key { value.to_owned() } else { format!("{key}: {value}") }
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The user's configuration, and over it what was said for this project; a line each.
+pub(crate) fn merged(configured: &[(String, String)], said: &[Preference]) -> Vec<String> {
+    let mut all: Vec<(String, String)> = said.iter().map(|one| (one.key.clone(), text_of(&one.value))).collect();
+    all.reverse();
+    for (key, value) in configured {
+        if !all.iter().any(|(known, _)| known == key) {
+            all.push((key.clone(), value.clone()));
+        }
+    }
+    // What was configured is for every project and comes first.
+    all.reverse();
+    all.iter().map(|(key, value)| shown(key, value)).collect()
+}
+
+fn failure(error: &MemoryError) -> Failure {
+    Failure::new(FailureKind::Internal, error.to_string(), "try again; :help sextant-memory")
+}
+
+fn line_of(entry: &Entry) -> String {
+    format!("- [{}] {}", entry.entry.kind.name(), short(&entry.entry.content, 160))
+}
+
+fn told(what: &str, gone: &Forgotten) -> String {
+    let mut lines = vec![format!("“{what}”: {gone}.")];
+    lines.extend(gone.preferences.iter().map(|key| format!("- preference {key}")));
+    lines.extend(gone.shown.iter().map(|text| format!("- {text}")));
+    let more = gone.entry_count().saturating_sub(gone.shown.len());
+    if more > 0 {
+        lines.push(format!("- and {more} more entries"));
+    }
+    lines.join("\n")
+}
+
+impl Session {
+    /// The preferences of the user's configuration, as text.
+    pub(crate) fn configured_preferences(&self) -> Vec<(String, String)> {
+        self.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
+    }
+
+    /// What the user prefers here, by name: for references of a plan.
+    pub async fn preferences(&self) -> BTreeMap<String, Value> {
+        let mut all: BTreeMap<String, Value> =
+            self.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+        if let Some(remember) = self.remember().await {
+            let project = remember.project;
+            let said = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();
+            all.extend(said.into_iter().map(|one| (one.key, one.value)));
+        }
+        all
+    }
+
+    async fn needs_memory(&self) -> Result<Arc<Remember>, Failure> {
+        self.remember().await.ok_or_else(|| {
+            Failure::user("there is no memory here", "it is turned off (memory.enabled), or its file cannot be made")
+        })
+    }
+
+    /// Keeps what the user prefers, and says what was kept.
+    pub async fn prefer(&self, text: &str) -> Result<String, Failure> {
+        let remember = self.needs_memory().await?;
+        let text = bare(text);
+        if text.is_empty() {
+            return Err(Failure::user("there is nothing to remember in it", "say what, as in “remember that …”"));
+        }
+        if has_secret(&text) {
+            return Err(Failure::user(
+                "this looks like a key or a password; nothing was kept",
+                "memory goes into prompts: keep secrets elsewhere",
+            ));
+        }
+        let (key, value) = named(&short(&text, LONGEST));
+        let project = remember.project;
+        let preference = Preference {
+            key: key.clone(),
+            value: json!(value),
+            project: Some(project.to_owned()),
+            inferred: false,
+            updated: now_ms(),
+        };
+        let kept = remember.run(move |memory| {
+            let former = memory.preferences(Some(project))?.into_iter().find(|one| one.key == preference.key);
+            memory.set_preference(preference)?;
+            Ok(former)
+        });
+        let former = kept.await.map_err(|error| failure(&error))?.map(|one| text_of(&one.value));
+        let instead = former.filter(|former| *former != value).map(|former| format!(", in place of “{former}”"));
+        Ok(format!(
+            "Kept for this project: “{}”{}. It is told to the model with every request here; “forget {}” deletes it.",
+            shown(&key, &value),
+            instead.unwrap_or_default(),
+            value
+        ))
+    }
+
+    /// Deletes whatever holds these words, and says what that was.
+    pub async fn forget(&self, text: &str) -> Result<String, Failure> {
+        let remember = self.needs_memory().await?;
+        let what = bare(text);
+        // A short word stands inside of many others, and a pronoun for something that is not said here.
+        if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
+            return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
+        }
+        let words = what.clone();
+        let gone = remember
+            .run(move |memory| {
+                // A preference may be called by its name, or by words that are not side by side in it.
+                let gone = memory.forget(&Forget::text(words.as_str()))?;
+                if gone.is_empty() && own_name(&words) != words {
+                    return memory.forget(&Forget::text(own_name(&words)));
+                }
+                Ok(gone)
+            })
+            .await
+            .map_err(|error| failure(&error))?;
+        let lower = what.to_lowercase();
+        let configured = self.configured_preferences();
+        let left = configured.iter().filter(|(key, value)| format!("{key} {value}").to_lowercase().contains(&lower));
+        let mut answer = told(&what, &gone);
+        for (key, value) in left {
+            answer.push_str(&format!("\nYour configuration still has preferences.{key} = “{value}”; change it there."));
+        }
+        Ok(answer)
+    }
+
+    /// What is known about something.
+    pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {
+        let remember = self.needs_memory().await?;
+        let (what, project) = (bare(text), remember.project);
+        let words = what.clone();
+        let found = remember
+            .run(move |memory| {
+                let hits = memory.search(&words, &Filters::default(), SHOWN)?;
+                Ok((hits, memory.preferences(Some(project))?, memory.all_learnings(Some(project), usize::MAX)?))
+            })
+            .await;
+        let (hits, said, learned) = found.map_err(|error| failure(&error))?;
+        let lower = what.to_lowercase();
+        let about = |line: &String| line.to_lowercase().contains(&lower);
+        let mut lines: Vec<String> = merged(&self.configured_preferences(), &said)
+            .into_iter()
+            .filter(about)
+            .map(|line| format!("- prefers {line}"))
+            .collect();
+        lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
+        lines.extend(hits.iter().map(|hit| line_of(&hit.entry)));
+        Ok(match lines.is_empty() {
+            true => format!("Nothing is known about “{what}”."),
+            false => format!("Known about “{what}”:\n{}", lines.join("\n")),
+        })
+    }
+
+    /// All that is known, in short, as Markdown.
+    pub async fn learned(&self) -> Result<String, Failure> {
+        let remember = self.needs_memory().await?;
+        let known = Arc::clone(&remember);
+        let all = remember
+            .run(move |memory| {
+                let project = Some(known.project);
+                let entries = memory.history(&known.session, &[], SHOWN)?;
+                let used = memory.used_files(300)?;
+                let facts = memory.project_facts(known.project)?;
+                let learned = memory.all_learnings(project, LEARNINGS)?;
+                Ok((memory.preferences(project)?, learned, facts, used, entries, memory.entry_count()?))
+            })
+            .await;
+        let (said, learned, facts, used, entries, count) = all.map_err(|error| failure(&error))?;
+        let mut out = vec!["# What is remembered here".to_owned()];
+        let mut part = |title: &str, lines: Vec<String>| {
+            out.push(format!("\n## {title}\n"));
+            out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
+        };
+        let preferences = merged(&self.configured_preferences(), &said);
+        part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
+        part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
+        let mut project = Vec::new();
+        if facts.files > 0 {
+            project.push(format!("- {} files, {} symbols", facts.files, facts.symbols));
+        }
+        if !used.is_empty() {
+            project.push(format!("- worked on most: {}", used.iter().take(5).cloned().collect::<Vec<_>>().join(", ")));
+        }
+        project.extend(facts.commands.iter().map(|one| format!("- `{}` ({})", one.command, one.found_in)));
+        part("Project", project);
+        part(&format!("Last entries (of {count})"), entries.iter().rev().map(line_of).collect());
+        out.push("\n“forget …” deletes what holds these words, from the file as well.".to_owned());
+        Ok(out.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_is_read_without_its_opening() {
+        for (text, wanted) in [
+            ("remember that I prefer short answers.", "I prefer short answers"),
+            ("Recuerda que prefiero respuestas cortas", "prefiero respuestas cortas"),
+            ("forget everything about “b.py”", "b.py"),
+            ("please, remember: style = short", "style = short"),
+            ("Olvida lo de Cart", "Cart"),
+            ("I prefer tabs", "I prefer tabs"),
+            ("forgetful code", "forgetful code"),
+            ("forget", ""),
+        ] {
+            assert_eq!(bare(text), wanted);
+        }
+    }
+
+    #[test]
+    fn a_preference_has_a_name_of_its_own_or_its_words() {
+        assert_eq!(named("Style: short"), ("style".into(), "short".into()));
+        assert_eq!(named("I prefer detail: brief"), ("detail".into(), "brief".into()));
+        assert_eq!(named("prefiero: tabs").1, "prefiero: tabs");
+        let (key, value) = named("I prefer f-strings");
+        assert_eq!((key.as_str(), shown(&key, &value).as_str()), ("i-prefer-f-strings", "I prefer f-strings"));
+        assert_eq!(shown("style", "short"), "style: short");
+    }
+
+    #[test]
+    fn what_was_said_here_outweighs_the_configuration() {
+        let said = Preference { key: "style".into(), value: json!("long"), project: None, inferred: false, updated: 1 };
+        let configured = [("style".to_owned(), "short".to_owned()), ("tests".to_owned(), "pytest".to_owned())];
+        assert_eq!(merged(&configured, &[said]), ["tests: pytest", "style: long"]);
+    }
+}

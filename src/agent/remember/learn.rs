@@ -1,0 +1,233 @@
+//! What counts as a kind of task, what is learned of it, and which fixes the user does not want to see again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::agent::remember::notes::{Approach, short};
+use crate::agent::remember::now_ms;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::verdict::Found;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::llm::ask::{self, Ask};
+use crate::llm::step::FixOffer;
+use crate::memory::entry::{Kind, Mode, NewEntry};
+use crate::memory::error::Result;
+use crate::memory::learnings::{Experience, Learning};
+use crate::memory::store::Memory;
+use crate::memory::trace::{Event, TraceRecord};
+
+/// Failures after which a fix is not offered again, unless more than half of its uses were good.
+const REJECTIONS: u32 = 2;
+/// Words of a kind of task.
+const WORDS: usize = 4;
+/// Approaches of one task that a later word of the user is about.
+const APPROACHES: usize = 100;
+/// Words that say nothing of what is to be done (English, Spanish, German).
+const FILLERS: &str = "a an the this that these those in of on to for at from with please file function method class and \
+    el la los las este esta esto un una de del en por favor archivo fichero función y \
+    der die das dieser diese dieses ein eine im bitte datei funktion und";
+
+/// `fix reportX` for a repair of what is reported, else the first telling words of the request.
+pub(crate) fn kind(request: &str, codes: &[String]) -> String {
+    if let (Ask::Repair, Some(code)) = (ask::classify(request), codes.first()) {
+        return format!("fix {code}");
+    }
+    words(request)
+}
+
+/// The kind of a task that is planned.
+pub(crate) fn plan_kind(request: &str) -> String {
+    format!("plan {}", words(request))
+}
+
+fn words(request: &str) -> String {
+    let telling = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        // Names of files and symbols are of one task and not of its kind.
+        let name = word.contains(['.', '/', ':', '_', '(']) || word.chars().skip(1).any(char::is_uppercase);
+        let lower = word.to_lowercase();
+        let plain = !name && !lower.is_empty() && !lower.chars().any(|c| c.is_ascii_digit());
+        (plain && !FILLERS.split_whitespace().any(|filler| filler == lower)).then_some(lower)
+    };
+    let words: Vec<String> = request.split_whitespace().filter_map(telling).take(WORDS).collect();
+    if words.is_empty() { "work".to_owned() } else { words.join(" ") }
+}
+
+/// As a prompt and a reader see it.
+pub(crate) fn line(learning: &Learning) -> String {
+    let Learning { task, approach, successes, failures, note, .. } = learning;
+    let all = successes + failures;
+    let note = if note.is_empty() { String::new() } else { format!(": {}", short(note, 80)) };
+    if is_rejected(learning) {
+        format!("for {task} avoid “{approach}”, bad {failures} of {all} times{note}")
+    } else {
+        format!("for {task}: “{approach}” good {successes} of {all} times{note}")
+    }
+}
+
+fn is_rejected(learning: &Learning) -> bool {
+    learning.failures >= REJECTIONS && learning.reliability() < 0.5
+}
+
+pub(crate) fn experience(approach: &Approach, project: &str) -> Experience {
+    Experience {
+        task: approach.kind.clone(),
+        approach: approach.approach.clone(),
+        project: Some(project.to_owned()),
+        success: approach.success,
+        note: approach.note.clone(),
+        timestamp: now_ms(),
+    }
+}
+
+/// The record by which a later word of the user finds what a task did.
+pub(crate) fn record(session: &str, task: &str, approach: &Approach) -> TraceRecord {
+    TraceRecord {
+        session: session.to_owned(),
+        task: task.to_owned(),
+        step: 0,
+        event: Event::Decision,
+        subject: approach.approach.clone(),
+        reason: approach.kind.clone(),
+        detail: serde_json::Value::Null,
+        timestamp: now_ms(),
+    }
+}
+
+/// What is known against fixes, by code and title.
+fn against(memory: &Memory, codes: &BTreeSet<String>, project: &str) -> Result<BTreeMap<(String, String), Learning>> {
+    let mut out = BTreeMap::new();
+    for code in codes {
+        for learning in memory.learnings(&format!("fix {code}"), Some(project), usize::MAX)? {
+            if is_rejected(&learning) {
+                out.insert((code.clone(), learning.approach.clone()), learning);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Leaves out what speaks against itself, where the same diagnostic has another fix; says so of each.
+fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (Vec<FixOffer>, Vec<Trace>) {
+    let mut kept = Vec::with_capacity(fixes.len());
+    let mut entries = Vec::new();
+    for fix in fixes {
+        let Some(why) = against(fix) else {
+            kept.push(fix.clone());
+            continue;
+        };
+        let other = fixes.iter().any(|other| other.diagnostic == fix.diagnostic && against(other).is_none());
+        let (effect, end) =
+            if other { (Effect::SetAside, "another one is offered") } else { (Effect::Kept, "it is the only one") };
+        let about = format!("the fix “{}” in {}", fix.title, fix.symbol);
+        entries.push(Trace::new(effect, about, "learned", format!("{why}; {end}")));
+        if !other {
+            kept.push(fix.clone());
+        }
+    }
+    (kept, entries)
+}
+
+impl Session {
+    /// Leaves out the fixes that proved bad here twice, where another is offered for the same diagnostic.
+    pub(crate) async fn trusted(&self, task: &Task, found: &[Found], fixes: Vec<FixOffer>) -> Vec<FixOffer> {
+        let code = |fix: &FixOffer| found.get(fix.diagnostic?)?.diagnostic.code.clone();
+        let codes: BTreeSet<String> = fixes.iter().filter_map(&code).collect();
+        let Some(remember) = self.remember().await.filter(|_| !codes.is_empty()) else { return fixes };
+        let project = remember.project;
+        let bad = match remember.run(move |memory| against(memory, &codes, project)).await {
+            Ok(bad) => bad,
+            Err(error) => {
+                tracing::warn!(%error, "nothing is known of the offered fixes");
+                return fixes;
+            }
+        };
+        let proved = |fix: &FixOffer| Some(line(bad.get(&(code(fix)?, fix.title.clone()))?));
+        let (kept, entries) = sift(&fixes, &proved);
+        for entry in entries {
+            task.trace.push(task.step.max(1), entry);
+        }
+        kept
+    }
+
+    /// The user took a task back, or brought it back again: what it did counts as bad, or as good.
+    pub(crate) async fn feedback(&self, task: &str, mode: Mode, request: &str, undone: bool, reason: &str) {
+        let Some(remember) = self.remember().await else { return };
+        let (task, reason) = (task.to_owned(), short(reason, 160));
+        let what = if undone { "undid" } else { "brought back" };
+        let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        let content = format!("The user {what} “{}”{why}.", short(request, 100));
+        let known = std::sync::Arc::clone(&remember);
+        let kept = remember
+            .run(move |memory| {
+                let records = memory.trace(&known.session, Some(&task), APPROACHES)?;
+                let decisions = records.iter().filter(|record| record.event == Event::Decision);
+                for TraceRecord { reason: kind, subject, .. } in decisions {
+                    let note = match (undone, reason.is_empty()) {
+                        (true, true) => "undone by the user".to_owned(),
+                        (true, false) => format!("undone by the user: {reason}"),
+                        (false, _) => String::new(),
+                    };
+                    let (kind, approach) = (kind.clone(), subject.clone());
+                    let experience = experience(&Approach { kind, approach, success: !undone, note }, known.project);
+                    if undone { memory.unlearn(experience)? } else { memory.learn(experience)? }
+                }
+                memory.append(NewEntry::new(known.session.clone(), mode, Kind::UserFeedback, content, now_ms()))?;
+                Ok(())
+            })
+            .await;
+        if let Err(error) = kept {
+            tracing::warn!(%error, "what the user took back could not be kept");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_the_code_or_the_telling_words() {
+        let codes = ["reportAttributeAccessIssue".to_owned()];
+        assert_eq!(kind("fix the error in Cart::total", &codes), "fix reportAttributeAccessIssue");
+        assert_eq!(kind("arregla esto", &codes), "fix reportAttributeAccessIssue");
+        assert_eq!(kind("rename total to sum_all in shop/cart.py", &codes), "rename total");
+        assert_eq!(kind("", &[]), "work");
+        assert_eq!(plan_kind("make this file type-clean"), "plan make type-clean");
+        assert_eq!(plan_kind("Haz que cart.py pase los tests, por favor"), "plan haz que pase tests");
+    }
+
+    #[test]
+    fn a_bad_fix_is_left_out_only_beside_another_of_the_same_diagnostic() {
+        let fix = |id: &str, title: &str, diagnostic| FixOffer {
+            id: id.into(),
+            title: title.into(),
+            symbol: "a.py::f".into(),
+            diagnostic: Some(diagnostic),
+            preferred: false,
+            changes: Vec::new(),
+        };
+        let fixes = [fix("1", "bad", 0), fix("2", "good", 0), fix("3", "bad", 1), fix("4", "other", 2)];
+        let (kept, entries) = sift(&fixes, &|fix| (fix.title == "bad").then(|| "bad 2 of 2 times".to_owned()));
+        assert_eq!(kept.iter().map(|fix| fix.id.as_str()).collect::<Vec<_>>(), ["2", "3", "4"]);
+        let said: Vec<(Effect, &str)> = entries.iter().map(|entry| (entry.effect, entry.reason.as_str())).collect();
+        assert_eq!(said[0], (Effect::SetAside, "bad 2 of 2 times; another one is offered"));
+        assert_eq!(said[1], (Effect::Kept, "bad 2 of 2 times; it is the only one"));
+    }
+
+    #[test]
+    fn two_failures_are_a_rejection_unless_it_mostly_works() {
+        let learning = |successes, failures| Learning {
+            task: "fix X".into(),
+            approach: "Do it".into(),
+            project: None,
+            successes,
+            failures,
+            note: "undone by the user".into(),
+            last_used: 1,
+        };
+        assert!(!is_rejected(&learning(0, 1)) && is_rejected(&learning(0, 2)) && !is_rejected(&learning(5, 2)));
+        assert_eq!(line(&learning(0, 2)), "for fix X avoid “Do it”, bad 2 of 2 times: undone by the user");
+        assert_eq!(line(&learning(2, 0)), "for fix X: “Do it” good 2 of 2 times: undone by the user");
+    }
+}

@@ -1,0 +1,55 @@
+//! `sextant stats`: how the runs in a workspace went, from its own record. Nothing is started and nothing made.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::agent::remember::statistics;
+use crate::base::failure::{Failure, Kind};
+use crate::cli::headless;
+use crate::workspace::root::Root;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Workspace folder [default: the project around the current folder]
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// Print the figures as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    match text(arguments) {
+        Ok(text) => {
+            headless::line(&text);
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            headless::fail(&failure, arguments.json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn text(arguments: &Arguments) -> Result<String, Failure> {
+    let root = match &arguments.folder {
+        Some(folder) => Root::new(folder)?,
+        None => {
+            let here = std::env::current_dir().map_err(|error| {
+                Failure::user(format!("the current folder cannot be read: {error}"), "name one with --folder")
+            })?;
+            Root::find(&here)?
+        }
+    };
+    let Some(stats) = statistics::of_folder(root.path())? else {
+        let message = format!("nothing was recorded in {} yet", root.path().display());
+        return Err(Failure::user(message, "`sextant ask` or :AgentAsk does something there"));
+    };
+    if arguments.json {
+        serde_json::to_string(&stats).map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
+    } else {
+        Ok(statistics::report(&stats))
+    }
+}

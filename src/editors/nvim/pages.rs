@@ -1,0 +1,49 @@
+//! What is shown to be read without a task: the statistics of a workspace, and what is remembered of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::editor::event::Event;
+use crate::editors::nvim::door::Door;
+use crate::editors::nvim::wire::Place;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Page {
+    Statistics,
+    Memory,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Given {
+    place: Place,
+}
+
+impl Door {
+    /// Works it out beside a running task, of the workspace of the current file, or else of Neovim's folder.
+    pub(super) fn page(self: &Arc<Self>, json: &str, page: Page) {
+        let Given { place } = serde_json::from_str(json).unwrap_or_default();
+        let file = !place.path.is_empty() && place.buftype.is_empty();
+        let open = if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
+        let door = Arc::clone(self);
+        tokio::spawn(async move {
+            let answer = match open {
+                Ok(open) => match page {
+                    Page::Statistics => open.session.statistics().await,
+                    Page::Memory => open.session.learned().await,
+                },
+                Err(failure) => Err(failure),
+            };
+            let name = match page {
+                Page::Statistics => "statistics",
+                Page::Memory => "memory",
+            };
+            door.show(match answer {
+                Ok(markdown) => Event::Page { name: name.to_owned(), markdown },
+                Err(failure) => Event::Failed { failure },
+            });
+        });
+    }
+}

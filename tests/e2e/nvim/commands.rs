@@ -1,0 +1,116 @@
+//! Commands beside Neovim's clients: in the same answer, honest of unsaved texts, told late when they are slow.
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::ModelServer;
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::servers::tool;
+
+/// `setup()` with these commands, and quick to give up waiting.
+fn with(server: &ModelServer, commands: &Value, more: &str) -> String {
+    let commands = commands.to_string();
+    format!(
+        "vim.tbl_deep_extend('force', {}, {{ commands = vim.json.decode([==[{commands}]==]), {more} }})",
+        options(server)
+    )
+}
+
+/// Reports each line with `bad` in it, as fast as it is let: from its second run on it waits for the file `go`.
+fn lint(project: &Project) -> Value {
+    let gate = project.beside("gate");
+    let script = format!(
+        "if [ -e '{0}/ran' ]; then while [ ! -e '{0}/go' ]; do sleep 0.02; done; fi; touch '{0}/ran'; \
+         awk '/bad/ {{ print FILENAME \":\" FNR \": bad word\" }}' \"$1\"",
+        gate.display()
+    );
+    json!({
+        "name": "lint",
+        "command": ["/bin/sh", "-c", script, "lint", "{file}"],
+        "format": {"regex": ["^(?P<file>[^:]+):(?P<line>\\d+): (?P<message>.*)$"]},
+    })
+}
+
+fn edit(new: &str) -> ModelReply {
+    step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": new}), false)
+}
+
+type ModelReply = crate::support::model_server::Reply;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ruff_as_a_command_agrees_with_a_server_and_is_shown_with_it_once() {
+    let project = Project::new(&[("a.py", "def f() -> str:\n    return gone\n")]);
+    let change = json!({"path": "a.py", "old_string": "return gone", "new_string": "return gone + missing"});
+    let server = ModelServer::start([step("edit_file", change, false)]).await;
+    let mut nvim = Nvim::start(&project, &with(&server, &json!(["ruff"]), ""), &["basedpyright"]).await;
+    let folder = tool("ruff").parent().expect("a folder").display().to_string();
+    nvim.lua::<bool>(&format!("vim.env.PATH = '{folder}:' .. vim.env.PATH return true")).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk add a name").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("1 new diagnostics, 0 fixed, 1 unchanged"), "{summary}");
+    let list = nvim.quickfix().await;
+    assert_eq!(list.len(), 2, "{list:#?}");
+    assert!(list[1].starts_with("a.py:2: E: f: ") && list[1].contains("missing"), "{list:#?}");
+    assert!(list[1].ends_with("(basedpyright and ruff, confidence high)"), "{list:#?}");
+    nvim.command("checkhealth sextant").await;
+    let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
+    let health = lines.join("\n");
+    assert!(health.contains(&format!("command ruff: {folder}/ruff")), "{health}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_command_is_told_late_and_amends_the_list() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let server = ModelServer::start([edit("bad = 1\n    return bad")]).await;
+    let quick = "diagnostics = { timeout_ms = 300 }";
+    let mut nvim = Nvim::start(&project, &with(&server, &json!([lint(&project)]), quick), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk break it").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("0 new diagnostics so far") && summary.contains("tool:lint (a.py)"), "{summary}");
+    std::fs::write(project.beside("gate").join("go"), "").expect("a signal");
+    let amended = "return (vim.wait(60000, function() return #vim.fn.getqflist() == 2 end, 10))";
+    assert!(nvim.lua::<bool>(amended).await, "{}", nvim.answer().await);
+    let list = nvim.quickfix().await;
+    assert!(list[1].ends_with("a.py:2: W: f: bad word") && list[2].ends_with("a.py:3: W: f: bad word"), "{list:#?}");
+    let told = nvim.answer().await.matches("a late answer came: 2 new diagnostics in all").count();
+    assert_eq!(told, 1, "{}", nvim.answer().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_an_unsaved_text_a_command_says_nothing_and_why() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let server = ModelServer::start([edit("return bad")]).await;
+    let never = "save = 'never'";
+    let mut nvim = Nvim::start(&project, &with(&server, &json!([lint(&project)]), never), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk break it").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("tool:lint (a.py, not available: it checks saved files only"), "{summary}");
+    assert!(summary.contains("0 new diagnostics so far"), "{summary}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_command_is_one_message() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    for (commands, expected) in [
+        (json!(["rm"]), "no command is known by the name rm; there are ruff, mypy, pytest, cargo"),
+        (json!([{"name": "x", "command": ["./x"], "format": "sarif"}]), "its program is a relative path"),
+        (json!([3]), "option `commands[1]` must be a name or a table"),
+        (json!({"name": "x"}), "option `commands` must be a list"),
+    ] {
+        let options = format!("{{ commands = vim.json.decode([==[{commands}]==]) }}");
+        let mut nvim = Nvim::start(&project, &options, &[]).await;
+        nvim.edit("a.py").await;
+        nvim.command("AgentAsk fix this").await;
+        let message = nvim.wait("message").await;
+        assert!(message["text"].as_str().is_some_and(|text| text.contains(expected)), "{message}");
+    }
+    let options = "{ commands = { { name = 'own', command = { 'nowhere-to-be-found' }, format = 'sarif' } } }";
+    let nvim = Nvim::start(&project, options, &[]).await;
+    nvim.command("checkhealth sextant").await;
+    let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
+    assert!(lines.iter().any(|line| line.contains("command own is not installed")), "{lines:#?}");
+}

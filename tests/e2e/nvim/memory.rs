@@ -1,0 +1,46 @@
+//! `:AgentStats` and `:AgentMemory`: windows of ours, and the undo that memory hears of.
+
+use serde_json::json;
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::ModelServer;
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+/// Waits for the window, reads and closes it.
+async fn page(nvim: &Nvim, name: &str) -> String {
+    let shown = format!(
+        "return (vim.wait(60000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://{name}' end, 10))"
+    );
+    assert!(nvim.lua::<bool>(&shown).await, "the window of {name} is entered");
+    let text = nvim.text().await;
+    nvim.command("normal q").await;
+    assert!(nvim.lua::<bool>(&format!("return vim.fn.bufwinid('sextant://{name}') == -1")).await);
+    text
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_done_and_undone_is_shown_with_its_figures() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"});
+    let server = ModelServer::start([step("edit_file", edit, false)]).await;
+    let with = options(&server).replacen('{', "{ preferences = { style = 'short' }, ", 1);
+    let mut nvim = Nvim::start(&project, &with, &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentStats").await;
+    let before = page(&nvim, "statistics").await;
+    assert!(before.contains("- simple: success > 90 %: not measured"), "{before}");
+    nvim.command("AgentAsk raise the number").await;
+    nvim.finished().await;
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    nvim.command("AgentStats").await;
+    let after = page(&nvim, "statistics").await;
+    assert!(after.contains("- simple: success > 90 %: met (100 %)"), "{after}");
+    nvim.command("AgentMemory").await;
+    let kept = page(&nvim, "memory").await;
+    assert!(kept.contains("- style: short"), "{kept}");
+    assert!(kept.contains("[user_feedback] The user undid “raise the number”."), "{kept}");
+    assert!(kept.contains("for raise number: “edit_file” good 0 of 1 times: undone by the user"), "{kept}");
+    assert!(kept.contains("- worked on most: a.py"), "{kept}");
+}
