@@ -242,19 +242,6 @@ impl Door {
         }
     }
 
-    fn start_current(
-        self: &Arc<Self>,
-        otherwise: &str,
-        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
-    ) {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match current {
-            Some(open) => self.spawn(move |cancel| run(Arc::clone(&open.session), cancel)),
-            None => self
-                .show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
-        }
-    }
-
     /// Runs one task, unless one runs already. A panic in it is told like any other failure.
     fn spawn(self: &Arc<Self>, run: impl FnOnce(CancellationToken) -> Running + Send + 'static) {
         let cancel = CancellationToken::new();

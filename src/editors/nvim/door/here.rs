@@ -1,4 +1,4 @@
-//! Commands about what outlives a process: their workspace is known without a command before them.
+//! Commands that name no place: which workspace they are about.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -13,6 +13,20 @@ use crate::editors::nvim::door::{Door, Open, Running};
 use crate::editors::nvim::wire::Place;
 
 impl Door {
+    /// Runs a task in the workspace of the last command; where there was none, says `otherwise`.
+    pub(super) fn start_current(
+        self: &Arc<Self>,
+        otherwise: &str,
+        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
+    ) {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match current {
+            Some(open) => self.spawn(move |cancel| run(Arc::clone(&open.session), cancel)),
+            None => self
+                .show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
+        }
+    }
+
     /// Runs a task in the workspace of the last command, or else where the user stands.
     pub(super) fn start_here(
         self: &Arc<Self>,
