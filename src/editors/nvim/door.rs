@@ -351,19 +351,6 @@ impl Door {
         });
     }
 
-    fn set_mode(&self, json: &str) {
-        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        match serde_json::from_value::<PlanMode>(given["mode"].clone()) {
-            Ok(mode) => {
-                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Some(mode);
-                for open in self.open.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                    open.session.set_mode(mode);
-                }
-            }
-            Err(error) => tracing::warn!(%error, "a mode that is none was dropped"),
-        }
-    }
-
     /// Stops the running task; false when none runs.
     fn stop(&self) -> bool {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

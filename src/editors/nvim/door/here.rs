@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::config::PlanMode;
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
@@ -54,5 +55,19 @@ impl Door {
             return self.open(&ready.cwd.join("."));
         }
         self.open(Path::new(&place.path))
+    }
+
+    /// How plans are carried out from now on, in every workspace.
+    pub(super) fn set_mode(&self, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        match serde_json::from_value::<PlanMode>(given["mode"].clone()) {
+            Ok(mode) => {
+                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Some(mode);
+                for open in self.open.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                    open.session.set_mode(mode);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a mode that is none was dropped"),
+        }
     }
 }
