@@ -7,7 +7,7 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test bench soundness fmt tools
+.PHONY: help demo test bench soundness kill fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -30,6 +30,10 @@ soundness: tools ## Hold the diagnostics of N random edits against the truth, wi
 	@$(PYTHON) tests/tools.py soundness
 	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin \
 		$(CARGO) bench --locked --bench soundness
+
+kill: tools ## Kill N planner runs at random moments: every file whole, resume finishes, undo restores (N=200)
+	$(CARGO) build --locked
+	$(PYTHON) tests/kill/run.py -n $(or $(N),200)
 
 fmt: tools ## Lay out the Rust and Lua files
 	$(CARGO) fmt

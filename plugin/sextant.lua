@@ -38,11 +38,15 @@ command(
 command('AgentStats', 'stats', { nargs = 0, desc = 'Show how the runs in this workspace went, by mode' })
 command('AgentMemory', 'memory', { nargs = 0, desc = 'Show what Sextant remembers of this workspace' })
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
-command(
-  'AgentUndo',
-  'undo',
-  { nargs = 0, desc = 'Take back everything that the last task changed; again to bring it back' }
-)
+command('AgentUndo', 'undo', {
+  nargs = '?',
+  bang = true,
+  desc = 'Take back what the last task changed, or a step or symbol of it; again to bring it back',
+  complete = function(lead)
+    return require('sextant.undo').complete(lead)
+  end,
+})
+command('AgentResume', 'resume', { nargs = 0, desc = 'Go on with the last task that was stopped or interrupted' })
 command(
   'AgentAnswer',
   'answer',

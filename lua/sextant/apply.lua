@@ -1,4 +1,5 @@
 --- Carries out edits on buffers: all preconditions first, then every hunk in one go, then the saves.
+local backup = require('sextant.backup')
 local buffers = require('sextant.buffers')
 local marks = require('sextant.marks')
 
@@ -62,7 +63,9 @@ local function write(buf, path)
   -- A last line without its end is the file's own; only an edit may add one.
   vim.bo[buf].fixendofline = false
   local ok, err = pcall(api.nvim_buf_call, buf, function()
-    vim.cmd('silent lockmarks write')
+    backup.around(function()
+      vim.cmd('silent lockmarks write')
+    end)
   end)
   vim.bo[buf].fixendofline = fix
   if not ok then

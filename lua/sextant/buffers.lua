@@ -165,6 +165,20 @@ function M.read(params, reply)
   end)
 end
 
+--- Reads files again that were cut off on disk and are whole now. A plain reload would keep the line ends that were
+--- guessed from what was left of them.
+function M.reread(params, reply)
+  for _, path in ipairs(params.paths) do
+    local buf = M.find(path)
+    if buf and not vim.bo[buf].modified then
+      pcall(api.nvim_buf_call, buf, function()
+        vim.cmd('silent lockmarks edit')
+      end)
+    end
+  end
+  reply(nil, true)
+end
+
 --- Every loaded file inside the root that a language server is attached to; with `all`, whether one is or not.
 function M.loaded(params, reply)
   local paths = {}

@@ -68,8 +68,16 @@ function M.trace()
   needs_process('trace')
 end
 
-function M.undo()
-  needs_process('undo')
+-- What outlives the process starts one, in the workspace of the last command or of this buffer.
+function M.undo(args)
+  args.range = 0
+  require('sextant.rpc').send('undo', { target = text_of(args), partial = args.bang, place = where(args) })
+end
+
+function M.resume(args)
+  args.range = 0
+  require('sextant.plan').expect()
+  require('sextant.rpc').send('resume', { place = where(args) })
 end
 
 local MODES = { 'planner', 'supervised' }

@@ -47,6 +47,8 @@ M.defaults = {
   memory = {
     enabled = true,
     session = 'main',
+    -- Megabytes that the states to go back to may take.
+    checkpoints_mb = 256,
   },
   -- What you prefer in every project, by name: `{ style = 'short functions' }`.
   preferences = {},

@@ -99,6 +99,13 @@ function M.open(request)
   open_window(true)
 end
 
+local expected = false
+
+--- The user has asked to go on with what may be a plan: its window opens when it comes.
+function M.expect()
+  expected = true
+end
+
 --- Shows the last plan again.
 ---@return boolean shown
 function M.reopen()
@@ -113,6 +120,10 @@ end
 function M.update(markdown, phase)
   last_note, question = nil, nil
   M.markdown = markdown
+  if expected then
+    expected = false
+    open_window(true)
+  end
   local cursor = win and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win) or nil
   set(vim.split(vim.trim(markdown), '\n', { plain = true }))
   if win and api.nvim_win_is_valid(win) then

@@ -223,6 +223,7 @@ end
 local handlers = {
   read = { 'sextant.buffers', 'read' },
   apply = { 'sextant.apply', 'apply' },
+  reread = { 'sextant.buffers', 'reread' },
   loaded = { 'sextant.buffers', 'loaded' },
   marks = { 'sextant.buffers', 'marks' },
   restore_marks = { 'sextant.buffers', 'restore_marks' },

@@ -142,6 +142,7 @@ end
 local renderers = {
   started = function(event)
     task = {}
+    require('sextant.undo').started()
     M.status = 'running'
     emit('SextantStarted', event)
   end,
@@ -168,7 +169,21 @@ local renderers = {
   acted = function(event)
     line((event.ok and '   ' or '   ✗ ') .. event.text:gsub('\n', '\n   '))
   end,
+  interrupted = function(event)
+    local how_far = event.of > 0 and (', %d of %d steps done'):format(event.done, event.of) or ''
+    local text = ('a task was interrupted: “%s”%s. :AgentResume goes on, :AgentUndo takes it back'):format(
+      event.request,
+      how_far
+    )
+    for _, note in ipairs(event.notes) do
+      line('… ' .. note)
+    end
+    line('… ' .. text)
+    require('sextant.rpc').say(text)
+    emit('SextantInterrupted', event)
+  end,
   edited = function(event)
+    require('sextant.undo').touched(event.symbols)
     emit('SextantEdited', event)
   end,
   plan = function(event)

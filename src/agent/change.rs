@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use crate::agent::journal::{Checkpoint, FileChange};
+use crate::agent::journal::{Checkpoint, FileChange, Kind};
 use crate::agent::ledger::{Key, Ledger, Snaps};
+use crate::agent::mode::Mode;
 use crate::agent::scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -89,15 +90,24 @@ impl Session {
         self.remember_created(task, &wanted, &mut before);
         let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
         let renamed = task.scope.follow(&wanted);
-        let mut files = self.files_before(&wanted).await;
+        let files = self.files_before(&wanted).await;
+        let mut checkpoint = self.checkpoint(task, files, &symbols);
         let edits: Vec<FileEdit> = wanted.into_iter().map(Wanted::into_edit).collect();
         // From here until the journal has it, a stop waits.
         let whole = self.whole.begin();
-        let applied = self.editor.apply(&edits, self.config.save).await?;
+        self.open_change(&task.id, &mut checkpoint, &[]).await;
+        let applied = match self.editor.apply(&edits, self.config.save).await {
+            Ok(applied) => applied,
+            Err(error) => {
+                self.drop_change(&checkpoint, &error).await;
+                return Err(error.into());
+            }
+        };
         task.scope = renamed;
-        self.record(task, &mut files, &applied, &symbols).await;
-        let checkpoint = self.next_checkpoint();
-        task.journal.checkpoints.push(Checkpoint { id: checkpoint.clone(), files });
+        self.record(task, &mut checkpoint.files, &applied, &symbols).await;
+        self.close_change(&checkpoint, &[]).await;
+        let id = checkpoint.id.clone();
+        task.journal.checkpoints.push(checkpoint);
         drop(whole);
         let verdict = match when {
             _ if !checked => Verdict::without(Status::Off),
@@ -112,7 +122,7 @@ impl Session {
             }
         };
         task.remember_start(&before);
-        Ok(Changed { checkpoint, applied, symbols, verdict, before })
+        Ok(Changed { checkpoint: id, applied, symbols, verdict, before })
     }
 
     /// Settles a burst of edits whose answers were deferred; `None` where there is none.
@@ -153,11 +163,18 @@ impl Session {
                 Wanted::Change { document, .. } => Some(document.text.clone()),
                 Wanted::Create { .. } => None,
             };
+            let after = Self::intended(want);
             let marks_before = self.editor.marks(&path).await;
             let marks_after = marks_before.clone();
-            files.push(FileChange { path, before, after: None, marks_before, marks_after });
+            files.push(FileChange { path, before, after, marks_before, marks_after });
         }
         files
+    }
+
+    fn checkpoint(&self, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
+        let step = if task.mode == Mode::Simple { usize::try_from(task.step).unwrap_or(0) } else { task.keep.at };
+        let (id, symbols) = (self.next_checkpoint(), symbols.to_vec());
+        Checkpoint { id, kind: Kind::Edit, step, files, symbols, ..Checkpoint::default() }
     }
 
     async fn record(&self, task: &mut Task, files: &mut [FileChange], applied: &[Applied], symbols: &[String]) {
@@ -215,20 +232,8 @@ impl Session {
     /// Takes back the last change of the task: text, saved state and knowledge are what they were.
     pub(crate) async fn take_back(&self, task: &mut Task, changed: &Changed) -> Result<(), Failure> {
         let _whole = self.whole.begin();
-        let Some(checkpoint) = task.journal.checkpoints.pop() else { return Ok(()) };
-        let inverse: Vec<FileChange> = checkpoint.files.iter().cloned().map(FileChange::inverse).collect();
-        if let Err(failure) = self.carry_over(&inverse).await {
-            task.journal.checkpoints.push(checkpoint);
-            return Err(failure);
-        }
-        for file in &inverse {
-            match &file.after {
-                Some(text) => task.seen.insert(file.path.clone(), text.clone()),
-                None => task.seen.remove(&file.path),
-            };
-        }
+        self.roll_back_to(task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
         self.ledger.lock().await.restore(&changed.before);
-        task.pending = None;
         Ok(())
     }
 }

@@ -108,10 +108,13 @@ pub struct MemoryOptions {
     /// The name that entries are kept and recalled under: the same one brings back what was done an hour ago,
     /// in another process too.
     pub session: String,
+    /// Megabytes (2^20 bytes) that the checkpoints of tasks may take. The least recently used go first, those of
+    /// the last task and of every task that can be resumed stay.
+    pub checkpoints_mb: u64,
 }
 
 impl Default for MemoryOptions {
     fn default() -> Self {
-        Self { enabled: true, session: "main".to_owned() }
+        Self { enabled: true, session: "main".to_owned(), checkpoints_mb: 256 }
     }
 }

@@ -1,6 +1,6 @@
 //! After a step: how far it left the plan, what that sets off, and what happens next. Pure rules.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent::mode::Mode;
 use crate::agent::plan::recovery::{StepError, Then};
@@ -55,7 +55,7 @@ pub struct Facts {
 }
 
 /// What made the work leave the plan.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     Deviation(f64),

@@ -1,5 +1,8 @@
 //! What a task has changed, checkpoint by checkpoint, so that all of it can be taken back.
 
+use serde::{Deserialize, Serialize};
+
+use crate::agent::plan::Plan;
 use crate::editor::Marks;
 
 /// One file over one change. A text is `None` where the file did not exist on that side.
@@ -25,27 +28,56 @@ impl FileChange {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// What a checkpoint stands before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    #[default]
+    Edit,
+    /// The plan is made anew; no file changes.
+    Replan,
+    /// Something of the task is taken back on the user's word.
+    Rollback,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checkpoint {
     /// `c12`.
     pub id: String,
+    pub kind: Kind,
+    /// The step of the plan, or of the task where it has no plan; counted from 1.
+    pub step: usize,
     pub files: Vec<FileChange>,
+    /// Full paths of the symbols that were changed; of a rollback, what was taken back in the user's words.
+    pub symbols: Vec<String>,
+    /// Of a rollback: the plan before it, whose steps it opened again.
+    pub plan: Option<Plan>,
+    /// Its number in the memory file; `None` where it is kept in this process alone.
+    pub record: Option<i64>,
 }
 
 /// The changes of one task, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Journal {
+    /// The task's name.
+    pub task: String,
     pub request: String,
     pub checkpoints: Vec<Checkpoint>,
 }
 
 impl Journal {
-    pub fn new(request: impl Into<String>) -> Self {
-        Self { request: request.into(), checkpoints: Vec::new() }
+    pub fn new(task: impl Into<String>, request: impl Into<String>) -> Self {
+        Self { task: task.into(), request: request.into(), checkpoints: Vec::new() }
     }
 
+    /// Whether no file was changed.
     pub fn is_empty(&self) -> bool {
-        self.checkpoints.is_empty()
+        self.checkpoints.iter().all(|checkpoint| checkpoint.files.is_empty())
+    }
+
+    /// The rollback that came last, where nothing was done after it: what undoing brings back.
+    pub fn rolled_back(&self) -> Option<&Checkpoint> {
+        self.checkpoints.last().filter(|checkpoint| checkpoint.kind == Kind::Rollback)
     }
 
     /// One change a file: from before the task to after it. Files that ended as they began are left out.
@@ -82,8 +114,9 @@ mod tests {
 
     #[test]
     fn the_net_change_spans_the_task_and_forgets_what_was_undone() {
-        let step = |id: &str, files| Checkpoint { id: id.into(), files };
+        let step = |id: &str, files| Checkpoint { id: id.into(), files, ..Checkpoint::default() };
         let journal = Journal {
+            task: "t".into(),
             request: "x".into(),
             checkpoints: vec![
                 step("c1", vec![change("a", "1", "2"), change("b", "x", "y")]),

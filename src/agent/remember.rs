@@ -28,7 +28,7 @@ pub(crate) const FILE: &str = "memory.db";
 const PROJECT: &str = ".";
 
 /// Memory as the agent uses it: one file in the workspace, one session in it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Remember {
     pub(crate) memory: Memory,
     /// What entries are recalled by; see `memory.session` in the options.
@@ -78,7 +78,7 @@ impl Session {
     }
 
     async fn open_memory(&self) -> Option<Arc<Remember>> {
-        let MemoryOptions { enabled, session } = &self.config.memory;
+        let MemoryOptions { enabled, session, .. } = &self.config.memory;
         if !enabled {
             return None;
         }

@@ -1,5 +1,7 @@
 //! Which symbols a task may touch, from the cursor or the plan to the check of every edit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::agent::change::Wanted;
 use crate::base::failure::{Failure, Kind};
 use crate::base::text::LineIndex;
@@ -12,7 +14,8 @@ use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
 
 /// What a task may change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Everything in the workspace.
     Workspace,

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::approval::Approvals;
 use crate::agent::config::{Config, PlanMode};
-use crate::agent::journal::Journal;
+use crate::agent::durable::Durable;
+use crate::agent::journal::{Checkpoint, Journal};
 use crate::agent::ledger::Ledger;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::OpenEnd;
@@ -42,6 +43,10 @@ pub struct Session {
     pub(crate) whole: Whole,
     /// Opened with [`Session::remember`].
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
+    /// Opened with [`Session::durable`].
+    pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
+    /// Whether what a dead process left was looked at.
+    pub(crate) recovered: OnceCell<()>,
     /// The last task that changed something: what an undo speaks of.
     pub(crate) last_task: Mutex<Option<(String, crate::memory::entry::Mode)>>,
     /// When the project was last looked over, in milliseconds since 1970.
@@ -67,6 +72,8 @@ impl Session {
             approvals: Approvals::default(),
             whole: Whole::default(),
             memory: OnceCell::new(),
+            durable: OnceCell::new(),
+            recovered: OnceCell::new(),
             last_task: Mutex::default(),
             scanned: AtomicI64::new(0),
             cancel: RwLock::default(),
@@ -111,6 +118,14 @@ impl Session {
 
     pub(crate) fn next_checkpoint(&self) -> String {
         format!("c{}", self.checkpoints.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The names of a journal that was read are not given again.
+    pub(crate) fn skip_checkpoints(&self, known: &[Checkpoint]) {
+        let numbers = known.iter().filter_map(|checkpoint| checkpoint.id.strip_prefix('c')?.parse::<u64>().ok());
+        if let Some(last) = numbers.max() {
+            self.checkpoints.fetch_max(last + 1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn use_cancel(&self, cancel: &CancellationToken) {

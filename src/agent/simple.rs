@@ -6,7 +6,7 @@ use crate::agent::budget;
 use crate::agent::change::{Wanted, When};
 use crate::agent::gate;
 use crate::agent::ledger::Snaps;
-use crate::agent::mode::Mode;
+use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::{self, Objection};
 use crate::agent::request::Request;
@@ -56,9 +56,16 @@ impl Session {
         if let Some(done) = self.unless_stopped(cancel, self.direct(request)).await?? {
             return Ok(done);
         }
+        self.recover().await;
         let scope = self.unless_stopped(cancel, self.scope(request)).await??;
         let mut task = self.unless_stopped(cancel, self.begin(request, Mode::Simple, scope, cancel)).await??;
-        let ended = self.run_steps(&mut task, cancel).await;
+        self.run_ask(&mut task, cancel).await
+    }
+
+    /// Runs a task without a plan from where it stands to its end.
+    pub(crate) async fn run_ask(&self, task: &mut Task, cancel: &CancellationToken) -> Result<Outcome, Failure> {
+        self.keep_call(task).await;
+        let ended = self.run_steps(task, cancel).await;
         let limits = &self.config.limits;
         let word = match &ended {
             // The answer has been shown as it came.
@@ -70,8 +77,15 @@ impl Session {
             Ok(Ended::Objected(objection)) => objection.reason.clone(),
             Err(_) => "broken off".to_owned(),
         };
-        let mut outcome = self.finish(&mut task, &word).await;
-        self.remember_end(&mut task, &ended, &outcome).await;
+        let phase = match &ended {
+            Ok(Ended::Done { .. }) => Phase::Completed,
+            Ok(_) => Phase::Paused,
+            Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
+            Err(_) => Phase::Error,
+        };
+        self.keep_task(task, None, phase).await;
+        let mut outcome = self.finish(task, &word).await;
+        self.remember_end(task, &ended, &outcome).await;
         if ended.is_err() && !outcome.files.is_empty() {
             self.editor.show(Event::Progress { text: outcome.summary.clone() });
         }
@@ -138,6 +152,7 @@ impl Session {
             task.course.fresh = 1 + self.look_further(task, &more).await;
             let old = task.results.len().saturating_sub(RESULTS.max(task.course.fresh));
             task.results.drain(..old);
+            self.keep_call(task).await;
             if task.errors >= self.config.limits.errors {
                 return Ok(Ended::TooManyErrors(text));
             }
@@ -279,7 +294,7 @@ impl Session {
         Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
     }
 
-    async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {
+    pub(crate) async fn first_look(&self, documents: &[Document], cancel: &CancellationToken) -> Result<(), Failure> {
         if !self.config.diagnostics.on_edit {
             return Ok(());
         }

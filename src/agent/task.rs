@@ -7,6 +7,7 @@ use crate::agent::analyse::Analysis;
 use crate::agent::answered::Answered;
 use crate::agent::budget::Spent;
 use crate::agent::consent::Consent;
+use crate::agent::durable::Keep;
 use crate::agent::journal::Journal;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
@@ -74,6 +75,8 @@ pub struct Task {
     pub course: Course,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
+    /// What of it is kept for another process to go on with.
+    pub keep: Keep,
     /// What it leaves to memory.
     pub notes: Notes,
 }
@@ -88,14 +91,15 @@ pub fn new_id() -> String {
 
 impl Task {
     pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
+        let id = new_id();
         Self {
-            id: new_id(),
+            journal: Journal::new(id.clone(), request),
+            id,
             request: request.to_owned(),
             mode,
             current_file,
             scope,
             start: Snaps::new(),
-            journal: Journal::new(request),
             seen: BTreeMap::new(),
             tried: BTreeSet::new(),
             offered: Vec::new(),
@@ -119,6 +123,7 @@ impl Task {
             analysis: Analysis::default(),
             course: Course::default(),
             risk: None,
+            keep: Keep::default(),
             notes: Notes::default(),
         }
     }

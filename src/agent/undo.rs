@@ -1,165 +1,258 @@
-//! Taking a whole task back, and bringing it back again.
+//! Taking back what the last task did, or a part of it, and bringing it back again.
 
-use crate::agent::journal::{Checkpoint, FileChange, Journal};
+pub mod reverse;
+mod target;
+
+use std::collections::BTreeMap;
+
+use crate::agent::change::Wanted;
+use crate::agent::durable::recover::edit_to;
+use crate::agent::journal::{Checkpoint, FileChange, Journal, Kind};
 use crate::agent::outcome::Ending;
+use crate::agent::plan::make::plan_event;
 use crate::agent::session::Session;
-use crate::base::failure::{Failure, Kind};
+use crate::agent::task::Task;
+use crate::agent::undo::reverse::{Part, reverse};
+pub use crate::agent::undo::target::Target;
+use crate::base::failure::Failure;
 use crate::editor::event::Event;
-use crate::editor::{Document, FileEdit};
-use crate::edits::TextEdit;
-use crate::edits::apply::apply;
-use crate::edits::hunks::hunks;
+use crate::editor::{FileEdit, Marks};
+
+/// A way back that was worked out and not gone yet.
+struct Way {
+    edits: Vec<FileEdit>,
+    files: Vec<FileChange>,
+    /// Places that somebody else has changed since.
+    left: Vec<String>,
+}
 
 impl Session {
     /// Undoes the last task, all files; once more brings it back. Refused whole when the user's own later
-    /// changes touch the same lines.
+    /// changes touch the same places.
     pub async fn undo(&self) -> Ending<String> {
-        let result = self.undo_last().await;
-        if result.is_ok() {
-            self.undone().await;
-        }
-        Ending::new(result, Vec::new(), |summary| (true, summary.clone()))
+        self.undo_part(&Target::Task, false).await
     }
 
-    /// Tells memory that the user took the last task back, or brought it back.
-    async fn undone(&self) {
-        let Some((task, mode)) = self.last_task.lock().await.clone() else { return };
-        let Some(request) = self.last.lock().await.as_ref().map(|journal| journal.request.clone()) else { return };
-        let undone = request.strip_prefix("undo of: ");
-        self.feedback(&task, mode, undone.unwrap_or(&request), undone.is_some(), "").await;
+    /// Undoes a part of the last task. With `partial` everything that does not touch the user's own later
+    /// changes is taken back, and the summary names what was left.
+    pub async fn undo_part(&self, target: &Target, partial: bool) -> Ending<String> {
+        let mut events = Vec::new();
+        let result = self.undo_last(target, partial, &mut events).await;
+        Ending::new(result, events, |summary| (true, summary.clone()))
     }
 
-    async fn undo_last(&self) -> Result<String, Failure> {
+    async fn undo_last(&self, target: &Target, partial: bool, events: &mut Vec<Event>) -> Result<String, Failure> {
+        self.recover_quietly().await;
         let mut last = self.last.lock().await;
-        let Some(journal) = last.clone() else {
+        if last.as_ref().is_none_or(Journal::is_empty) {
+            *last = self.last_kept().await;
+        }
+        let Some(journal) = last.as_mut().filter(|journal| !journal.is_empty()) else {
             return Err(Failure::user(
                 "there is nothing to undo",
                 "only what Sextant itself changed is undone here; `u` undoes the rest",
             ));
         };
-        let net = journal.net();
-        if net.is_empty() {
-            return Err(Failure::user("the last task changed nothing", "nothing has to be undone"));
+        let request = journal.request.clone();
+        if let (Target::Task, Some(rolled)) = (target, journal.rolled_back()) {
+            let rolled = rolled.clone();
+            let way = self.way_back(&[&rolled], Part::All, None).await?;
+            refuse_touched(&way, partial)?;
+            let reverses: Vec<i64> = rolled.record.into_iter().collect();
+            let back = Checkpoint { files: way.files, step: rolled.step, ..Checkpoint::default() };
+            let back = self.go_back(&journal.task, back, way.edits, &reverses).await?;
+            journal.checkpoints.pop();
+            let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();
+            let back_whole = Target::parse(what) == Target::Task;
+            let words = match Target::parse(what) {
+                Target::Task => format!("brought back “{request}”"),
+                part => format!("brought back {} of “{request}”", part.words()),
+            };
+            let summary = told(words, &back.files, &way.left);
+            self.after_rollback(journal, rolled.plan, None, events).await;
+            if back_whole {
+                self.undone(&request, false).await;
+            }
+            return Ok(summary);
         }
-        let inverse: Vec<FileChange> = net.into_iter().rev().map(FileChange::inverse).collect();
-        let files = self.carry_over(&inverse).await?;
-        let undone = journal.request.strip_prefix("undo of: ");
-        let request = undone.map_or_else(|| format!("undo of: {}", journal.request), str::to_owned);
-        let summary = match undone {
-            Some(request) => format!("brought back “{request}”: {}", names(&files)),
-            None => format!("undone “{}”: {}", journal.request, names(&files)),
+        let chosen = target::choose(journal, target)?;
+        let part = chosen.symbol.as_ref().map_or(Part::All, |symbol| Part::Symbol(&symbol.names));
+        let only = chosen.symbol.as_ref().map(|symbol| symbol.file.as_str());
+        let way = self.way_back(&chosen.checkpoints, part, only).await?;
+        refuse_touched(&way, partial)?;
+        if way.edits.is_empty() {
+            let why = if way.left.is_empty() { "is not there any more".to_owned() } else { list(&way.left) };
+            return Err(Failure::user(
+                format!("nothing of {} can be taken back: {why}", chosen.target.words()),
+                "`u` undoes your own changes",
+            ));
+        }
+        let plan = self.plan_of(&journal.task).await;
+        let checkpoint = Checkpoint {
+            kind: Kind::Rollback,
+            step: chosen.step,
+            files: way.files,
+            symbols: vec![chosen.target.to_string()],
+            plan,
+            ..Checkpoint::default()
         };
-        *last = Some(Journal { request, checkpoints: vec![Checkpoint { id: self.next_checkpoint(), files }] });
-        for change in last.iter().flat_map(Journal::net) {
-            self.editor.show(Event::Edited { path: change.path, symbols: Vec::new() });
+        let target = chosen.target.clone();
+        let checkpoint = self.go_back(&journal.task, checkpoint, way.edits, &[]).await?;
+        let words = match &target {
+            Target::Task => format!("undone “{request}”"),
+            part => format!("undone {} of “{request}”", part.words()),
+        };
+        let summary = told(words, &checkpoint.files, &way.left);
+        let plan = checkpoint.plan.clone();
+        journal.checkpoints.push(checkpoint);
+        self.after_rollback(journal, plan, Some(&target), events).await;
+        if target == Target::Task {
+            self.undone(&request, true).await;
         }
         Ok(summary)
     }
 
-    /// Brings files from `before` to `after`, keeping what the user changed elsewhere in them. All or none.
-    pub(crate) async fn carry_over(&self, changes: &[FileChange]) -> Result<Vec<FileChange>, Failure> {
-        let mut edits = Vec::new();
-        let mut done = Vec::new();
-        for change in changes {
-            let document = match &change.before {
-                Some(_) => Some(self.editor.read(&change.path).await?),
-                None => None,
+    /// Tells memory that the user took the whole of the last task back, or brought it back.
+    async fn undone(&self, request: &str, undone: bool) {
+        let Some((task, mode)) = self.last_task.lock().await.clone() else { return };
+        self.feedback(&task, mode, request, undone, "").await;
+    }
+
+    /// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
+    /// then. With `partial` what touches later changes of the user stays and is named.
+    pub(crate) async fn roll_back_to(
+        &self,
+        task: &mut Task,
+        mark: usize,
+        partial: bool,
+    ) -> Result<Vec<String>, Failure> {
+        let mark = mark.min(task.journal.checkpoints.len());
+        let rows: Vec<&Checkpoint> = task.journal.checkpoints[mark..].iter().collect();
+        let way = self.way_back(&rows, Part::All, None).await?;
+        refuse_touched(&way, partial)?;
+        let reverses: Vec<i64> = rows.iter().filter_map(|row| row.record).collect();
+        let back = Checkpoint { files: way.files, ..Checkpoint::default() };
+        let back = self.go_back(&task.journal.task.clone(), back, way.edits, &reverses).await?;
+        task.journal.checkpoints.truncate(mark);
+        for file in &back.files {
+            match &file.after {
+                Some(text) => task.seen.insert(file.path.clone(), text.clone()),
+                None => task.seen.remove(&file.path),
             };
-            let (edit, after) = plan(change, document.as_ref())?;
-            done.push(FileChange { before: document.map(|document| document.text), after, ..change.clone() });
-            edits.push(edit);
         }
-        let applied = self.editor.apply(&edits, self.config.save).await?;
-        for (change, applied) in changes.iter().zip(&applied) {
-            if applied.document.is_some() {
-                self.editor.restore_marks(&change.path, &change.marks_after, &change.marks_before).await;
+        task.pending = None;
+        Ok(way.left)
+    }
+
+    /// What a change will have made of its files, as far as the edit itself says.
+    pub(crate) fn intended(want: &Wanted) -> Option<String> {
+        match want {
+            Wanted::Change { document, hunks } => crate::edits::apply::apply(&document.text, hunks).ok(),
+            Wanted::Create { text, .. } => Some(text.clone()),
+        }
+    }
+
+    /// Works out what takes these checkpoints back, from the files as they are now.
+    async fn way_back(&self, rows: &[&Checkpoint], part: Part<'_>, only: Option<&str>) -> Result<Way, Failure> {
+        let mut by_path: BTreeMap<&str, Vec<&FileChange>> = BTreeMap::new();
+        for change in rows.iter().flat_map(|row| &row.files) {
+            if only.is_none_or(|only| only == change.path) {
+                by_path.entry(&change.path).or_default().push(change);
             }
         }
-        Ok(done)
-    }
-}
-
-fn names(files: &[FileChange]) -> String {
-    files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-/// The edit for one file, and the text that it leads to.
-fn plan(change: &FileChange, now: Option<&Document>) -> Result<(FileEdit, Option<String>), Failure> {
-    let path = change.path.clone();
-    match (&change.before, &change.after, now) {
-        (None, Some(text), _) => Ok((FileEdit::Create { path, text: text.clone() }, Some(text.clone()))),
-        (Some(before), after, Some(document)) => {
-            let Some(after) = after else {
-                if document.text != *before {
-                    return Err(touched(&path));
-                }
-                return Ok((FileEdit::Delete { path, version: document.version }, None));
+        let mut way = Way { edits: Vec::new(), files: Vec::new(), left: Vec::new() };
+        for (path, changes) in by_path {
+            let now = self.look_at(path).await?;
+            let text = now.as_ref().map(|document| document.text.as_str());
+            let reversed = reverse(&changes, text, part);
+            way.left.extend(reversed.left);
+            let Some(edit) = edit_to(path, now.as_ref(), reversed.text.as_deref()) else { continue };
+            way.edits.push(edit);
+            let marks = |change: Option<&&FileChange>, before: bool| {
+                change.map_or(Marks::Null, |change| {
+                    if before { change.marks_before.clone() } else { change.marks_after.clone() }
+                })
             };
-            let ours = hunks(before, after);
-            let shifted = shift(&ours, &hunks(before, &document.text)).ok_or_else(|| touched(&path))?;
-            let text = apply(&document.text, &shifted).map_err(|_| touched(&path))?;
-            Ok((FileEdit::Change { path, version: document.version, hunks: shifted }, Some(text)))
+            way.files.push(FileChange {
+                path: path.to_owned(),
+                before: now.map(|document| document.text),
+                after: reversed.text,
+                marks_before: marks(changes.last(), false),
+                marks_after: marks(changes.first(), true),
+            });
         }
-        _ => Err(Failure::new(Kind::Internal, format!("{path} has no state to go back to"), "undo it by hand")),
+        Ok(way)
     }
-}
 
-fn touched(path: &str) -> Failure {
-    Failure::user(
-        format!("{path} was changed since, in the same place; nothing was undone"),
-        "undo your own change first (`u`), or take over the rest by hand",
-    )
-}
-
-/// Moves edits of a text to where they belong after other edits of the same text; `None` where they touch.
-fn shift(ours: &[TextEdit], others: &[TextEdit]) -> Option<Vec<TextEdit>> {
-    let mut out = Vec::new();
-    for edit in ours {
-        let mut start = edit.range.start;
-        for other in others {
-            if other.range.end < edit.range.start || (other.range.end == edit.range.start && !other.range.is_empty()) {
-                start = start + other.text.len() - other.range.len();
-            } else if other.range.start <= edit.range.end {
-                return None;
+    /// Goes the way back, as one change with a checkpoint of its own. All or none.
+    async fn go_back(
+        &self,
+        task: &str,
+        mut checkpoint: Checkpoint,
+        edits: Vec<FileEdit>,
+        reverses: &[i64],
+    ) -> Result<Checkpoint, Failure> {
+        checkpoint.id = self.next_checkpoint();
+        self.open_change(task, &mut checkpoint, reverses).await;
+        let applied = match self.editor.apply(&edits, self.config.save).await {
+            Ok(applied) => applied,
+            Err(error) => {
+                self.drop_change(&checkpoint, &error).await;
+                return Err(error.into());
             }
-        }
-        out.push(TextEdit { range: start..start + edit.range.len(), text: edit.text.clone() });
-    }
-    Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::editor::Marks;
-
-    fn undo(before: &str, after: &str, now: &str) -> Result<Option<String>, Failure> {
-        let change = FileChange {
-            path: "a.py".into(),
-            before: Some(after.into()),
-            after: Some(before.into()),
-            marks_before: Marks::Null,
-            marks_after: Marks::Null,
         };
-        let document =
-            Document { path: "a.py".into(), text: now.into(), version: 1, exists: true, unsaved: false, locked: None };
-        plan(&change, Some(&document)).map(|(_, text)| text)
+        for (file, applied) in checkpoint.files.iter_mut().zip(&applied) {
+            file.after = applied.document.as_ref().map(|document| document.text.clone());
+            if applied.document.is_some() {
+                self.editor.restore_marks(&file.path, &file.marks_after, &file.marks_before).await;
+            }
+        }
+        self.close_change(&checkpoint, reverses).await;
+        for file in &checkpoint.files {
+            self.editor.show(Event::Edited { path: file.path.clone(), symbols: Vec::new() });
+        }
+        Ok(checkpoint)
     }
 
-    #[test]
-    fn what_the_user_changed_elsewhere_stays() {
-        let before = "one\ntwo\nthree\nfour\n";
-        let after = "one\nTWO!\nthree\nfour\n";
-        assert_eq!(undo(before, after, after), Ok(Some(before.into())));
-        assert_eq!(
-            undo(before, after, "zero\none\nTWO!\nthree\nFOUR\n"),
-            Ok(Some("zero\none\ntwo\nthree\nFOUR\n".into()))
-        );
+    /// The plan follows its files: the steps that were taken back are open again, those that were brought back
+    /// are what they were.
+    async fn after_rollback(
+        &self,
+        journal: &Journal,
+        plan: Option<crate::agent::plan::Plan>,
+        taken: Option<&Target>,
+        events: &mut Vec<Event>,
+    ) {
+        let plan = plan.map(|mut plan| {
+            if let Some(taken) = taken {
+                taken.reopen(&mut plan);
+            }
+            plan
+        });
+        if let Some((phase, plan)) = self.replace_plan(journal, plan).await {
+            events.push(plan_event(&plan, phase.words()));
+        }
     }
+}
 
-    #[test]
-    fn what_the_user_changed_in_the_same_place_refuses() {
-        let failure = undo("one\ntwo\n", "one\nTWO\n", "one\nTWO and mine\n").expect_err("touched");
-        assert!(failure.message.contains("nothing was undone"), "{failure}");
+/// Where the user's own changes are in the way.
+fn refuse_touched(way: &Way, partial: bool) -> Result<(), Failure> {
+    if way.left.is_empty() || partial {
+        return Ok(());
     }
+    let message = format!("{} was changed since, in the same place; nothing was undone", list(&way.left));
+    Err(Failure::user(message, ":AgentUndo! (`sextant undo --partial`) takes back all the rest"))
+}
+
+fn list(places: &[String]) -> String {
+    places.join(", ")
+}
+
+fn told(words: String, files: &[FileChange], left: &[String]) -> String {
+    let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let mut summary = format!("{words}: {}", names.join(", "));
+    if !left.is_empty() {
+        summary.push_str(&format!(". Left, since it was changed in the same place: {}", list(left)));
+    }
+    summary
 }

@@ -37,6 +37,13 @@ pub(super) struct Job {
     /// Symbol that may be changed, as `src/cart.py::Cart::total`; may be given more than once
     #[arg(long = "symbol")]
     pub(super) symbols: Vec<String>,
+    #[command(flatten)]
+    pub(super) folder: Folder,
+}
+
+/// Where something is done, and how it is told.
+#[derive(Debug, Args)]
+pub(super) struct Folder {
     /// Workspace folder [default: the project around the current folder]
     #[arg(long)]
     pub(super) root: Option<PathBuf>,
@@ -82,19 +89,28 @@ fn place(given: &str) -> Result<Place, Failure> {
 }
 
 /// What a subcommand does with its session; the outcome is printed last.
-pub(super) type Run = for<'a> fn(
+pub(super) type Run<'r> = &'r dyn for<'a> Fn(
     &'a Session,
     &'a Request,
     &'a CancellationToken,
 ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
 
-pub(super) fn run(arguments: &Job, work: Run) -> ExitCode {
+pub(super) fn run(arguments: &Job, work: Run<'_>) -> ExitCode {
+    work_on(&arguments.folder, arguments.request(), work)
+}
+
+/// The same without a request of its own.
+pub(super) fn run_without(folder: &Folder, work: Run<'_>) -> ExitCode {
+    work_on(folder, Ok(Request::default()), work)
+}
+
+fn work_on(arguments: &Folder, request: Result<Request, Failure>, work: Run<'_>) -> ExitCode {
     if let Some(path) = &arguments.options.servers.log {
         log::start(path);
     }
     let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => {
-            let ended = runtime.block_on(serve(arguments, work));
+            let ended = runtime.block_on(serve(arguments, request, work));
             runtime.shutdown_timeout(Duration::from_millis(200));
             ended
         }
@@ -120,7 +136,7 @@ pub(super) fn shown<T>(session: &Session, ending: Ending<T>) -> Result<T, Failur
     ending.result
 }
 
-async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
+async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<'_>) -> Result<bool, Failure> {
     let here = std::env::current_dir().map_err(|error| {
         Failure::new(Kind::User, format!("the current folder cannot be read: {error}"), "go to a folder that exists")
     })?;
@@ -133,7 +149,7 @@ async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
     let (events, queue) = unbounded_channel();
     let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
     let editor = Arc::new(editor.with_commands(settings.commands));
-    let mut request = arguments.request()?;
+    let mut request = request?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
     let session = Arc::new(Session::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
@@ -231,6 +247,14 @@ fn words(event: &Event) -> Option<String> {
             if lines.is_empty() {
                 return None;
             }
+            lines.join("\n")
+        }
+        Event::Interrupted { request, done, of, notes } => {
+            let how_far = if *of > 0 { format!(", {done} of {of} steps done") } else { String::new() };
+            let mut lines = notes.clone();
+            lines.push(format!(
+                "A task was interrupted: “{request}”{how_far}. `sextant resume` goes on, `sextant undo` takes it back."
+            ));
             lines.join("\n")
         }
         Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),

@@ -9,8 +9,10 @@ mod models;
 mod nvim;
 mod plan;
 mod prompts;
+mod resume;
 mod settings;
 mod stats;
+mod undo;
 
 use std::process::ExitCode;
 
@@ -30,6 +32,10 @@ enum Command {
     Ask(headless::Job),
     /// Make a plan for a request and print it; with --approve run it
     Plan(plan::Arguments),
+    /// Go on with the last task that was stopped or interrupted, in this folder
+    Resume(resume::Arguments),
+    /// Take back what the last task changed, or a part of it; again to bring it back
+    Undo(undo::Arguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::Arguments),
     /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
@@ -45,6 +51,8 @@ pub fn run() -> ExitCode {
     match Cli::parse().command {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Resume(arguments) => resume::run(&arguments),
+        Command::Undo(arguments) => undo::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),

@@ -19,13 +19,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let only_show: headless::Run = |session, request, cancel| {
+    let only_show: headless::Run<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let plan = headless::shown(session, session.plan(request, cancel).await)?;
             Ok(json!({"ok": true, "plan": plan, "trace": session.trace()}))
         })
     };
-    let approve: headless::Run = |session, request, cancel| {
+    let approve: headless::Run<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let plan = headless::shown(session, session.plan(request, cancel).await)?;
             if plan.steps.is_empty() {

@@ -91,6 +91,15 @@ pub enum Event {
         /// Whether this amends the list of the same task shown before (a late answer).
         amend: bool,
     },
+    /// A process died over this task. It can be resumed or undone.
+    Interrupted {
+        request: String,
+        /// Steps of its plan that are done, of so many; 0 of 0 without a plan.
+        done: usize,
+        of: usize,
+        /// What was found half done, and what became of it.
+        notes: Vec<String>,
+    },
     Finished {
         ok: bool,
         summary: String,

@@ -61,6 +61,14 @@ pub enum Save {
     Never,
 }
 
+/// A file of an edit that may not have come to its end, with the texts before and after it; `None` for no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HalfDone {
+    pub path: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -130,6 +138,10 @@ pub trait Editor: Send + Sync {
     async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {
         Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
     }
+
+    /// Puts right on disk what a process that died in the middle of an edit of these files has left: removes what
+    /// it left beside them, and brings back what a write that was cut off had set aside.
+    async fn tidy(&self, _files: &[HalfDone]) {}
 
     /// Remembers the user's marks in a file.
     async fn marks(&self, _path: &str) -> Marks {

@@ -13,6 +13,7 @@ pub(in crate::memory) const MIGRATIONS: &[&str] = &[
     include_str!("schema/002_knowledge.sql"),
     include_str!("schema/003_checkpoints.sql"),
     include_str!("schema/004_metrics.sql"),
+    include_str!("schema/005_tasks.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "SXT1" in ASCII, set by the first migration.
@@ -116,7 +117,7 @@ mod tests {
         conn.execute("INSERT INTO sessions (name) VALUES ('kept')", []).unwrap();
 
         let copy = migrate(&mut conn, &path, MIGRATIONS).unwrap().expect("a copy");
-        assert_eq!(version(&conn), 4);
+        assert_eq!(version(&conn), MIGRATIONS.len() as i64);
         conn.query_row("SELECT id FROM sessions WHERE name = 'kept'", [], |_| Ok(())).unwrap();
         conn.query_row("SELECT count(*) FROM runs", [], |_| Ok(())).unwrap();
 

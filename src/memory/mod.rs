@@ -17,6 +17,7 @@ pub mod recall;
 pub mod search;
 pub mod store;
 pub mod summary;
+pub mod tasks;
 pub mod trace;
 pub mod variables;
 mod writer;

@@ -38,6 +38,12 @@ pub struct Memory {
     shared: Arc<Shared>,
 }
 
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}
+
 struct Shared {
     path: PathBuf,
     /// Empty only after a damaged file could not be replaced.

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::symbols::outline::{NotFound, Outline, Symbol};
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SymbolPath {
     /// Path relative to the root; empty for a bare suffix (`Cart::total`).
     pub file: String,

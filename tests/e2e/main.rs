@@ -8,6 +8,7 @@ mod commands;
 mod consent;
 mod demo;
 mod diff;
+mod durable;
 mod engine;
 mod headless;
 mod learning;

@@ -4,6 +4,7 @@ use crate::agent::direct::phrase::Phrase;
 use crate::agent::direct::{Direct, Said};
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
+use crate::agent::undo::Target;
 use crate::base::failure::Failure;
 use crate::memory::entry::{Kind, Mode, NewEntry};
 
@@ -70,10 +71,7 @@ impl Session {
     async fn take_back_what_was_named(&self, step: Option<usize>) -> Result<String, Failure> {
         match step {
             None => self.undo().await.result,
-            Some(step) => Err(Failure::user(
-                format!("step {step} alone cannot be taken back"),
-                "`undo that` takes back the whole of the last task",
-            )),
+            Some(step) => self.undo_part(&Target::Step(Some(step)), false).await.result,
         }
     }
 

@@ -3,7 +3,6 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::Trigger;
-use crate::agent::journal::Checkpoint;
 use crate::agent::plan::make::Wanted;
 use crate::agent::plan::{Plan, State, depends, document};
 use crate::agent::request::Request;
@@ -58,19 +57,18 @@ impl Session {
     }
 
     /// Plans anew for what is left; what is done stays, with its outputs. False when nothing is left to be done.
-    pub(super) async fn replan(
+    pub(in crate::agent) async fn replan(
         &self,
         plan: &mut Plan,
         task: &mut Task,
         trigger: &Trigger,
         cancel: &CancellationToken,
     ) -> Result<bool, Failure> {
+        self.keep_replan(plan, task, trigger).await;
         task.replans += 1;
         task.consent.replanned = true;
         task.plan_errors = 0;
         self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
-        let files = Vec::new();
-        task.journal.checkpoints.push(Checkpoint { id: self.next_checkpoint(), files });
         let leaning: Vec<String> = plan
             .steps
             .iter()

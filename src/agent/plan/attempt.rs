@@ -370,7 +370,7 @@ fn joined(before: Option<Ended>, now: Ended) -> Ended {
 /// The symbols of the step in the files that it changed; all of them where it changed none.
 fn changed_symbols(task: &Task, mark: usize) -> Vec<SymbolPath> {
     let checkpoints = task.journal.checkpoints.get(mark..).unwrap_or_default().to_vec();
-    let changed = Journal { request: String::new(), checkpoints }.net();
+    let changed = Journal { checkpoints, ..Journal::default() }.net();
     let Scope::Symbols(symbols) = &task.scope else { return Vec::new() };
     let mut out: Vec<SymbolPath> = Vec::new();
     for symbol in symbols {

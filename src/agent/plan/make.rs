@@ -48,6 +48,7 @@ impl Session {
     }
 
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
+        self.recover().await;
         let scope = self.unless_stopped(cancel, self.scope(request)).await??;
         let mut task = self.unless_stopped(cancel, self.begin(request, self.mode(), scope, cancel)).await??;
         let plan = match self.propose(&mut task, Wanted::default(), cancel).await {
@@ -58,6 +59,7 @@ impl Session {
             }
         };
         self.remember_plan(&plan, &mut task).await;
+        self.keep_plan(&plan, &mut task).await;
         *self.plan.lock().await = Some((plan.clone(), task));
         Ok(plan)
     }
@@ -135,6 +137,6 @@ impl Session {
     }
 }
 
-pub(super) fn plan_event(plan: &Plan, phase: &str) -> Event {
+pub(in crate::agent) fn plan_event(plan: &Plan, phase: &str) -> Event {
     Event::Plan { markdown: document::write(plan), phase: phase.to_owned() }
 }

@@ -8,7 +8,7 @@ pub mod depends;
 pub mod document;
 pub mod inputs;
 mod looks;
-mod make;
+pub(in crate::agent) mod make;
 pub mod output;
 pub mod question;
 pub mod recovery;
@@ -148,4 +148,14 @@ pub(crate) mod as_text {
         let texts = Vec::<String>::deserialize(deserializer)?;
         Ok(texts.iter().map(|text| SymbolPath::parse(text)).collect())
     }
+}
+
+/// A step's symbols are whole paths, so that what stands before the names is a file however it is named.
+fn from_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<SymbolPath>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    let path = |text: String| match text.split_once("::") {
+        Some((file, names)) => SymbolPath::new(file, names),
+        None => SymbolPath::new(text, ""),
+    };
+    Ok(texts.into_iter().map(path).collect())
 }

@@ -4,13 +4,12 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::Trigger;
-use crate::agent::journal::{FileChange, Journal};
+use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::Objection;
 use crate::agent::plan::inputs::{Input, Value};
 use crate::agent::plan::{State, Steps, depends};
 use crate::agent::session::Session;
-use crate::agent::task::Task;
 use crate::agent::tools::answer::clean;
 use crate::base::failure::Failure;
 
@@ -81,7 +80,7 @@ impl Session {
             return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
         };
         if choice == 3
-            && let Err(failure) = self.roll_back_to(task, question.mark).await
+            && let Err(failure) = self.roll_back_to(task, question.mark, false).await
         {
             task.question = Some(question);
             return Err(failure);
@@ -110,26 +109,8 @@ impl Session {
             step.output = None;
             depends::reopen(plan, number);
         }
+        self.keep_task(task, Some(plan), Phase::Paused).await;
         Ok(!matches!(choice, 3 | 4))
-    }
-
-    /// Takes back every change of a task after a mark: the rollback of one step.
-    pub(crate) async fn roll_back_to(&self, task: &mut Task, mark: usize) -> Result<(), Failure> {
-        let after = task.journal.checkpoints.split_off(mark.min(task.journal.checkpoints.len()));
-        let part = Journal { request: task.journal.request.clone(), checkpoints: after };
-        let inverse: Vec<FileChange> = part.net().into_iter().rev().map(FileChange::inverse).collect();
-        if let Err(failure) = self.carry_over(&inverse).await {
-            task.journal.checkpoints.extend(part.checkpoints);
-            return Err(failure);
-        }
-        for file in &inverse {
-            match &file.after {
-                Some(text) => task.seen.insert(file.path.clone(), text.clone()),
-                None => task.seen.remove(&file.path),
-            };
-        }
-        task.pending = None;
-        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ impl Session {
         Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
-    async fn carry_out(
+    pub(crate) async fn carry_out(
         &self,
         steps: Steps,
         cancel: &CancellationToken,
@@ -43,6 +43,7 @@ impl Session {
         }
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
+        self.claim(&mut task, Some(&plan)).await?;
         task.notes.start_clock();
         task.consent.replanned = false;
         task.spent.restart();
@@ -55,6 +56,7 @@ impl Session {
             Ok(()) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
             Ok(()) => Phase::Completed,
         };
+        self.keep_task(&mut task, Some(&plan), phase).await;
         let outcome = self.end_run(&plan, &mut task, phase, events).await;
         *self.plan.lock().await = Some((plan, task));
         ran.map(|()| outcome)
@@ -79,11 +81,7 @@ impl Session {
     /// Ends a run where it stands, without another step.
     pub(crate) async fn pause(&self) -> Ending<Outcome> {
         let mut events = Vec::new();
-        let mut waiting = self.plan.lock().await;
-        let result = match waiting.as_mut() {
-            Some((plan, task)) => Ok(self.end_run(plan, task, Phase::Paused, &mut events).await),
-            None => Err(Failure::user("there is no plan", "make one first with :AgentPlan")),
-        };
+        let result = self.end_waiting(Phase::Paused, &mut events).await;
         Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
@@ -93,6 +91,16 @@ impl Session {
         for what in self.invalid_steps(plan).await {
             self.editor.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
         }
+    }
+
+    /// Shows the plan of the session as it stands, and what came of it so far.
+    pub(crate) async fn end_waiting(&self, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
+        let mut waiting = self.plan.lock().await;
+        let Some((plan, task)) = waiting.as_mut() else {
+            return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
+        };
+        self.keep_task(task, Some(plan), phase).await;
+        Ok(self.end_run(plan, task, phase, events).await)
     }
 
     async fn run_plan(
@@ -173,6 +181,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
         batch.iter().for_each(|index| plan.steps[*index].state = State::Running);
+        self.keep_step(plan, task, batch[0]).await;
         self.editor.show(make::plan_event(plan, Phase::Executing.words()));
         let mark = task.journal.checkpoints.len();
         let looked = self.unless_stopped(cancel, self.look_steps(plan, batch, task, cancel)).await;
@@ -187,6 +196,7 @@ impl Session {
             self.take(plan, *index, task, tried);
             self.remember_step(plan, *index, task).await;
         }
+        self.keep_judged(plan, task).await;
         self.editor.show(make::plan_event(plan, Phase::Executing.words()));
         let mut decisions = Vec::new();
         for (index, tried) in batch.iter().zip(tried) {
@@ -208,6 +218,7 @@ impl Session {
         let (mut attempts, mut fallback) = (1, false);
         loop {
             plan.steps[index].state = State::Running;
+            self.keep_step(plan, task, index).await;
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
             task.consent.withheld.clear();
             let (scope, request) = (task.scope.clone(), task.request.clone());
@@ -229,6 +240,7 @@ impl Session {
             };
             self.take(plan, index, task, &tried);
             self.remember_step(plan, index, task).await;
+            self.keep_judged(plan, task).await;
             let step = &plan.steps[index];
             if let Some(question) = task.consent.question(index, &step.title, step.state, mark) {
                 return Ok((Decision::Ask(Trigger::Consent), Some(question)));
@@ -254,7 +266,7 @@ impl Session {
         }
         let files: Vec<String> =
             task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
-        if let Err(failure) = self.roll_back_to(task, mark).await {
+        if let Err(failure) = self.roll_back_to(task, mark, false).await {
             self.editor.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
             return;
         }

@@ -2,11 +2,11 @@
 
 mod files;
 mod fixes;
-mod format;
+pub(in crate::editors) mod format;
 mod probe;
 mod transaction;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Save, WorkspaceChange};
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Save, WorkspaceChange};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
 
@@ -43,6 +43,8 @@ pub struct HeadlessEditor {
     providers: Vec<Box<dyn DiagnosticsProvider>>,
     commands: Commands,
     fixes: Mutex<Fixes>,
+    /// By provider and file: the server's version of the text that it was asked about last, and ours.
+    asked: Mutex<HashMap<(String, String), (i64, i64)>>,
     /// Taken to write while the servers are shown texts that are not applied.
     turn: RwLock<()>,
     events: UnboundedSender<Event>,
@@ -63,6 +65,7 @@ impl HeadlessEditor {
             commands: Commands::new(Vec::new()),
             servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
             fixes: Mutex::default(),
+            asked: Mutex::default(),
             turn: RwLock::default(),
             events,
             root,
@@ -106,6 +109,20 @@ impl HeadlessEditor {
         let files = Arc::clone(&self.files);
         let done = tokio::task::spawn_blocking(move || work(&mut files.lock().unwrap_or_else(PoisonError::into_inner)));
         done.await.map_err(|_| EditorError::Closed)?
+    }
+
+    /// A server counts the texts that it was shown, and we those that we have seen: a file that was edited before
+    /// its server came up has another number there.
+    fn in_our_versions(&self, report: &mut Report, documents: &[Document]) {
+        let Some(document) = documents.iter().find(|document| document.path == report.file) else { return };
+        if let Some(theirs) = report.wanted_version {
+            let key = (report.provider.clone(), report.file.clone());
+            self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(key, (theirs, document.version));
+        }
+        if report.version == report.wanted_version {
+            report.version = report.version.map(|_| document.version);
+        }
+        report.wanted_version = Some(document.version);
     }
 
     fn loaded_files(&self) -> BTreeSet<String> {
@@ -245,12 +262,21 @@ impl Editor for HeadlessEditor {
         let commands = self.commands.ask(&asked, deadline);
         let (mut reports, others, commands) = futures::join!(servers, join_all(others), commands);
         reports.extend(others);
+        reports.iter_mut().flatten().for_each(|report| self.in_our_versions(report, &documents));
         reports.push(commands);
         reports.concat()
     }
 
     async fn late(&self) -> Vec<Report> {
-        self.servers.iter().flat_map(LanguageServer::late).chain(self.commands.late()).collect()
+        let mut reports: Vec<Report> = self.servers.iter().flat_map(LanguageServer::late).collect();
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        for report in &mut reports {
+            let known = asked.get(&(report.provider.clone(), report.file.clone()));
+            let ours = known.filter(|(theirs, _)| Some(*theirs) == report.version).map(|(_, ours)| *ours);
+            (report.version, report.wanted_version) = (ours, ours);
+        }
+        reports.extend(self.commands.late());
+        reports
     }
 
     async fn loaded(&self) -> Vec<String> {
@@ -271,6 +297,17 @@ impl Editor for HeadlessEditor {
 
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
         probe::probe(self, edits, deadline).await
+    }
+
+    async fn tidy(&self, files: &[HalfDone]) {
+        let files: Vec<PathBuf> = files.iter().map(|file| self.root.join(&file.path)).collect();
+        let swept = self.with_files(move |_| {
+            files.iter().for_each(|file| transaction::sweep(file));
+            Ok(())
+        });
+        if let Err(error) = swept.await {
+            tracing::warn!(%error, "leftovers were not looked for");
+        }
     }
 
     fn show(&self, event: Event) {

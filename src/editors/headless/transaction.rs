@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::process::{Pid, test_kill_process};
+
 /// What is to become of one file. The bytes seen before are compared once more just before the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -174,13 +176,33 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// What stands between a file's name and the process that works beside it.
+const BESIDE: &str = ".sextant-";
+
+/// Removes what a process that is dead has left beside a file: a new text that was not moved into its place,
+/// or an old file that was moved out of it.
+pub fn sweep(path: &Path) {
+    let (Ok(path), Some(name)) = (real(path), path.file_name().and_then(|name| name.to_str())) else { return };
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(name);
+    let prefix = format!(".{name}{BESIDE}");
+    let Some(Ok(entries)) = path.parent().map(fs::read_dir) else { return };
+    for entry in entries.flatten() {
+        let owner = entry.file_name().to_str().and_then(|found| found.strip_prefix(&prefix).map(str::to_owned));
+        let pid = owner.and_then(|owner| owner.split('-').next()?.parse::<i32>().ok()).and_then(Pid::from_raw);
+        let dead = |pid| test_kill_process(pid).is_err_and(|error| error == rustix::io::Errno::SRCH);
+        if pid.is_some_and(|pid| pid.as_raw_nonzero().get().unsigned_abs() != std::process::id() && dead(pid)) {
+            remove(&entry.path());
+        }
+    }
+}
+
 /// A name in the same folder that nobody uses.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
-    hidden.push(format!(".sextant-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    hidden.push(format!("{BESIDE}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     Ok(path.with_file_name(hidden))
 }
 
@@ -216,6 +238,24 @@ mod tests {
         assert_eq!(fs::metadata(at("a")).unwrap().permissions().mode() & 0o777, 0o751);
         assert!(at("link").is_symlink());
         assert_eq!(names(&at("x/y")), ["c"]);
+    }
+
+    #[test]
+    fn what_a_dead_process_left_is_swept_and_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let (dead, own) = (gone.id(), std::process::id());
+        let (left, ours, other) =
+            (format!(".a.sextant-{dead}-0"), format!(".a.sextant-{own}-9"), format!(".b.sextant-{dead}-0"));
+        for name in ["a", &left, &ours, &other, ".a.sextant-x"] {
+            fs::write(at(name), "").unwrap();
+        }
+        sweep(&at("a"));
+        let mut kept = vec!["a".to_owned(), ours, other, ".a.sextant-x".to_owned()];
+        kept.sort();
+        assert_eq!(names(root.path()), kept);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The door for Neovim: the greeting, the commands, one task at a time, the end with the editor.
 
+mod here;
+
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -16,6 +18,7 @@ use crate::agent::direct;
 use crate::agent::plan::{Steps, anew};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
+use crate::agent::undo::Target;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::config::{CommandConfig, Wish};
 use crate::editor::event::Event;
@@ -164,8 +167,16 @@ impl Door {
                     Box::pin(async move { session.answer_question(choice, &cancel).await.events })
                 });
             }
-            "undo" => self.start_current("nothing was done here yet", |session, _cancel| {
-                Box::pin(async move { session.undo().await.events })
+            "undo" => {
+                let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+                let target = Target::parse(given["target"].as_str().unwrap_or_default());
+                let partial = given["partial"].as_bool().unwrap_or(false);
+                self.start_here(json, move |session, _cancel| {
+                    Box::pin(async move { session.undo_part(&target, partial).await.events })
+                });
+            }
+            "resume" => self.start_here(json, |session, cancel| {
+                Box::pin(async move { session.resume(false, &cancel).await.events })
             }),
             "trace" => self.trace(),
             "stats" => self.page(json, Page::Statistics),
@@ -243,19 +254,6 @@ impl Door {
                 self.spawn(move |cancel| run(session, request, cancel));
             }
             Err(failure) => self.show(Event::Failed { failure }),
-        }
-    }
-
-    fn start_current(
-        self: &Arc<Self>,
-        otherwise: &str,
-        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
-    ) {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match current {
-            Some(open) => self.spawn(move |cancel| run(Arc::clone(&open.session), cancel)),
-            None => self
-                .show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
         }
     }
 
@@ -374,19 +372,6 @@ impl Door {
                 Event::Failed { failure }
             }
         });
-    }
-
-    fn set_mode(&self, json: &str) {
-        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        match serde_json::from_value::<PlanMode>(given["mode"].clone()) {
-            Ok(mode) => {
-                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Some(mode);
-                for open in self.open.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                    open.session.set_mode(mode);
-                }
-            }
-            Err(error) => tracing::warn!(%error, "a mode that is none was dropped"),
-        }
     }
 
     /// Whether a request asks to stop what is running; then it is stopped.

@@ -16,9 +16,10 @@ use crate::diagnostics::command::background::Commands;
 use crate::diagnostics::model::{Freshness, Report};
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange, workspace_edit};
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
+use crate::editors::nvim::torn;
 use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, List, Offer};
 use crate::edits::apply::apply;
 
@@ -305,6 +306,19 @@ impl Editor for NvimEditor {
             }
         }
         Ok(change)
+    }
+
+    async fn tidy(&self, files: &[HalfDone]) {
+        let (root, files) = (self.root.clone(), files.to_vec());
+        let mend = move || files.into_iter().filter(|file| torn::bring_back(&root, file)).collect::<Vec<_>>();
+        let whole = tokio::task::spawn_blocking(mend).await.unwrap_or_default();
+        if whole.is_empty() {
+            return;
+        }
+        let paths: Vec<PathBuf> = whole.iter().map(|file| self.absolute(&file.path).into()).collect();
+        if let Err(error) = self.channel.call::<Value>("reread", &json!({"paths": paths}), "files", QUICK).await {
+            tracing::warn!(%error, "files that are whole again were not read again");
+        }
     }
 
     async fn marks(&self, path: &str) -> Marks {

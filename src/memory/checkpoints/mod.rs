@@ -3,6 +3,7 @@
 //! Nothing is applied here: [`Memory::checkpoint`] gives the data, and who asked decides.
 
 mod blobs;
+mod open;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
@@ -83,10 +84,14 @@ const INFO: &str = "SELECT checkpoints.id, sessions.name, task, step, reason, ma
 impl Memory {
     /// Keeps a checkpoint whole or not at all; contents that are kept already are not kept again.
     pub fn add_checkpoint(&self, new: NewCheckpoint) -> Result<i64> {
+        self.keep_checkpoint(new, None)
+    }
+
+    fn keep_checkpoint(&self, new: NewCheckpoint, owner: Option<String>) -> Result<i64> {
         self.write(move |conn| {
             let session = session(conn, &new.session)?;
-            let sql = "INSERT INTO checkpoints (session, task, step, reason, state, mark, created, last_used) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)";
+            let sql = "INSERT INTO checkpoints (session, task, step, reason, state, mark, created, last_used, owner) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)";
             // Contents before the rows that name them.
             let blobs: Vec<(Option<i64>, Option<Option<i64>>)> = new
                 .files
@@ -96,7 +101,8 @@ impl Memory {
                 })
                 .collect::<Result<_>>()?;
             let state = serde_json::to_string(&new.state)?;
-            conn.execute(sql, (session, &new.task, new.step, &new.reason, state, mark(conn)?.0, new.created))?;
+            let mark = mark(conn)?.0;
+            conn.execute(sql, (session, &new.task, new.step, &new.reason, state, mark, new.created, &owner))?;
             let id = conn.last_insert_rowid();
             let sql = "INSERT INTO checkpoint_files (checkpoint, path, before_blob, after_known, after_blob) \
                        VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -109,17 +115,7 @@ impl Memory {
 
     /// Tells how files were after the step. A file that the checkpoint does not know is an error.
     pub fn finish_checkpoint(&self, id: i64, after: Vec<(String, FileState)>) -> Result<()> {
-        self.write(move |conn| {
-            for (path, state) in &after {
-                let blob = put(conn, state)?;
-                let sql =
-                    "UPDATE checkpoint_files SET after_known = 1, after_blob = ?3 WHERE checkpoint = ?1 AND path = ?2";
-                if conn.prepare_cached(sql)?.execute((id, path, blob))? == 0 {
-                    return Err(MemoryError::invalid("path", format!("checkpoint {id} does not hold {path}")));
-                }
-            }
-            Ok(())
-        })
+        self.write(move |conn| finish(conn, id, &after))
     }
 
     /// The whole checkpoint; it counts as used now.
@@ -154,7 +150,7 @@ impl Memory {
 
     /// Drops the least recently used checkpoints until contents and states take at most `max_bytes`.
     ///
-    /// Those of a running task stay whatever they take, so the limit may be missed.
+    /// Those of a running task stay whatever they take, and those in the middle of a change, so the limit may be missed.
     pub fn clean_checkpoints(&self, max_bytes: u64, running: &[&str]) -> Result<Cleaned> {
         let running = serde_json::to_string(running)?;
         self.write(move |conn| {
@@ -164,7 +160,8 @@ impl Memory {
                 return Ok(out);
             }
             let sql =
-                "SELECT id FROM checkpoints WHERE task NOT IN (SELECT value FROM json_each(?1)) ORDER BY last_used, id";
+                "SELECT id FROM checkpoints WHERE owner IS NULL AND task NOT IN (SELECT value FROM json_each(?1)) \
+                 ORDER BY last_used, id";
             for id in store::all(conn, sql, [&running], |row| row.get::<_, i64>(0))? {
                 conn.execute("DELETE FROM checkpoints WHERE id = ?1", [id])?;
                 sweep(conn)?;
@@ -177,6 +174,17 @@ impl Memory {
             Ok(out)
         })
     }
+}
+
+fn finish(conn: &Connection, id: i64, after: &[(String, FileState)]) -> Result<()> {
+    for (path, state) in after {
+        let blob = put(conn, state)?;
+        let sql = "UPDATE checkpoint_files SET after_known = 1, after_blob = ?3 WHERE checkpoint = ?1 AND path = ?2";
+        if conn.prepare_cached(sql)?.execute((id, path, blob))? == 0 {
+            return Err(MemoryError::invalid("path", format!("checkpoint {id} does not hold {path}")));
+        }
+    }
+    Ok(())
 }
 
 fn info(row: &Row<'_>) -> rusqlite::Result<CheckpointInfo> {

@@ -38,7 +38,7 @@ pub(in crate::memory) fn delete(conn: &Connection, filter: &Forget) -> Result<Fo
         }
     }
     if let Some(session) = session {
-        let unused = ["entries", "summaries", "trace", "runs", "checkpoints"]
+        let unused = ["entries", "summaries", "trace", "runs", "checkpoints", "tasks"]
             .map(|table| format!("NOT EXISTS (SELECT 1 FROM {table} WHERE session = ?1)"));
         conn.execute(&format!("DELETE FROM sessions WHERE id = ?1 AND {}", unused.join(" AND ")), [session])?;
     }
@@ -136,6 +136,7 @@ fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &m
     out.trace = remove("trace", "task || ' ' || subject || ' ' || reason || ' ' || detail")?.len();
     out.runs = remove("runs", "task")?.len();
     out.checkpoints = remove("checkpoints", "task || ' ' || reason || ' ' || state")?;
+    out.tasks = remove("tasks", "task || ' ' || state")?.len();
     if !out.checkpoints.is_empty() {
         sweep(conn)?;
     }

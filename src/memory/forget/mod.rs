@@ -23,7 +23,7 @@ use crate::memory::store::Memory;
 /// What is to be forgotten: whatever meets all the conditions that are given.
 ///
 /// By `project` go its files, commands, preferences and learnings. By `session` goes all that the session
-/// left: entries, summaries, trace, runs, checkpoints, variables. By `text` goes whatever holds it, in every
+/// left: entries, summaries, trace, runs, checkpoints, task states, variables. By `text` goes whatever holds it, in every
 /// store, except the contents of files in checkpoints, which are the user's own. The other conditions are
 /// about entries alone. A summary goes with any entry that it stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +96,8 @@ pub struct Forgotten {
     pub trace: usize,
     pub runs: usize,
     pub checkpoints: Vec<i64>,
+    /// States of tasks, to resume or to undo.
+    pub tasks: usize,
     pub variables: usize,
     /// Copies of older schemas that were removed.
     pub backups: Vec<PathBuf>,
@@ -114,7 +116,7 @@ impl Forgotten {
         self.counts().iter().all(|(count, _)| *count == 0)
     }
 
-    fn counts(&self) -> [(usize, &'static str); 10] {
+    fn counts(&self) -> [(usize, &'static str); 11] {
         [
             (self.entry_count(), "entries"),
             (self.summaries, "summaries"),
@@ -125,6 +127,7 @@ impl Forgotten {
             (self.trace, "trace records"),
             (self.runs, "runs"),
             (self.checkpoints.len(), "checkpoints"),
+            (self.tasks, "task states"),
             (self.variables, "variables"),
         ]
     }

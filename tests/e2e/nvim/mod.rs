@@ -5,6 +5,7 @@ pub mod ask;
 mod buffers;
 mod commands;
 mod doors;
+mod durable;
 mod failures;
 mod memory;
 mod modes;

@@ -66,7 +66,7 @@ local channel = ...
 function _G.tell(name, data)
   vim.rpcnotify(channel, 'heard', name, vim.json.encode(data))
 end
-for _, name in ipairs({ 'SextantStarted', 'SextantFinished', 'SextantFailed', 'SextantEdited', 'SextantPlan', 'SextantQuestion' }) do
+for _, name in ipairs({ 'SextantStarted', 'SextantFinished', 'SextantFailed', 'SextantEdited', 'SextantPlan', 'SextantQuestion', 'SextantInterrupted' }) do
   vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(args)
     vim.rpcnotify(channel, 'heard', name, vim.json.encode(args.data or vim.empty_dict()))
   end })

@@ -1,0 +1,261 @@
+//! What is kept of a task while it runs, so that a new process can go on with it or take it back.
+//!
+//! The state is kept when a plan is made, when its approval begins, when a step begins and when it is judged,
+//! before a plan is made anew, after every tool call of a task without a plan, when a question is asked or
+//! answered, and at the end. Every change of files has a checkpoint of its own ([`record`]) that is open from
+//! before the change until it is known what came of it.
+
+pub mod baseline;
+pub mod owner;
+pub mod record;
+pub mod recover;
+pub mod state;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::agent::durable::owner::Owner;
+use crate::agent::durable::state::RunState;
+use crate::agent::evaluate::Trigger;
+use crate::agent::journal::{Checkpoint, Journal, Kind};
+use crate::agent::ledger::Key;
+use crate::agent::mode::{Mode, Phase};
+use crate::agent::plan::Plan;
+use crate::agent::remember::{Remember, now_ms};
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+use crate::memory::error::{MemoryError, Result};
+use crate::memory::store::Memory;
+use crate::memory::tasks::TaskState;
+use crate::workspace::root::OWN_FOLDER;
+
+/// What a task knows of how it is kept.
+#[derive(Debug, Default)]
+pub struct Keep {
+    /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
+    pub at: usize,
+    /// Checkpoints before the running step; `None` between steps.
+    pub mark: Option<usize>,
+    /// Why the plan is being made anew.
+    pub replanning: Option<Trigger>,
+    /// What of the task's baseline is kept already.
+    pub baseline: BTreeSet<Key>,
+    /// Of the state in the memory file; a larger one there means that another process went on with the task.
+    pub revision: Option<i64>,
+}
+
+/// The memory file as the place where tasks are kept, and this process as the one that works on them.
+#[derive(Debug)]
+pub struct Durable {
+    remember: Arc<Remember>,
+    owner: Owner,
+    told: AtomicBool,
+}
+
+impl Durable {
+    pub(crate) fn session(&self) -> String {
+        self.remember.session.clone()
+    }
+
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.remember.run(work).await
+    }
+}
+
+/// The name of a phase in the memory file, as it is in JSON.
+pub(crate) fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Planning => "planning",
+        Phase::Executing => "executing",
+        Phase::Paused => "paused",
+        Phase::Completed => "completed",
+        Phase::Error => "error",
+    }
+}
+
+impl Session {
+    /// Where tasks are kept; `None` where nothing is remembered.
+    pub(crate) async fn durable(&self) -> Option<Arc<Durable>> {
+        let open = || async {
+            let remember = self.remember().await?;
+            let folder = self.root.path().join(OWN_FOLDER);
+            let owner = tokio::task::spawn_blocking(move || Owner::new(&folder)).await;
+            match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
+                Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
+                Err(error) => {
+                    let text = format!("tasks cannot be resumed after this process: {error}");
+                    self.editor.show(Event::Progress { text });
+                    None
+                }
+            }
+        };
+        self.durable.get_or_init(open).await.clone()
+    }
+
+    /// What was kept, or the user told once why not: a task goes on without it.
+    pub(crate) fn or_tell<T>(&self, durable: &Durable, kept: Result<T>) -> Option<T> {
+        let error = match kept {
+            Ok(kept) => return Some(kept),
+            Err(error) => error,
+        };
+        tracing::warn!(%error, "something was not kept");
+        if !durable.told.swap(true, Ordering::Relaxed) {
+            let text = format!("this task could not be kept for another process: {error}");
+            self.editor.show(Event::Progress { text });
+        }
+        None
+    }
+
+    /// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
+    pub(crate) async fn keep_task(&self, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+        if phase != Phase::Executing {
+            task.keep.mark = None;
+        }
+        let Some(durable) = self.durable().await else { return };
+        self.keep_baseline(&durable, task).await;
+        let kept = self.save(&durable, &RunState::of(task, plan), phase, None).await;
+        if let Some(revision) = self.or_tell(&durable, kept) {
+            task.keep.revision = revision;
+        }
+        if !matches!(phase, Phase::Executing | Phase::Planning) {
+            self.clean(&durable, &task.id).await;
+        }
+    }
+
+    async fn save(
+        &self,
+        durable: &Durable,
+        state: &RunState,
+        phase: Phase,
+        expected: Option<i64>,
+    ) -> Result<Option<i64>> {
+        let new = TaskState {
+            task: state.id.clone(),
+            session: durable.session(),
+            owner: (phase == Phase::Executing).then(|| durable.owner().name().to_owned()),
+            phase: phase_name(phase).to_owned(),
+            state: serde_json::to_value(state).map_err(MemoryError::from)?,
+            revision: 0,
+            updated: now_ms(),
+        };
+        durable.run(move |memory| memory.save_task(new, expected)).await
+    }
+
+    /// Keeps the state of a task that is in no session: after a rollback.
+    pub(crate) async fn keep_state(&self, state: &RunState, phase: Phase) {
+        let Some(durable) = self.durable().await else { return };
+        let kept = self.save(&durable, state, phase, None).await;
+        self.or_tell(&durable, kept);
+    }
+
+    /// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
+    pub(crate) async fn claim(&self, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
+        let Some(durable) = self.durable().await else { return Ok(()) };
+        let Some(expected) = task.keep.revision else { return Ok(()) };
+        let state = RunState::of(task, plan);
+        match self.save(&durable, &state, Phase::Executing, Some(expected)).await {
+            Ok(Some(revision)) => task.keep.revision = Some(revision),
+            Ok(None) => {
+                let what = format!("another process has gone on with “{}”", task.request);
+                return Err(Failure::user(what, ":AgentResume shows where it stands"));
+            }
+            Err(error) => {
+                self.or_tell::<()>(&durable, Err(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// A step of a plan begins.
+    pub(crate) async fn keep_step(&self, plan: &Plan, task: &mut Task, index: usize) {
+        task.keep.at = index + 1;
+        task.keep.mark = Some(task.journal.checkpoints.len());
+        task.keep.replanning = None;
+        self.keep_task(task, Some(plan), Phase::Executing).await;
+    }
+
+    /// A step of a plan was judged. From here on it is not run again.
+    pub(crate) async fn keep_judged(&self, plan: &Plan, task: &mut Task) {
+        task.keep.mark = None;
+        self.keep_task(task, Some(plan), Phase::Executing).await;
+    }
+
+    /// A plan is about to be made anew: a checkpoint of its own, without files.
+    pub(crate) async fn keep_replan(&self, plan: &Plan, task: &mut Task, trigger: &Trigger) {
+        task.keep.replanning = Some(trigger.clone());
+        let id = self.next_checkpoint();
+        let kind = Kind::Replan;
+        let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
+        self.keep_mark(&task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+        task.journal.checkpoints.push(checkpoint);
+        self.keep_task(task, Some(plan), Phase::Executing).await;
+    }
+
+    /// A plan was made and waits.
+    pub(crate) async fn keep_plan(&self, plan: &Plan, task: &mut Task) {
+        let mut checkpoint = Checkpoint { id: self.next_checkpoint(), ..Checkpoint::default() };
+        self.keep_mark(&task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+        self.keep_task(task, Some(plan), Phase::Planning).await;
+    }
+
+    /// A tool call of a task without a plan is over.
+    pub(crate) async fn keep_call(&self, task: &mut Task) {
+        if task.mode == Mode::Simple {
+            self.keep_task(task, None, Phase::Executing).await;
+        }
+    }
+
+    /// Removes what is too much: the least recently used checkpoints of tasks that are over, never those of
+    /// this task or of one that can be resumed.
+    async fn clean(&self, durable: &Durable, task: &str) {
+        let limit = self.config.memory.checkpoints_mb.saturating_mul(1 << 20);
+        let (session, task) = (durable.session(), task.to_owned());
+        let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
+        let cleaned = durable
+            .run(move |memory| {
+                let tasks = memory.tasks(&session)?;
+                let open = tasks.iter().filter(|other| !ended.contains(&other.phase.as_str()));
+                let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
+                kept.push(&task);
+                let cleaned = memory.clean_checkpoints(limit, &kept)?;
+                memory.prune_tasks(&ended)?;
+                Ok(cleaned)
+            })
+            .await;
+        if let Some(cleaned) = self.or_tell(durable, cleaned)
+            && !cleaned.dropped.is_empty()
+        {
+            tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");
+        }
+    }
+
+    /// The task's journal and baseline as they are kept, put into it.
+    pub(crate) async fn load(&self, durable: &Durable, task: &mut Task) -> Result<()> {
+        task.journal = self.load_journal(durable, &task.id, &task.request).await?;
+        self.load_baseline(durable, task).await
+    }
+
+    /// A journal as it is kept.
+    pub(crate) async fn load_journal(&self, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
+        let (session, name) = (durable.session(), task.to_owned());
+        let checkpoints = durable.run(move |memory| record::read_all(memory, &session, &name)).await?;
+        self.skip_checkpoints(&checkpoints);
+        Ok(Journal { checkpoints, ..Journal::new(task, request) })
+    }
+}
+
+/// Whether a folder is there already: a workspace without one has nothing to recover.
+pub(crate) fn has_record(root: &Path) -> bool {
+    root.join(OWN_FOLDER).is_dir()
+}

@@ -1,0 +1,177 @@
+//! A change of files as it is kept: the texts before and after it, the marks, and what it belongs to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::durable::Durable;
+use crate::agent::durable::state::RunState;
+use crate::agent::journal::{Checkpoint, FileChange, Kind};
+use crate::agent::plan::Plan;
+use crate::agent::remember::now_ms;
+use crate::agent::session::Session;
+use crate::editor::Marks;
+use crate::editor::error::EditorError;
+use crate::memory::checkpoints::{Checkpoint as Kept, CheckpointFile, FileState, NewCheckpoint};
+use crate::memory::error::Result;
+use crate::memory::store::Memory;
+
+/// Why a checkpoint is kept, as the file names it. Those of a journal are the first three.
+pub(crate) const EDIT: &str = "edit";
+const REPLAN: &str = "replan";
+pub(crate) const ROLLBACK: &str = "rollback";
+/// A change that takes checkpoints back and disappears with them.
+pub(crate) const REVERSAL: &str = "reversal";
+/// A plan was made: the state alone.
+const PLAN: &str = "plan";
+
+/// What is kept beside the texts. Grows by fields with defaults.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Row {
+    pub name: String,
+    pub kind: Kind,
+    pub symbols: Vec<String>,
+    /// For each path the marks before and after.
+    pub marks: BTreeMap<String, (Marks, Marks)>,
+    pub plan: Option<Plan>,
+    /// Checkpoints that this change takes back.
+    pub reverses: Vec<i64>,
+    /// Of a checkpoint without files: the task's state there.
+    pub run: Option<RunState>,
+}
+
+impl Row {
+    fn of(checkpoint: &Checkpoint, reverses: &[i64]) -> Self {
+        let marks = |file: &FileChange| (file.path.clone(), (file.marks_before.clone(), file.marks_after.clone()));
+        Self {
+            name: checkpoint.id.clone(),
+            kind: checkpoint.kind,
+            symbols: checkpoint.symbols.clone(),
+            marks: checkpoint.files.iter().map(marks).collect(),
+            plan: checkpoint.plan.clone(),
+            reverses: reverses.to_vec(),
+            run: None,
+        }
+    }
+}
+
+fn state(text: Option<&String>) -> FileState {
+    text.map_or(FileState::Absent, |text| FileState::Bytes(text.clone().into_bytes()))
+}
+
+fn text(state: FileState) -> Option<String> {
+    match state {
+        FileState::Absent => None,
+        // Only texts are kept; bytes that are none would be a file that somebody else has written.
+        FileState::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+    }
+}
+
+/// A kept checkpoint as the journal has it. A row that cannot be read keeps its texts.
+pub(crate) fn read(kept: Kept) -> (Checkpoint, Row) {
+    let row: Row = serde_json::from_value(kept.state).unwrap_or_default();
+    let file = |file: CheckpointFile| {
+        let (marks_before, marks_after) = row.marks.get(&file.path).cloned().unwrap_or_default();
+        let (before, after) = (text(file.before), file.after.and_then(text));
+        FileChange { path: file.path, before, after, marks_before, marks_after }
+    };
+    let checkpoint = Checkpoint {
+        id: row.name.clone(),
+        kind: row.kind,
+        step: usize::try_from(kept.info.step).unwrap_or(0),
+        files: kept.files.into_iter().map(file).collect(),
+        symbols: row.symbols.clone(),
+        plan: row.plan.clone(),
+        record: Some(kept.info.id),
+    };
+    (checkpoint, row)
+}
+
+/// The checkpoints of a task's journal, oldest first. Blocks.
+pub(crate) fn read_all(memory: &Memory, session: &str, task: &str) -> Result<Vec<Checkpoint>> {
+    let open: Vec<i64> = memory.open_checkpoints()?.into_iter().map(|(id, _)| id).collect();
+    let mut found = Vec::new();
+    for info in memory.checkpoints(session, Some(task))? {
+        if [EDIT, REPLAN, ROLLBACK].contains(&info.reason.as_str()) && !open.contains(&info.id) {
+            found.push(read(memory.checkpoint(info.id, now_ms())?).0);
+        }
+    }
+    Ok(found)
+}
+
+impl Session {
+    /// A change is about to be made; its files name the text that is meant to be there afterwards.
+    pub(crate) async fn open_change(&self, task: &str, checkpoint: &mut Checkpoint, reverses: &[i64]) {
+        let Some(durable) = self.durable().await else { return };
+        let reason = match checkpoint.kind {
+            Kind::Rollback => ROLLBACK,
+            _ if !reverses.is_empty() => REVERSAL,
+            _ => EDIT,
+        };
+        let files = checkpoint.files.iter().map(|file| CheckpointFile {
+            path: file.path.clone(),
+            before: state(file.before.as_ref()),
+            after: Some(state(file.after.as_ref())),
+        });
+        let new = NewCheckpoint {
+            files: files.collect(),
+            ..empty(&durable, task, checkpoint, reason, &Row::of(checkpoint, reverses))
+        };
+        let owner = durable.owner().name().to_owned();
+        let kept = durable.run(move |memory| memory.open_checkpoint(new, &owner)).await;
+        checkpoint.record = self.or_tell(&durable, kept);
+    }
+
+    /// The change is made, and its files name what is there now. What it takes back goes, and a change that is
+    /// only there to take others back goes with them.
+    pub(crate) async fn close_change(&self, checkpoint: &Checkpoint, reverses: &[i64]) {
+        let (Some(durable), Some(id)) = (self.durable().await, checkpoint.record) else { return };
+        let row = Row::of(checkpoint, reverses);
+        let after = checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_ref()))).collect();
+        let mut gone = reverses.to_vec();
+        if !gone.is_empty() {
+            gone.push(id);
+        }
+        let kept = durable
+            .run(move |memory| {
+                let row = serde_json::to_value(&row).unwrap_or_default();
+                memory.close_checkpoint(id, after, row, gone)
+            })
+            .await;
+        self.or_tell(&durable, kept);
+    }
+
+    /// The change was refused: nothing was made. Where the editor did not answer it may have been, and the
+    /// checkpoint stays open for whoever comes next.
+    pub(crate) async fn drop_change(&self, checkpoint: &Checkpoint, why: &EditorError) {
+        if matches!(why, EditorError::Timeout(_) | EditorError::Closed) {
+            return;
+        }
+        let (Some(durable), Some(id)) = (self.durable().await, checkpoint.record) else { return };
+        let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
+        self.or_tell(&durable, dropped);
+    }
+
+    /// Keeps a checkpoint without files: the state of the task, and memory's mark.
+    pub(crate) async fn keep_mark(&self, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
+        let Some(durable) = self.durable().await else { return };
+        let reason = if checkpoint.kind == Kind::Replan { REPLAN } else { PLAN };
+        let row = Row { run: Some(run.clone()), ..Row::of(checkpoint, &[]) };
+        let new = empty(&durable, task, checkpoint, reason, &row);
+        let kept = durable.run(move |memory| memory.add_checkpoint(new)).await;
+        checkpoint.record = self.or_tell(&durable, kept);
+    }
+}
+
+fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, row: &Row) -> NewCheckpoint {
+    NewCheckpoint {
+        session: durable.session(),
+        task: task.to_owned(),
+        step: u32::try_from(checkpoint.step).unwrap_or(u32::MAX),
+        reason: reason.to_owned(),
+        state: serde_json::to_value(row).unwrap_or_default(),
+        files: Vec::new(),
+        created: now_ms(),
+    }
+}

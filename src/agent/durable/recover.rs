@@ -1,0 +1,276 @@
+//! After a process died: which of its changes are whole, and what becomes of those that are not.
+
+use crate::agent::durable::record::{self, Row};
+use crate::agent::durable::state::RunState;
+use crate::agent::durable::{Durable, has_record, phase_name};
+use crate::agent::journal::{Checkpoint, FileChange};
+use crate::agent::mode::Phase;
+use crate::agent::plan::{Plan, State};
+use crate::agent::remember::now_ms;
+use crate::agent::session::Session;
+use crate::base::failure::Failure;
+use crate::editor::error::EditorError;
+use crate::editor::event::Event;
+use crate::editor::{Document, FileEdit, HalfDone};
+use crate::edits::hunks::hunks;
+
+/// How one file of an unfinished change was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    After,
+    /// The beginning of the text that was to be written, or no file at all: the write was cut off.
+    Torn,
+    /// Somebody else has changed it.
+    Neither,
+}
+
+/// What becomes of an unfinished change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It had been made; only the word of it was missing.
+    Finished,
+    /// Nothing of it had been made.
+    Dropped,
+    /// Some of it had: what had is taken back.
+    Back,
+}
+
+/// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and decides
+/// nothing, but where no file is before it is taken that the change went through, since it stays possible to
+/// undo and an undo that does not fit is refused.
+pub fn decide(sides: &[Side]) -> Verdict {
+    if sides.contains(&Side::Torn) {
+        return Verdict::Back;
+    }
+    match (sides.contains(&Side::Before), sides.contains(&Side::After)) {
+        (true, true) => Verdict::Back,
+        (true, false) => Verdict::Dropped,
+        (false, _) => Verdict::Finished,
+    }
+}
+
+/// A text before and after that is the same counts as before: there is nothing to take back.
+fn side(change: &FileChange, now: Option<&str>) -> Side {
+    if now == change.before.as_deref() {
+        Side::Before
+    } else if now == change.after.as_deref() {
+        Side::After
+    } else if change.after.as_deref().is_some_and(|after| now.is_none_or(|now| after.starts_with(now))) {
+        Side::Torn
+    } else {
+        Side::Neither
+    }
+}
+
+/// What was found at the first command of a process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// What was done about unfinished changes, in the user's words.
+    pub notes: Vec<String>,
+    /// The task that was interrupted, where it is the last one that was worked on.
+    pub interrupted: Option<RunState>,
+}
+
+impl Session {
+    /// Puts right what a dead process has left, once, and tells the user of a task that it left.
+    pub(crate) async fn recover(&self) {
+        if let Some(found) = self.recovered().await {
+            if let Some(run) = found.interrupted {
+                let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
+                let done = steps.iter().filter(|step| step.state == State::Done).count();
+                let (request, of) = (run.request, steps.len());
+                self.editor.show(Event::Interrupted { request, done, of, notes: found.notes });
+            } else {
+                self.tell(found.notes);
+            }
+        }
+    }
+
+    /// The same where the user is about to decide what becomes of the interrupted task: nothing is asked.
+    pub(crate) async fn recover_quietly(&self) {
+        if let Some(found) = self.recovered().await {
+            self.tell(found.notes);
+        }
+    }
+
+    fn tell(&self, notes: Vec<String>) {
+        notes.into_iter().for_each(|text| self.editor.show(Event::Progress { text }));
+    }
+
+    /// What was found; `None` but for the first time.
+    async fn recovered(&self) -> Option<Found> {
+        let mut first = None;
+        let found = &mut first;
+        self.recovered.get_or_init(move || async move { *found = Some(self.look_back().await) }).await;
+        first
+    }
+
+    async fn look_back(&self) -> Found {
+        let mut found = Found::default();
+        // The first task of a workspace makes the record, and has nothing to look back to.
+        if !has_record(self.root.path()) {
+            return found;
+        }
+        let Some(durable) = self.durable().await else { return found };
+        let open = durable.run(|memory| memory.open_checkpoints()).await;
+        for (id, owner) in self.or_tell(&durable, open).unwrap_or_default() {
+            if durable.owner().is_alive(&owner) {
+                continue;
+            }
+            let me = durable.owner().name().to_owned();
+            let taken = durable
+                .run(move |memory| {
+                    let taken = memory.take_checkpoint(id, &owner, &me)?;
+                    taken.then(|| memory.checkpoint(id, now_ms())).transpose()
+                })
+                .await;
+            if let Some(Some(kept)) = self.or_tell(&durable, taken) {
+                let (checkpoint, row) = record::read(kept);
+                found.notes.extend(self.put_right(&durable, checkpoint, &row).await);
+            }
+        }
+        found.interrupted = self.interrupted(&durable).await;
+        found
+    }
+
+    /// The last task, where its process died over it.
+    async fn interrupted(&self, durable: &Durable) -> Option<RunState> {
+        let session = durable.session();
+        let tasks = durable.run(move |memory| memory.tasks(&session)).await;
+        let last = self.or_tell(durable, tasks)?.into_iter().next()?;
+        let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
+        let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
+        // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
+        let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
+        let paused = last.phase == phase_name(Phase::Paused) && run.plan.as_ref().is_some_and(open);
+        (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
+    }
+
+    async fn put_right(&self, durable: &Durable, mut checkpoint: Checkpoint, row: &Row) -> Vec<String> {
+        let mut notes = Vec::new();
+        let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
+        let half = |file: &FileChange| HalfDone {
+            path: file.path.clone(),
+            before: file.before.clone(),
+            after: file.after.clone(),
+        };
+        self.editor.tidy(&checkpoint.files.iter().map(half).collect::<Vec<_>>()).await;
+        let mut found: Vec<(Side, Option<Document>)> = Vec::new();
+        for change in &checkpoint.files {
+            let now = match self.look_at(&change.path).await {
+                Ok(now) => now,
+                Err(failure) => {
+                    // It cannot be told what it is: it is not touched.
+                    notes.push(failure.one_line());
+                    found.push((Side::Neither, None));
+                    continue;
+                }
+            };
+            found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now));
+        }
+        for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == Side::Neither) {
+            notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
+        }
+        let sides: Vec<Side> = found.iter().map(|(side, _)| *side).collect();
+        let verdict = decide(&sides);
+        if verdict == Verdict::Back {
+            let mut edits = Vec::new();
+            let ours = |side: Side| matches!(side, Side::After | Side::Torn);
+            for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
+                edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
+            }
+            let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
+            match self.editor.apply(&edits, self.config.save).await {
+                Ok(_) => {
+                    notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", ")))
+                }
+                Err(error) => {
+                    // Still open, with our name on it: the next process tries again.
+                    notes.push(format!("an edit that had not come to its end could not be taken back: {error}"));
+                    return notes;
+                }
+            }
+        }
+        if verdict == Verdict::Finished {
+            for change in &mut checkpoint.files {
+                change.marks_after = self.editor.marks(&change.path).await;
+            }
+            self.close_change(&checkpoint, &row.reverses).await;
+        } else if let Some(id) = checkpoint.record {
+            let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
+            self.or_tell(durable, dropped);
+        }
+        tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
+        notes
+    }
+
+    /// A file as it is; `None` where there is none.
+    pub(crate) async fn look_at(&self, path: &str) -> Result<Option<Document>, Failure> {
+        match self.editor.read(path).await {
+            Ok(document) => Ok(Some(document)),
+            Err(EditorError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The edit that leads from a file as it is to a text; `None` where it is there already.
+pub(crate) fn edit_to(path: &str, now: Option<&Document>, then: Option<&str>) -> Option<FileEdit> {
+    let path = path.to_owned();
+    match (now, then) {
+        (None, None) => None,
+        (None, Some(text)) => Some(FileEdit::Create { path, text: text.to_owned() }),
+        (Some(document), None) => Some(FileEdit::Delete { path, version: document.version }),
+        (Some(document), Some(text)) => {
+            let hunks = hunks(&document.text, text);
+            (!hunks.is_empty()).then_some(FileEdit::Change { path, version: document.version, hunks })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::Marks;
+
+    #[test]
+    fn an_unfinished_change_is_finished_dropped_or_taken_back() {
+        use Side::{After, Before, Neither, Torn};
+        let cases: &[(&[Side], Verdict)] = &[
+            (&[After, After], Verdict::Finished),
+            (&[Before, Before], Verdict::Dropped),
+            (&[Before, After], Verdict::Back),
+            (&[After, Neither, Before], Verdict::Back),
+            (&[Before, Neither], Verdict::Dropped),
+            (&[After, Neither], Verdict::Finished),
+            (&[Neither], Verdict::Finished),
+            (&[Torn], Verdict::Back),
+            (&[After, Torn, Neither], Verdict::Back),
+        ];
+        for (sides, verdict) in cases {
+            assert_eq!(decide(sides), *verdict, "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_text() {
+        let text = |text: &str| Some(text.to_owned());
+        let change = |before, after| FileChange {
+            path: "a".into(),
+            before,
+            after,
+            marks_before: Marks::Null,
+            marks_after: Marks::Null,
+        };
+        let edited = change(text("1"), text("2"));
+        assert_eq!([side(&edited, Some("1")), side(&edited, Some("2"))], [Side::Before, Side::After]);
+        assert_eq!(side(&edited, Some("3")), Side::Neither);
+        assert_eq!([side(&edited, Some("")), side(&edited, None)], [Side::Torn, Side::Torn]);
+        assert_eq!(side(&change(text("a"), text("a\nb\n")), Some("a\n")), Side::Torn);
+        assert_eq!(side(&change(text("a"), None), Some("b")), Side::Neither);
+        let made = change(None, text("2"));
+        assert_eq!([side(&made, None), side(&made, Some("2"))], [Side::Before, Side::After]);
+        assert_eq!(side(&change(text("1"), text("1")), Some("1")), Side::Before);
+    }
+}

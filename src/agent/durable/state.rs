@@ -1,0 +1,188 @@
+//! A task's state as one value with a version: what another process needs to go on where this one was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::agent::evaluate::Trigger;
+use crate::agent::mode::Mode;
+use crate::agent::plan::Plan;
+use crate::agent::plan::question::Question;
+use crate::agent::scope::Scope;
+use crate::agent::task::Task;
+use crate::llm::step::{LastResult, Usage};
+
+/// Grows when an older program could not read the state.
+const VERSION: u32 = 1;
+
+/// The step that is being worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// Counted from 1.
+    pub step: usize,
+    /// Checkpoints of the task before the step.
+    pub mark: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    version: u32,
+    pub id: String,
+    pub request: String,
+    pub mode: Mode,
+    pub scope: Scope,
+    #[serde(default)]
+    pub current_file: Option<String>,
+    /// `None` for a task without a plan.
+    #[serde(default)]
+    pub plan: Option<Plan>,
+    #[serde(default)]
+    pub running: Option<Running>,
+    /// Why the plan was being made anew.
+    #[serde(default)]
+    pub replanning: Option<Trigger>,
+    #[serde(default)]
+    pub question: Option<Question>,
+    #[serde(default)]
+    pub step: u32,
+    #[serde(default)]
+    pub errors: u32,
+    #[serde(default)]
+    pub plan_errors: u32,
+    #[serde(default)]
+    pub replans: u32,
+    #[serde(default)]
+    pub usage: Usage,
+    #[serde(default)]
+    pub created: BTreeSet<String>,
+    #[serde(default)]
+    pub tried: BTreeSet<String>,
+    #[serde(default)]
+    pub survived: BTreeMap<String, u32>,
+    #[serde(default)]
+    pub results: Vec<LastResult>,
+}
+
+impl RunState {
+    pub fn of(task: &Task, plan: Option<&Plan>) -> Self {
+        Self {
+            version: VERSION,
+            id: task.id.clone(),
+            request: task.request.clone(),
+            mode: task.mode,
+            scope: task.scope.clone(),
+            current_file: task.current_file.clone(),
+            plan: plan.cloned(),
+            running: task.keep.mark.map(|mark| Running { step: task.keep.at, mark }),
+            replanning: task.keep.replanning.clone(),
+            question: task.question.clone(),
+            step: task.step,
+            errors: task.errors,
+            plan_errors: task.plan_errors,
+            replans: task.replans,
+            usage: task.usage,
+            created: task.created.clone(),
+            tried: task.tried.clone(),
+            survived: task.survived.clone(),
+            results: task.results.clone(),
+        }
+    }
+
+    /// Reads a stored state. The error says why it is none.
+    pub fn read(value: Value) -> Result<Self, String> {
+        let version = value["version"].as_u64().unwrap_or(0);
+        if version > u64::from(VERSION) {
+            return Err(format!("it was left by a newer Sextant (state {version}, this one reads {VERSION})"));
+        }
+        serde_json::from_value(value).map_err(|error| format!("its state cannot be read: {error}"))
+    }
+
+    /// The task, without its journal and its baseline, and its plan.
+    pub fn into_task(self) -> (Task, Option<Plan>) {
+        let mut task = Task::new(&self.request, self.mode, self.current_file, self.scope);
+        task.journal.task.clone_from(&self.id);
+        task.id = self.id;
+        let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
+        task.question = self.question.filter(|question| question.step < steps);
+        (task.step, task.errors) = (self.step, self.errors);
+        (task.plan_errors, task.replans, task.usage) = (self.plan_errors, self.replans, self.usage);
+        (task.created, task.tried, task.survived) = (self.created, self.tried, self.survived);
+        task.results = self.results;
+        task.keep.replanning = self.replanning;
+        if let Some(running) = self.running {
+            (task.keep.at, task.keep.mark) = (running.step, Some(running.mark));
+        }
+        (task, self.plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agent::plan::{State, Step};
+    use crate::symbols::path::SymbolPath;
+
+    fn symbol() -> impl Strategy<Value = SymbolPath> {
+        ("[a-z]{1,4}(\\.py|/x\\.py|)", "([A-Z]::)?[a-z]{0,3}(#2)?")
+            .prop_map(|(file, names)| SymbolPath::new(file, names))
+    }
+
+    fn plan() -> impl Strategy<Value = Plan> {
+        let state = prop_oneof![Just(State::Open), Just(State::Running), Just(State::Done), Just(State::Failed)];
+        let step = (".{0,6}", proptest::collection::vec(symbol(), 0..3), state, ".{0,4}")
+            .prop_map(|(title, symbols, state, outcome)| Step { title, symbols, state, outcome, ..Step::default() });
+        (".{0,6}", proptest::collection::vec(step, 0..4)).prop_map(|(title, steps)| Plan {
+            title,
+            steps,
+            ..Plan::default()
+        })
+    }
+
+    fn scope() -> impl Strategy<Value = Scope> {
+        prop_oneof![
+            Just(Scope::Workspace),
+            proptest::collection::vec("[a-z.]{1,5}", 0..3).prop_map(Scope::Files),
+            proptest::collection::vec(symbol(), 0..3).prop_map(Scope::Symbols),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_state_survives_being_kept_and_taken_up(
+            (request, scope, plan) in (".{0,8}", scope(), proptest::option::of(plan())),
+            (mark, counts) in (proptest::option::of(0..9usize), proptest::array::uniform4(0..99u32)),
+            (names, survived) in (proptest::collection::btree_set(".{0,5}", 0..4), proptest::collection::btree_map(".{0,5}", 0..9u32, 0..4)),
+            question in proptest::option::of((".{0,9}", 0..9usize)),
+            gone in proptest::option::of(".{0,5}"),
+        ) {
+            let mut task = Task::new(&request, Mode::Planner, Some("a.py".into()), scope);
+            (task.step, task.errors, task.plan_errors, task.replans) = counts.into();
+            (task.created, task.tried, task.survived) = (names.clone(), names, survived);
+            task.usage.calls = 3;
+            task.results.push(LastResult { tool: "t".into(), ok: true, text: request.clone() });
+            let steps = plan.as_ref().map_or(0, |plan| plan.steps.len());
+            let question = question.filter(|_| steps > 0);
+            task.question = question.map(|(text, mark)| Question { step: steps - 1, text, mark, ..Question::default() });
+            task.keep.mark = mark;
+            task.keep.at = usize::from(mark.is_some());
+            task.keep.replanning = gone.map(Trigger::MissingResource);
+            let state = RunState::of(&task, plan.as_ref());
+            let text = serde_json::to_string(&state).unwrap();
+            let back = RunState::read(serde_json::from_str(&text).unwrap()).unwrap();
+            prop_assert_eq!(&back, &state);
+            let (again, plan) = back.into_task();
+            prop_assert_eq!(&again.journal.task, &task.id);
+            prop_assert_eq!(RunState::of(&again, plan.as_ref()), state);
+        }
+    }
+
+    #[test]
+    fn what_is_no_state_is_said_and_not_guessed() {
+        assert!(RunState::read(Value::Null).is_err());
+        assert!(RunState::read(serde_json::json!({"version": 99})).unwrap_err().contains("newer"));
+        assert!(RunState::read(serde_json::json!({"version": 1, "id": 7})).is_err());
+    }
+}

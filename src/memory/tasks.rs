@@ -1,0 +1,131 @@
+//! Tasks as they stand: what a new process needs to go on with one, and who works on it.
+
+use rusqlite::{OptionalExtension, Row};
+use serde_json::Value;
+
+use crate::memory::entries::{known_session, session};
+use crate::memory::error::Result;
+use crate::memory::store::{self, Memory};
+
+/// A task's state is kept whole or not at all, the newest over the one before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskState {
+    pub task: String,
+    pub session: String,
+    /// The process that works on it; `None` where none does.
+    pub owner: Option<String>,
+    pub phase: String,
+    pub state: Value,
+    /// Grows with every write.
+    pub revision: i64,
+    /// Milliseconds since 1970.
+    pub updated: i64,
+}
+
+/// How many states of ended tasks without checkpoints are kept.
+const ENDED: i64 = 50;
+
+const COLUMNS: &str = "SELECT task, sessions.name, owner, phase, state, revision, updated \
+    FROM tasks JOIN sessions ON sessions.id = tasks.session";
+
+impl Memory {
+    /// Keeps the state over the one before; `revision` is given by the store. With `expected` only where the
+    /// stored revision is that one: `None` comes back where another process was faster.
+    pub fn save_task(&self, new: TaskState, expected: Option<i64>) -> Result<Option<i64>> {
+        let state = serde_json::to_string(&new.state)?;
+        self.write(move |conn| {
+            let sql = "SELECT revision FROM tasks WHERE task = ?1";
+            let stored: Option<i64> = conn.prepare_cached(sql)?.query_row([&new.task], |row| row.get(0)).optional()?;
+            if expected.is_some() && stored != expected {
+                return Ok(None);
+            }
+            let revision = stored.unwrap_or(0) + 1;
+            let session = session(conn, &new.session)?;
+            let sql = "INSERT INTO tasks (task, session, owner, phase, state, revision, updated) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (task) DO UPDATE SET \
+                       owner = ?3, phase = ?4, state = ?5, revision = ?6, updated = max(updated, ?7)";
+            let row = (&new.task, session, &new.owner, &new.phase, &state, revision, new.updated);
+            conn.prepare_cached(sql)?.execute(row)?;
+            Ok(Some(revision))
+        })
+    }
+
+    /// A session's tasks, the last one that was worked on first.
+    pub fn tasks(&self, name: &str) -> Result<Vec<TaskState>> {
+        let rows = self.read(|conn| {
+            let Some(session) = known_session(conn, name)? else { return Ok(Vec::new()) };
+            let sql = format!("{COLUMNS} WHERE session = ?1 ORDER BY updated DESC, tasks.id DESC");
+            store::all(conn, &sql, [session], |row| Ok((read(row)?, row.get::<_, String>(4)?)))
+        })?;
+        // A state that cannot be read is one that nobody can go on from, and no reason to hide the others.
+        let whole = |(task, state): (TaskState, String)| TaskState {
+            state: serde_json::from_str(&state).unwrap_or_default(),
+            ..task
+        };
+        Ok(rows.into_iter().map(whole).collect())
+    }
+
+    /// Drops the oldest states that nothing can be done with any more: no process works on them, they are in one
+    /// of the phases `ended`, and no checkpoint of theirs is left.
+    pub fn prune_tasks(&self, ended: &[&str]) -> Result<usize> {
+        let ended = serde_json::to_string(ended)?;
+        self.write(move |conn| {
+            let sql = "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE owner IS NULL \
+                       AND phase IN (SELECT value FROM json_each(?1)) \
+                       AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE checkpoints.task = tasks.task) \
+                       ORDER BY updated DESC, id DESC LIMIT -1 OFFSET ?2)";
+            Ok(conn.execute(sql, (&ended, ENDED))?)
+        })
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<TaskState> {
+    Ok(TaskState {
+        task: row.get(0)?,
+        session: row.get(1)?,
+        owner: row.get(2)?,
+        phase: row.get(3)?,
+        state: Value::Null,
+        revision: row.get(5)?,
+        updated: row.get(6)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn state(task: &str, updated: i64) -> TaskState {
+        let (task, session, phase) = (task.to_owned(), "s".to_owned(), "executing".to_owned());
+        TaskState { task, session, owner: Some("p".into()), phase, state: json!({"n": updated}), revision: 0, updated }
+    }
+
+    #[test]
+    fn the_newest_state_stands_and_only_one_of_two_gets_a_task() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+        assert_eq!(memory.save_task(state("a", 1), None).unwrap(), Some(1));
+        assert_eq!(memory.save_task(state("b", 2), None).unwrap(), Some(1));
+        assert_eq!(memory.save_task(state("a", 3), Some(1)).unwrap(), Some(2));
+        assert_eq!(memory.save_task(state("a", 4), Some(1)).unwrap(), None, "somebody else was faster");
+        let tasks = memory.tasks("s").unwrap();
+        assert_eq!(tasks.iter().map(|task| task.task.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!((&tasks[0].state, tasks[0].revision), (&json!({"n": 3}), 2));
+        assert_eq!(memory.tasks("other").unwrap(), []);
+    }
+
+    #[test]
+    fn only_what_is_over_and_without_checkpoints_is_pruned() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+        for n in 0..ENDED + 5 {
+            let task = TaskState { owner: None, phase: "completed".into(), ..state(&format!("t{n}"), n) };
+            memory.save_task(task, None).unwrap();
+        }
+        memory.save_task(state("live", 0), None).unwrap();
+        assert_eq!(memory.prune_tasks(&["completed"]).unwrap(), 5);
+        assert!(memory.tasks("s").unwrap().iter().any(|task| task.task == "live"));
+    }
+}

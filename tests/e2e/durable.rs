@@ -1,0 +1,262 @@
+//! What outlives a process: resume, undo of all and of parts, and the repair of an edit that was cut in half.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use sextant::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
+use sextant::memory::store::Memory;
+
+use crate::cli::{outcome, sextant};
+use crate::nvim::ask::step;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::project::Project;
+use crate::support::servers::tool;
+
+pub const TEXT: &str =
+    "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
+
+pub fn plan(symbols: &[&str]) -> Reply {
+    let step = |symbol: &&str| json!({"title": format!("change {symbol}"), "symbols": [format!("a.py::{symbol}")], "because": "asked", "expect": "changed"});
+    let steps: Vec<Value> = symbols.iter().map(step).collect();
+    Reply::Json(json!({"title": "Changes", "reason": "asked", "steps": steps, "confidence": 1}))
+}
+
+pub fn replace(old: &str, new: &str, proceed: bool) -> Reply {
+    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), proceed)
+}
+
+fn with_model<'a>(server: &'a str, arguments: &[&'a str]) -> Vec<&'a str> {
+    [arguments, &["--model", "openai_compatible:m", "--base-url", server]].concat()
+}
+
+fn run(project: &Project, server: &str, arguments: &[&str]) -> Output {
+    tokio::task::block_in_place(|| sextant(project, &with_model(server, arguments)))
+}
+
+fn start(project: &Project, server: &str, arguments: &[&str]) -> Child {
+    let tools = tool("ruff").parent().expect("a folder").to_owned();
+    Command::new(env!("CARGO_BIN_EXE_sextant"))
+        .args(with_model(server, arguments))
+        .args(["--timeout-ms", "60000", "--servers"])
+        .arg(tools)
+        .current_dir(project.root())
+        .env("XDG_CONFIG_HOME", project.beside("config"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn undo(project: &Project, arguments: &[&str]) -> Output {
+    sextant(project, &[&["undo"], arguments].concat())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_plan_is_resumed_taken_back_whole_and_in_parts_and_brought_back() {
+    // Windows' line ends and a mark have to come back as they were.
+    let text = format!("\u{feff}{}", TEXT.replace('\n', "\r\n"));
+    let project = Project::new(&[("a.py", &text)]);
+    let before = project.bytes();
+    let server = ModelServer::start([
+        plan(&["f", "g", "h"]),
+        replace("return 1", "return 11", false),
+        replace("return 2", "return 99", true),
+        Reply::Stall("{".into()),
+    ])
+    .await;
+    let url = server.url();
+    let mut process = start(&project, &url, &["plan", "change all", "--file", "a.py", "--approve"]);
+    server.requests_seen(4).await;
+    process.kill().expect("killed");
+    process.wait().expect("gone");
+    let half = project.read("a.py");
+    assert!(half.contains("return 11\r\n") && half.contains("return 99\r\n"), "one step and a half: {half}");
+
+    server.push(replace("return 2", "return 22", false));
+    server.push(replace("return 3", "return 33", false));
+    let resumed = run(&project, &url, &["resume", "--json"]);
+    let done = text.replace("return 1", "return 11").replace("return 2", "return 22").replace("return 3", "return 33");
+    assert_eq!(project.read("a.py"), done, "the half step was taken back and done again: {}", said(&resumed));
+    let outcome = outcome(&resumed)["outcome"].clone();
+    assert!(outcome["summary"].as_str().is_some_and(|text| text.contains("3 of 3 steps done")), "{outcome}");
+    assert_eq!(outcome["new_diagnostics"], json!([]), "{outcome}");
+
+    let again = said(&run(&project, &url, &["resume"]));
+    assert!(again.contains("nothing to resume"), "{again}");
+    let one = said(&undo(&project, &["2"]));
+    assert!(one.contains("undone step 2 of “change all”"), "{one}");
+    assert_eq!(project.read("a.py"), done.replace("return 22", "return 2"));
+    let back = said(&undo(&project, &[]));
+    assert!(back.contains("brought back step 2"), "{back}");
+    assert_eq!(project.read("a.py"), done);
+    undo(&project, &["f"]);
+    assert_eq!(project.read("a.py"), done.replace("return 11", "return 1"), "what was done in one symbol");
+    let twice = said(&undo(&project, &["f"]));
+    assert!(twice.contains("already"), "{twice}");
+    undo(&project, &[]);
+    assert_eq!(project.read("a.py"), done);
+    undo(&project, &[]);
+    assert_eq!(project.bytes(), before, "the whole task, byte for byte");
+    undo(&project, &[]);
+    assert_eq!(project.read("a.py"), done, "and back again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_request_is_told_of_resumed_and_undone() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let before = project.bytes();
+    let server = ModelServer::start([replace("return 1", "return 11", true), Reply::Stall("{".into())]).await;
+    let url = server.url();
+    let mut process = start(&project, &url, &["ask", "change f", "--file", "a.py"]);
+    server.requests_seen(2).await;
+    let busy = said(&run(&project, &url, &["resume"]));
+    assert!(busy.contains("another process is working"), "{busy}");
+    process.kill().expect("killed");
+    process.wait().expect("gone");
+
+    server.push(replace("return 11", "return 111", false));
+    let resumed = said(&run(&project, &url, &["resume"]));
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1\n", "return 111\n"), "{resumed}");
+    let result = server.requests()[2].said_by("user").to_owned();
+    assert!(result.contains("edit_file"), "it knows what it did last: {result}");
+    undo(&project, &[]);
+    assert_eq!(project.bytes(), before, "what both processes did");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_command_tells_of_an_interrupted_plan() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let server = ModelServer::start([
+        plan(&["f", "g"]),
+        replace("return 1", "return 11", false),
+        Reply::Stall("{".into()),
+        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "hello"})),
+    ])
+    .await;
+    let url = server.url();
+    let mut process = start(&project, &url, &["plan", "change both", "--file", "a.py", "--approve"]);
+    server.requests_seen(3).await;
+    process.kill().expect("killed");
+    process.wait().expect("gone");
+    let text = said(&run(&project, &url, &["ask", "say hello", "--file", "b.py"]));
+    assert!(text.contains("interrupted: “change both”, 1 of 2 steps done. `sextant resume` goes on"), "{text}");
+    // The other task changed nothing, so the interrupted one is what is undone.
+    undo(&project, &[]);
+    assert_eq!(project.read("a.py"), TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_plan_shows_its_question_again_and_takes_the_answer() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let config = project.beside("config").join("sextant");
+    std::fs::create_dir_all(&config).expect("a folder");
+    std::fs::write(config.join("config.toml"), "mode = \"supervised\"\n").expect("a file");
+    let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return missing", false)]).await;
+    let url = server.url();
+    let paused = said(&run(&project, &url, &["plan", "change both", "--file", "a.py", "--approve"]));
+    assert!(paused.contains("? Step 1"), "{paused}");
+    let asked = said(&run(&project, &url, &["resume"]));
+    assert!(asked.contains("? Step 1") && asked.contains("3. take this step back and pause"), "{asked}");
+    let answered = run(&project, &url, &["resume", "--answer", "3"]);
+    assert_eq!(project.read("a.py"), TEXT, "{}", said(&answered));
+    server.push(replace("return 1", "return 11", false));
+    server.push(replace("return 2", "return 22", false));
+    let done = said(&run(&project, &url, &["resume"]));
+    assert!(done.contains("2 of 2 steps done"), "{done}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_leaves_what_the_user_changed_since_and_says_where() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let both = TEXT.replace("return 1", "return 11").replace("return 2", "return 22");
+    let edits = [replace("return 1", "return 11", true), replace("return 2", "return 22", false)];
+    let server = ModelServer::start(edits).await;
+    let url = server.url();
+    run(&project, &url, &["ask", "change both", "--file", "a.py"]);
+    assert_eq!(project.read("a.py"), both);
+    let mine = format!("# mine\n{}", both.replace("return 22", "return 22 + 5"));
+    project.write("a.py", &mine);
+    let refused = undo(&project, &[]);
+    let text = said(&refused);
+    assert!(!refused.status.success() && text.contains("a.py::g (line 7)") && text.contains("--partial"), "{text}");
+    assert_eq!(project.read("a.py"), mine, "nothing was undone");
+    let partial = said(&undo(&project, &["--partial"]));
+    assert!(partial.contains("Left, since it was changed in the same place: a.py::g (line 7)"), "{partial}");
+    assert_eq!(project.read("a.py"), mine.replace("return 11", "return 1"));
+    undo(&project, &[]);
+    assert_eq!(project.read("a.py"), mine, "brought back");
+}
+
+pub fn record(project: &Path, files: &[(&str, Option<&str>, Option<&str>)]) {
+    let folder = project.join(".sextant");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let memory = Memory::open(&folder.join("memory.db")).expect("the memory file");
+    let state = |text: &Option<&str>| text.map_or(FileState::Absent, |text| FileState::Bytes(text.into()));
+    let file = |(path, before, after): &(&str, Option<&str>, Option<&str>)| CheckpointFile {
+        path: (*path).to_owned(),
+        before: state(before),
+        after: Some(state(after)),
+    };
+    let new = NewCheckpoint {
+        session: "main".into(),
+        task: "t".into(),
+        step: 1,
+        reason: "edit".into(),
+        state: json!({"name": "c1"}),
+        files: files.iter().map(file).collect(),
+        created: 1,
+    };
+    memory.open_checkpoint(new, "a-process-that-died").expect("kept");
+}
+
+#[test]
+fn an_edit_of_three_files_that_was_cut_in_half_is_taken_back() {
+    let project =
+        Project::new(&[("a.py", "new = 1\r\n"), ("b.py", "old = 2\n"), ("c.py", "mine = 3\n"), ("made.py", "x = 1\n")]);
+    project.write(".b.py.sextant-999999999-0", "new = 2\n");
+    record(
+        project.root(),
+        &[
+            ("a.py", Some("old = 1\n"), Some("new = 1\n")),
+            ("b.py", Some("old = 2\n"), Some("new = 2\n")),
+            ("c.py", Some("old = 3\n"), Some("new = 3\n")),
+            ("made.py", None, Some("x = 1\n")),
+        ],
+    );
+    let text = said(&undo(&project, &[]));
+    assert!(text.contains("taken back: a.py, made.py") && text.contains("c.py is not as"), "{text}");
+    assert_eq!(project.read("a.py"), "old = 1\r\n", "with its own line ends");
+    assert_eq!((project.read("b.py"), project.read("c.py")), ("old = 2\n".into(), "mine = 3\n".into()));
+    assert!(!project.root().join("made.py").exists());
+    assert!(!project.root().join(".b.py.sextant-999999999-0").exists(), "what the dead process left beside it");
+    let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("the memory file");
+    assert_eq!(memory.open_checkpoints().expect("read"), []);
+}
+
+#[test]
+fn where_nothing_was_done_there_is_nothing_to_take_back_and_no_record_is_made() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let (undone, resumed) = (said(&undo(&project, &[])), said(&sextant(&project, &["resume"])));
+    assert!(undone.contains("nothing to undo") && resumed.contains("nothing to resume"), "{undone}{resumed}");
+    assert!(!project.root().join(".sextant").exists());
+}
+
+#[test]
+fn six_runs_killed_at_random_moments_leave_whole_tool_calls() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new(tool("python3"))
+        .arg(repository.join("tests/kill/run.py"))
+        .args(["-n", "6", "--nvim", "0.34", "--binary", env!("CARGO_BIN_EXE_sextant")])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("SEXTANT_TOOLS", tool("ruff").parent().expect("a folder"))
+        .env("SEXTANT_NVIM", crate::support::nvim::binary())
+        .output()
+        .expect("python3");
+    let text = said(&output);
+    assert!(output.status.success() && text.contains("6 of 6 held"), "{text}");
+}

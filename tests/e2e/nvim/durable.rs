@@ -1,0 +1,133 @@
+//! A plan whose Neovim and process were killed, gone on with and taken back in a new Neovim.
+
+use serde_json::Value;
+
+use crate::durable::{TEXT, plan, record, replace};
+use crate::nvim::ask::options;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+async fn document(nvim: &Nvim) -> String {
+    let lines: Vec<String> =
+        nvim.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false)").await;
+    lines.join("\n")
+}
+
+async fn kill_sextant(nvim: &Nvim) {
+    let killed: bool = nvim
+        .lua(
+            r"
+            for _, channel in ipairs(vim.api.nvim_list_chans()) do
+              if channel.client and channel.client.name == 'sextant' then
+                return vim.uv.kill(vim.fn.jobpid(channel.id), 'sigkill') == 0
+              end
+            end
+            return false",
+        )
+        .await;
+    assert!(killed);
+}
+
+async fn mark(nvim: &Nvim) -> Value {
+    nvim.lua("return vim.api.nvim_buf_get_mark(vim.fn.bufnr('a.py'), 'm')").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_neovim_goes_on_with_a_killed_plan_and_takes_all_of_it_back() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let before = project.bytes();
+    let server = ModelServer::start([
+        plan(&["f", "g"]),
+        // The line with the mark goes, and with it the mark.
+        replace("    return 1\n", "    one = 10\n    return one + 1\n", false),
+        replace("return 2", "return 99", true),
+        Reply::Stall("{".into()),
+    ])
+    .await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("2mark m").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("<CR>").await;
+    server.requests_seen(4).await;
+    kill_sextant(&nvim).await;
+    nvim.child().kill().await.expect("killed");
+    assert!(project.read("a.py").contains("return 99"));
+
+    server.push(replace("return 2", "return 22", false));
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentResume").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("2 of 2 steps done"), "{summary}");
+    let window: bool = nvim.lua("return vim.api.nvim_win_get_config(0).relative == 'editor'").await;
+    let shown = document(&nvim).await;
+    assert!(window && shown.matches("- [x] ").count() == 2, "the plan is in its window: {shown}");
+    nvim.keys("q").await;
+    let text = TEXT.replace("    return 1\n", "    one = 10\n    return one + 1\n").replace("return 2", "return 22");
+    assert_eq!((nvim.text().await, project.read("a.py")), (text.clone(), text.clone()));
+    let offered: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentUndo ', 'cmdline')").await;
+    assert!(offered.contains(&"2".to_owned()) && offered.contains(&"g".to_owned()), "{offered:?}");
+    nvim.command("AgentUndo g").await;
+    nvim.finished().await;
+    assert_eq!(nvim.text().await, text.replace("return 22", "return 2"));
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(nvim.text().await, text);
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!((nvim.text().await.as_str(), project.bytes()), (TEXT, before));
+    assert_eq!(mark(&nvim).await, serde_json::json!([2, 4]), "the mark of the Neovim that is gone");
+    let open = document(&nvim).await;
+    assert_eq!(open.matches("- [ ] ").count(), 2, "the steps are open again: {open}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let server = ModelServer::start([
+        plan(&["f", "g"]),
+        replace("return 1", "return 11", false),
+        Reply::Stall("{".into()),
+        Reply::Json(
+            serde_json::json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "hello"}),
+        ),
+    ])
+    .await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("<CR>").await;
+    server.requests_seen(3).await;
+    nvim.keys("q").await;
+    kill_sextant(&nvim).await;
+    nvim.wait("message").await;
+    nvim.edit("b.py").await;
+    nvim.command("AgentAsk say hello").await;
+    let told = nvim.wait("SextantInterrupted").await;
+    assert_eq!((&told["done"], &told["of"], &told["request"]), (&1.into(), &2.into(), &"change both".into()));
+    nvim.finished().await;
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(project.read("a.py"), TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_a_killed_neovim_was_writing_comes_back_from_its_backup() {
+    let before = "\u{feff}x = 1\r\ny = 2\r\n";
+    let project = Project::new(&[("a.py", ""), ("a.py~", before)]);
+    record(project.root(), &[("a.py", Some("x = 1\ny = 2\n"), Some("x = 1\ny = 3\n"))]);
+    let server = ModelServer::start([]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    // Opened as it was left, with nothing to tell its line ends by.
+    nvim.edit("a.py").await;
+    nvim.command("AgentUndo").await;
+    let failure = nvim.failed().await;
+    assert!(failure["message"].as_str().is_some_and(|text| text.contains("nothing to undo")), "{failure}");
+    assert_eq!((project.read("a.py").as_str(), nvim.text().await.as_str()), (before, "x = 1\ny = 2\n"));
+    let format: String = nvim.lua("return vim.bo.fileformat").await;
+    assert_eq!(format, "dos");
+}
