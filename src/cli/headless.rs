@@ -78,13 +78,13 @@ fn place(given: &str) -> Result<Place, Failure> {
 }
 
 /// What a subcommand does with its session; the outcome is printed last.
-pub(super) type Run = for<'a> fn(
+pub(super) type Run = dyn for<'a> Fn(
     &'a Session,
     &'a Request,
     &'a CancellationToken,
 ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
 
-pub(super) fn run(arguments: &Job, work: Run) -> ExitCode {
+pub(super) fn run(arguments: &Job, work: &Run) -> ExitCode {
     if let Some(path) = &arguments.options.servers.log {
         log::start(path);
     }
@@ -116,7 +116,7 @@ pub(super) fn shown<T>(session: &Session, ending: Ending<T>) -> Result<T, Failur
     ending.result
 }
 
-async fn serve(arguments: &Job, work: Run) -> Result<bool, Failure> {
+async fn serve(arguments: &Job, work: &Run) -> Result<bool, Failure> {
     let here = std::env::current_dir().map_err(|error| {
         Failure::new(Kind::User, format!("the current folder cannot be read: {error}"), "go to a folder that exists")
     })?;

@@ -47,6 +47,10 @@ fn action(tool: &Tool) -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let name = match parameter.kind {
+        // A null inside of the `enum` is refused by some; without it a grammar would make every reply name a word.
+        ParameterType::OneOf(words) if !parameter.required => {
+            return json!({"anyOf": [{"type": "string", "enum": words}, {"type": "null"}]});
+        }
         ParameterType::OneOf(words) => return json!({"type": "string", "enum": words}),
         ParameterType::Text => "string",
         ParameterType::Whole => "integer",
@@ -103,6 +107,10 @@ mod tests {
         let read = &branches[1]["properties"]["parameters"]["properties"];
         assert_eq!(read["path"], json!({"type": "string"}));
         assert_eq!(read["limit"], json!({"type": ["integer", "null"]}));
+        let edit = branches.iter().find(|branch| branch["properties"]["tool"]["enum"][0] == "edit_symbol");
+        let edit = &edit.expect("edit_symbol")["properties"]["parameters"]["properties"];
+        assert_eq!(edit["diagnostics"]["anyOf"][1], json!({"type": "null"}), "nobody must put off the answer");
+        assert_eq!(edit["action"]["type"], "string");
     }
 
     #[test]

@@ -205,10 +205,14 @@ impl Session {
         let targets = self.targets(step, &task.scope).await;
         let request =
             std::mem::replace(&mut task.request, format!("{}. Expected after it: {}", step.title, step.expect));
-        let before = self.known().await;
+        let mut before = self.known().await;
         let ended = self.run_steps(task, cancel).await;
         task.request = request;
         let ended = ended?;
+        // What was first looked at in this step, right before its edit, has its baseline there.
+        for (key, snap) in &task.start {
+            before.entry(key.clone()).or_insert_with(|| snap.clone());
+        }
         let scope = task.scope.clone();
         let verdict = verdict::compare(&before, &self.known().await, &[], &[]);
         let left = self.targets(step, &scope).await;
