@@ -55,6 +55,8 @@ pub struct Task {
     pub plan_errors: u32,
     /// Plans made anew by the task itself.
     pub replans: u32,
+    /// So many steps of the plan stand before the last plan that was made anew: it answers for what failed in them.
+    pub replaced: usize,
     /// What the user is asked before the plan goes on.
     pub question: Option<Question>,
     /// What it may cost and break; for the user to know.
@@ -95,6 +97,7 @@ impl Task {
             shown: false,
             plan_errors: 0,
             replans: 0,
+            replaced: 0,
             question: None,
             risk: None,
         }

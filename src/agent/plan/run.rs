@@ -69,7 +69,7 @@ impl Session {
         let replans = if task.replans > 0 { format!(", planned anew {} times", task.replans) } else { String::new() };
         let word = format!("{done} of {} steps done{replans}", plan.steps.len());
         let mut outcome = self.finish(task, &word).await;
-        let failed = plan.steps.iter().any(|step| step.state == State::Failed);
+        let failed = plan.steps.iter().skip(task.replaced).any(|step| step.state == State::Failed);
         outcome.ok = !failed && task.question.is_none();
         outcome
     }
@@ -164,6 +164,9 @@ impl Session {
         let new = self.propose(task, problems, cancel).await?;
         plan.steps.retain(|step| step.state != State::Open);
         let more = !new.steps.is_empty();
+        if more {
+            task.replaced = plan.steps.len();
+        }
         plan.steps.extend(new.steps);
         Ok(more)
     }

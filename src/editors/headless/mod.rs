@@ -40,6 +40,8 @@ pub struct HeadlessEditor {
     /// Providers that need no editor: syntax, commands.
     providers: Vec<Box<dyn DiagnosticsProvider>>,
     fixes: Mutex<Fixes>,
+    /// Files that were read: as good as open, since what an edit breaks in them matters to whoever has read them.
+    read: Mutex<BTreeSet<String>>,
     /// Taken to write while the servers are shown texts that are not applied.
     turn: RwLock<()>,
     events: UnboundedSender<Event>,
@@ -59,6 +61,7 @@ impl HeadlessEditor {
             providers: Vec::new(),
             servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
             fixes: Mutex::default(),
+            read: Mutex::default(),
             turn: RwLock::default(),
             events,
             root,
@@ -192,8 +195,12 @@ impl fmt::Debug for HeadlessEditor {
 #[async_trait]
 impl Editor for HeadlessEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
-        let path = path.to_owned();
-        self.with_files(move |files| files.read(&path)).await
+        let wanted = path.to_owned();
+        let document = self.with_files(move |files| files.read(&wanted)).await?;
+        if document.exists && self.servers.iter().any(|server| server.covers(path)) {
+            self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(document.path.clone());
+        }
+        Ok(document)
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
@@ -226,7 +233,9 @@ impl Editor for HeadlessEditor {
     }
 
     async fn loaded(&self) -> Vec<String> {
-        self.loaded_files().into_iter().collect()
+        let mut loaded = self.loaded_files();
+        loaded.extend(self.read.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        loaded.into_iter().collect()
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
