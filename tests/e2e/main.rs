@@ -11,3 +11,4 @@ mod model;
 mod nvim;
 mod servers;
 mod support;
+mod tasks;

@@ -7,6 +7,7 @@
     python3 tests/tasks/run.py --part triggers  what makes a plan to be made anew or to pause
     python3 tests/tasks/run.py --part quick     three tasks, one a mode
     … --only WORDS                              those whose name or mode holds the words
+    python3 tests/tasks/run.py --spell-out      the five tasks and their scripts as JSON, for the tests in an editor
 
 Each task works on a fresh copy of a project in tests/tasks/projects, with real basedpyright and ruff. The offline
 model applies the servers' quick fixes; the scripted one is a server in this program that follows a script per task.
@@ -14,6 +15,7 @@ A scripted model makes the mistakes that its script has: the figures are of Sext
 """
 
 import argparse
+import json
 import pathlib
 import sys
 import tempfile
@@ -24,15 +26,15 @@ import figures
 import judge
 from figures import Row
 from scripted import ScriptedModel
-from task import Task, offline, scripted
-from thirty import GUARD, THIRTY, guard
+from task import Task, offline, scripted, spelt_out
+from thirty import THIRTY
 from triggers import TRIGGERS
 from works import FIVE
 
 FIVES = [
     task for work in FIVE for mode in agent.MODES for task in (scripted(work, mode), offline(work, mode, cannot=True))
 ]
-QUICK = [THIRTY[1], scripted(GUARD, "planner", guard), next(task for task in TRIGGERS if task.mode == "supervised")]
+QUICK = [THIRTY[1], TRIGGERS[0], next(task for task in TRIGGERS if task.mode == "supervised")]
 PARTS = {"thirty": THIRTY, "five": FIVES, "triggers": TRIGGERS, "quick": QUICK}
 # What the offline model must say where it can do nothing.
 CANNOT = ("needs a language model", "No fix is offered")
@@ -114,7 +116,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Small real tasks, judged from outside.")
     parser.add_argument("--part", action="append", choices=list(PARTS))
     parser.add_argument("--only", default="")
+    parser.add_argument("--spell-out", action="store_true")
     options = parser.parse_args()
+    if options.spell_out:
+        print(json.dumps([spelt_out(work) for work in FIVE]))
+        return 0
     for tool in (agent.BINARY, agent.TOOLS / "basedpyright", agent.TOOLS / "ruff"):
         if not tool.exists():
             print(f"tasks: {tool} is missing; start it with make tasks", file=sys.stderr)

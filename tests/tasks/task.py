@@ -97,3 +97,19 @@ def ending(reply: Reply) -> Reply:
     """The same reply, as the last one."""
     assert isinstance(reply.said, dict)
     return Reply({**reply.said, "continue": False, "answer": "done"}, reply.plan)
+
+
+def spelt_out(work: Work) -> "dict[str, typing.Any]":
+    """The work as data for another program: its replies in planner mode, and which request must tell what."""
+    replies: "list[Reply]" = [plan(*[step for step, _ in work.steps], title=work.text)]
+    told = []
+    for _, actions in work.steps:
+        calls = [action for action in actions if isinstance(action, Reply)]
+        for action in actions:
+            if isinstance(action, See):
+                told.append({"request": len(replies), "parts": action.parts})
+            else:
+                replies.append(ending(action) if action is calls[-1] else action)
+    aim = {"changes": sorted(work.aim.changes), "gone": work.aim.gone, "has": work.aim.has, "lacks": work.aim.lacks}
+    out = {"name": work.name, "project": work.project, "text": work.text, "plants": work.plants, "files": work.files}
+    return {**out, "aim": aim, "steps": len(work.steps), "replies": [reply.said for reply in replies], "told": told}

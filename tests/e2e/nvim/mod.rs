@@ -7,4 +7,5 @@ mod failures;
 mod modes;
 mod plan;
 mod servers;
+mod tasks;
 mod trace;
