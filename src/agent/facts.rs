@@ -23,8 +23,8 @@ const FIXES: usize = 4;
 /// Bytes of source of one question: about 700 tokens.
 const SOURCE: usize = 2400;
 const FILES: usize = 40;
-/// Milliseconds for asking the servers what they offer.
-const OFFERS_MS: u64 = 5000;
+/// Milliseconds for asking the servers what they offer; a cold one that looks for imports takes seconds.
+const OFFERS_MS: u64 = 10_000;
 
 impl Session {
     pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
@@ -50,7 +50,7 @@ impl Session {
 
     pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
         let found = self.first_ones(task).await;
-        let deadline = Deadline::after_ms(4 * OFFERS_MS);
+        let deadline = Deadline::after_ms(2 * OFFERS_MS);
         let mut fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, deadline).await;
         self.look_up_changes(task, &mut fixes, deadline).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
