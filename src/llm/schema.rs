@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::llm::tools::{Parameter, ParameterType, TOOLS, Tool};
+use crate::llm::tools::{self, Parameter, ParameterType, TOOLS, Tool};
 
 /// Names under which the schemas are sent; letters and `_` only.
 pub const STEP_NAME: &str = "step_reply";
@@ -41,7 +41,7 @@ pub fn plan() -> Value {
 }
 
 fn action(tool: &Tool) -> Value {
-    let parameters = object(tool.parameters.iter().map(|p| (p.name, parameter(p))));
+    let parameters = object(tools::told(tool).map(|p| (p.name, parameter(p))));
     object([("tool", json!({"type": "string", "enum": [tool.name]})), ("parameters", parameters)])
 }
 
@@ -109,8 +109,10 @@ mod tests {
         assert_eq!(read["limit"], json!({"type": ["integer", "null"]}));
         let edit = branches.iter().find(|branch| branch["properties"]["tool"]["enum"][0] == "edit_symbol");
         let edit = &edit.expect("edit_symbol")["properties"]["parameters"]["properties"];
-        assert_eq!(edit["diagnostics"]["anyOf"][1], json!({"type": "null"}), "nobody must put off the answer");
-        assert_eq!(edit["action"]["type"], "string");
+        assert_eq!(edit["action"]["enum"][0], "replace");
+        assert!(edit.get("diagnostics").is_none(), "what must be written is written: every answer would be put off");
+        let word = Parameter { name: "when", kind: ParameterType::OneOf(&["now"]), required: false };
+        assert_eq!(parameter(&word)["anyOf"][1], json!({"type": "null"}), "what is optional may be left out");
     }
 
     #[test]

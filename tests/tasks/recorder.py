@@ -41,8 +41,10 @@ class Call:
 class Recorder:
     """A server on a free port; `url` is what a client is given."""
 
-    def __init__(self, behind: str, patience: float) -> None:
+    def __init__(self, behind: str, patience: float, ended: "typing.Callable[[Call], None]") -> None:
         self.calls: "list[Call]" = []
+        # Told of each call when it has ended, so that a slow model can be watched.
+        self.ended = ended
         self.behind = urllib.parse.urlsplit(behind)
         self.patience = patience
         recorder = self
@@ -85,6 +87,7 @@ class Recorder:
             call.trouble += f"{type(error).__name__}: {error}"
         finally:
             call.seconds = time.monotonic() - start
+            self.ended(call)
             handler.close_connection = True
 
     def close(self) -> None:

@@ -143,16 +143,21 @@ def indented(text: str) -> str:
     return "\n".join(f"  | {line}" for line in text.splitlines())
 
 
-def show(calls: "list[recorder.Call]") -> None:
-    """What went to the model and what came back. The fixed part of the prompt is shown once."""
-    shown = ""
-    for number, call in enumerate(calls, 1):
+class Transcript:
+    """What went to the model and what came back, as it comes. The fixed part of the prompt is shown once."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.system = ""
+
+    def show(self, call: recorder.Call) -> None:
+        self.number += 1
         form = call.body.get("response_format", {})
         name = form.get("json_schema", {}).get("name", form.get("type", "none"))
-        say(f"\n--- call {number}: {len(json.dumps(call.body))} bytes, answer by schema: {name}")
-        if call.prompt("system") != shown:
-            shown = call.prompt("system")
-            say(f"system:\n{indented(shown)}")
+        say(f"\n--- call {self.number}: {len(json.dumps(call.body))} bytes, answer by schema: {name}")
+        if call.prompt("system") != self.system:
+            self.system = call.prompt("system")
+            say(f"system:\n{indented(self.system)}")
         say(f"user:\n{indented(call.prompt('user'))}")
         say(f"reply ({call.seconds:.0f} s, first word after {call.first:.0f} s, stop: {call.stop or 'none'}):")
         say(indented(call.text or "(nothing)"))
@@ -189,7 +194,7 @@ def main() -> int:
     with open(PLACE / "server.log", "wb") as log, tempfile.TemporaryDirectory() as folder:
         server, address = serve(path, log)
         say(f"served at {address} after {time.monotonic() - start:.0f} s")
-        between = recorder.Recorder(address, patience)
+        between = recorder.Recorder(address, patience, Transcript().show)
         try:
             place = pathlib.Path(folder).resolve()
             project = place / "project"
@@ -201,7 +206,6 @@ def main() -> int:
             options = {"provider": "openai_compatible", "model": model.name, "base_url": between.url}
             options.update(stall_seconds=patience, max_attempts=1, temperature=0.0, max_tokens=700)
             said = agent.run(project, place / "home", "simple", [REQUEST, "--file", FILE], options, patience=8 * patience)
-            show(between.calls)
             say("\n--- Sextant")
             for event in said.events:
                 if event["type"] == "acted":
