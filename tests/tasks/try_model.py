@@ -194,10 +194,20 @@ def main() -> int:
     with open(PLACE / "server.log", "wb") as log, tempfile.TemporaryDirectory() as folder:
         server, address = serve(path, log)
         say(f"served at {address} after {time.monotonic() - start:.0f} s")
-        between = recorder.Recorder(address, patience, Transcript().show)
+        place = pathlib.Path(folder).resolve()
+        project = place / "project"
+        transcript = Transcript()
+        right: "list[int]" = []
+
+        def ended(call: recorder.Call) -> None:
+            transcript.show(call)
+            # What this answer asks for is not done yet: the file is as the answers before have left it.
+            if (project / FILE).read_text(encoding="utf-8") != BROKEN and not verified(project):
+                right.append(transcript.number)
+                say("(When this was asked the edit was there and verified.)")
+
+        between = recorder.Recorder(address, patience, ended)
         try:
-            place = pathlib.Path(folder).resolve()
-            project = place / "project"
             project.mkdir()
             (project / FILE).write_text(BROKEN, encoding="utf-8")
             (project / "pyproject.toml").write_text('[tool.basedpyright]\ntypeCheckingMode = "standard"\n', encoding="utf-8")
@@ -226,7 +236,9 @@ def main() -> int:
     if not left and after != BROKEN:
         say(f"A VERIFIED EDIT WAS REACHED by {model.name}: the diagnostic is gone and the function is right.")
         return 0
-    say(f"NO VERIFIED EDIT by {model.name}. " + ("Nothing was changed. " if after == BROKEN else "") + "; ".join(left))
+    if right:
+        say(f"A verified edit was reached before call {right[0]}, and {model.name} went on and spoilt it.")
+    say(f"NO VERIFIED EDIT at the end by {model.name}. " + ("Nothing was changed. " if after == BROKEN else "") + "; ".join(left))
     say(f"Where it ended: {said.failure.get('message') or said.words or 'no outcome'}")
     return 1
 
