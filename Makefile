@@ -7,11 +7,11 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test bench soundness kill fmt tools
+.PHONY: help demo test tasks try-model bench soundness kill fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
 	$(CARGO) build --locked
@@ -22,6 +22,14 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(PYTHON) tests/tools.py lua
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) test --locked
+
+tasks: tools ## Do small real tasks in the three modes, judged from outside, and print the measures of each (PART=thirty|five|triggers)
+	$(CARGO) build --locked
+	$(PYTHON) tests/tasks/run.py $(addprefix --part ,$(PART))
+
+try-model: tools ## Drive one task with a real small model on this machine, fetched once (MODEL=smol 0.13 GB, MODEL=qwen 1.2 GB)
+	$(CARGO) build --locked
+	$(PYTHON) tests/tasks/try_model.py
 
 bench: tools ## Measure the costs that the documentation states
 	$(CARGO) bench --locked --bench costs

@@ -31,13 +31,15 @@ const FIXES: usize = 4;
 /// Bytes of source of one question: about 700 tokens.
 pub(crate) const SOURCE: usize = 2400;
 const FILES: usize = 40;
-/// Milliseconds for asking the servers what they offer.
+/// Milliseconds for asking the servers what they offer, where the user has not more patience for an edit; a cold
+/// server that looks for imports takes seconds.
 const OFFERS_MS: u64 = 5000;
 
 impl Session {
     pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
         let found = first_ones(task, self.in_scope(&task.scope).await);
-        let fixes = self.offers(task, &found, FIXES, Deadline::after_ms(OFFERS_MS)).await;
+        let deadline = Deadline::after_ms(OFFERS_MS.max(self.config.diagnostics.timeout_ms));
+        let fixes = self.offers(task, &found, FIXES, deadline).await;
         let fixes = self.trusted(task, &found, fixes).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
         let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
@@ -68,7 +70,7 @@ impl Session {
         let found = self.in_scope(&task.scope).await;
         let groups = groups(&found);
         let found = first_ones(task, found);
-        let deadline = Deadline::after_ms(4 * OFFERS_MS);
+        let deadline = Deadline::after_ms((4 * OFFERS_MS).max(self.config.diagnostics.timeout_ms));
         let mut fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, deadline).await;
         self.look_up_changes(task, &mut fixes, deadline).await;
         let fixes = self.trusted(task, &found, fixes).await;

@@ -84,12 +84,16 @@ fn texts() -> Value {
 }
 
 fn action(tool: &Tool) -> Value {
-    let parameters = object(tool.parameters.iter().map(|p| (p.name, parameter(p))));
+    let parameters = object(tools::told(tool).map(|p| (p.name, parameter(p))));
     object([("tool", json!({"type": "string", "enum": [tool.name]})), ("parameters", parameters)])
 }
 
 fn parameter(parameter: &Parameter) -> Value {
     let name = match parameter.kind {
+        // A null inside of the `enum` is refused by some; without it a grammar would make every reply name a word.
+        ParameterType::OneOf(words) if !parameter.required => {
+            return json!({"anyOf": [{"type": "string", "enum": words}, {"type": "null"}]});
+        }
         ParameterType::OneOf(words) => return json!({"type": "string", "enum": words}),
         ParameterType::Texts => return json!({"type": "array", "items": {"type": "string"}}),
         ParameterType::Text => "string",
@@ -169,6 +173,12 @@ mod tests {
         let read = &branches[1]["properties"]["parameters"]["properties"];
         assert_eq!(read["path"], json!({"type": "string"}));
         assert_eq!(read["limit"], json!({"type": ["integer", "null"]}));
+        let edit = branches.iter().find(|branch| branch["properties"]["tool"]["enum"][0] == "edit_symbol");
+        let edit = &edit.expect("edit_symbol")["properties"]["parameters"]["properties"];
+        assert_eq!(edit["action"]["enum"][0], "replace");
+        assert!(edit.get("diagnostics").is_none(), "what must be written is written: every answer would be put off");
+        let word = Parameter { name: "when", kind: ParameterType::OneOf(&["now"]), required: false };
+        assert_eq!(parameter(&word)["anyOf"][1], json!({"type": "null"}), "what is optional may be left out");
     }
 
     #[test]

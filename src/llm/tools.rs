@@ -35,7 +35,9 @@ const fn optional(name: &'static str, kind: ParameterType) -> Parameter {
     Parameter { name, kind, required: false }
 }
 
-/// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once.
+/// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once. Taken where it is
+/// given; but no model is told of it: next to a call of a model a settling costs nothing, and a small one puts off
+/// every answer, and then mends what it has mended.
 const DEFER: Parameter = optional("diagnostics", ParameterType::OneOf(&["defer"]));
 
 /// Every tool of a step, in the order in which a model reads about them.
@@ -98,15 +100,18 @@ pub fn offered(commands: bool) -> impl Iterator<Item = &'static Tool> {
 /// The tools that change nothing.
 pub const LOOKS: &[&str] = &["read_file", "read_symbol", "list_symbols", "search"];
 
+/// The parameters that a model is told of.
+pub fn told(tool: &Tool) -> impl Iterator<Item = &'static Parameter> {
+    tool.parameters.iter().filter(|parameter| parameter.name != DEFER.name)
+}
+
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
 /// `search(pattern, path?) - regular expression`.
 pub fn signature(tool: &Tool) -> String {
-    let parameters: Vec<String> = tool
-        .parameters
-        .iter()
+    let parameters: Vec<String> = told(tool)
         .map(|parameter| {
             let mark = if parameter.required { "" } else { "?" };
             match parameter.kind {
@@ -131,7 +136,7 @@ mod tests {
         let edit = find("edit_symbol").expect("edit_symbol");
         assert!(
             signature(edit)
-                .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content, ")
+                .starts_with("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content) ")
         );
         assert!(find("rm").is_none());
         assert!(LOOKS.iter().all(|name| find(name).is_some()));

@@ -118,6 +118,18 @@ async fn both_servers_answer_fresh_and_an_error_is_reported_where_it_was_made() 
 }
 
 #[tokio::test]
+async fn a_file_that_was_only_read_is_loaded_where_a_server_covers_it() {
+    let shop = Shop::open();
+    put(shop.folder.path(), "notes.md", b"# nothing\n");
+    assert_eq!(shop.editor.loaded().await, Vec::<String>::new());
+    for path in ["shop/cart.py", "notes.md"] {
+        shop.editor.read(path).await.expect("a file");
+    }
+    assert!(shop.editor.read("shop/nobody.py").await.is_err());
+    assert_eq!(shop.editor.loaded().await, ["shop/cart.py"]);
+}
+
+#[tokio::test]
 async fn an_edit_that_breaks_another_loaded_file_is_seen_there() {
     let shop = Shop::open();
     fresh(&shop.ask(&["shop/cart.py", "shop/price.py"]).await);

@@ -18,3 +18,4 @@ mod nvim;
 mod plans;
 mod servers;
 mod support;
+mod tasks;

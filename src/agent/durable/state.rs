@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::agent::evaluate::Trigger;
 use crate::agent::mode::Mode;
 use crate::agent::plan::Plan;
+use crate::agent::plan::contract::Course;
 use crate::agent::plan::question::Question;
 use crate::agent::scope::Scope;
 use crate::agent::task::Task;
@@ -52,6 +53,9 @@ pub struct RunState {
     pub plan_errors: u32,
     #[serde(default)]
     pub replans: u32,
+    /// What is known of the plan beside it.
+    #[serde(default)]
+    pub course: Course,
     #[serde(default)]
     pub usage: Usage,
     #[serde(default)]
@@ -81,6 +85,7 @@ impl RunState {
             errors: task.errors,
             plan_errors: task.plan_errors,
             replans: task.replans,
+            course: task.course.clone(),
             usage: task.usage,
             created: task.created.clone(),
             tried: task.tried.clone(),
@@ -109,6 +114,7 @@ impl RunState {
         (task.plan_errors, task.replans, task.usage) = (self.plan_errors, self.replans, self.usage);
         (task.created, task.tried, task.survived) = (self.created, self.tried, self.survived);
         task.results = self.results;
+        task.course = self.course;
         task.keep.replanning = self.replanning;
         if let Some(running) = self.running {
             (task.keep.at, task.keep.mark) = (running.step, Some(running.mark));

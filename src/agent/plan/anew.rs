@@ -85,6 +85,9 @@ impl Session {
             Wanted { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
         let proposed = self.propose(task, wanted, cancel).await?;
         let more = !proposed.steps.is_empty();
+        if more {
+            task.course.replaced = new.steps.len();
+        }
         new.steps.extend(proposed.steps);
         *plan = new;
         Ok(more)

@@ -134,7 +134,7 @@ impl Session {
         let mark = task.journal.checkpoints.len();
         let scope = scope_of(&context.symbols, &step.creates);
         let targets = self.targets(step, &scope).await;
-        let before = self.known().await;
+        let mut before = self.known().await;
         let portions = self.portions(context).await;
         let (mut ended, mut parts, mut after) = (None, Vec::new(), Vec::new());
         let request = task.request.clone();
@@ -167,6 +167,10 @@ impl Session {
         }
         let ended = ended.unwrap_or(Ended::Done { changed: false, answer: String::new() });
         task.scope = Scope::Symbols(after);
+        // What was first looked at in this step, right before its edit, has its baseline there.
+        for (key, snap) in &task.start {
+            before.entry(key.clone()).or_insert_with(|| snap.clone());
+        }
         let verdict = verdict::compare(&before, &self.known().await, &[], &[]);
         let left = self.targets(step, &task.scope).await;
         let findings = self.findings(step, task, verdict.new_from(self.floor()).count()).await;

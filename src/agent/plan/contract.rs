@@ -24,6 +24,8 @@ pub struct Course {
     pub adherence: Option<f64>,
     /// What the user was asked in this plan, and what came of it.
     pub escalations: Vec<String>,
+    /// So many steps stand before the last plan that was made anew: it answers for what failed in them.
+    pub replaced: usize,
 }
 
 /// Why a model does not go on with its step.

@@ -146,16 +146,11 @@ pub(crate) mod as_text {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SymbolPath>, D::Error> {
         let texts = Vec::<String>::deserialize(deserializer)?;
-        Ok(texts.iter().map(|text| SymbolPath::parse(text)).collect())
+        // They are whole paths, so that what stands before the names is a file however it is named.
+        let path = |text: String| match text.split_once("::") {
+            Some((file, names)) => SymbolPath::new(file, names),
+            None => SymbolPath::new(text, ""),
+        };
+        Ok(texts.into_iter().map(path).collect())
     }
-}
-
-/// A step's symbols are whole paths, so that what stands before the names is a file however it is named.
-fn from_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<SymbolPath>, D::Error> {
-    let texts = Vec::<String>::deserialize(deserializer)?;
-    let path = |text: String| match text.split_once("::") {
-        Some((file, names)) => SymbolPath::new(file, names),
-        None => SymbolPath::new(text, ""),
-    };
-    Ok(texts.into_iter().map(path).collect())
 }

@@ -72,7 +72,7 @@ impl Session {
         let replans = if task.replans > 0 { format!(", planned anew {} times", task.replans) } else { String::new() };
         let word = format!("{done} of {} steps done{replans}", plan.steps.len());
         let mut outcome = self.finish(task, &word).await;
-        let failed = plan.steps.iter().any(|step| step.state == State::Failed);
+        let failed = plan.steps.iter().skip(task.course.replaced).any(|step| step.state == State::Failed);
         outcome.ok = !failed && task.question.is_none();
         self.remember_run(plan, task, phase, &outcome).await;
         outcome

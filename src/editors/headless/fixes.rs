@@ -10,6 +10,7 @@ use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{DiagnosticsProvider, FileText};
 use crate::diagnostics::server::actions::{ActionError, Offer};
 use crate::editor::error::EditorError;
+use crate::editor::event::Event;
 use crate::editor::{Document, Editor, Fix, WorkspaceChange, workspace_edit};
 use crate::editors::headless::HeadlessEditor;
 
@@ -74,7 +75,9 @@ pub async fn offers(
                 }
             }
             Err(error) => {
-                tracing::debug!(provider, %error, "no fixes");
+                // That nothing is offered and that nobody has answered in time are not the same.
+                let text = format!("{provider} has not said which fixes it offers: {error}");
+                let _ = editor.events.send(Event::Progress { text });
                 failure = Some(error);
             }
         }

@@ -45,6 +45,8 @@ pub struct HeadlessEditor {
     fixes: Mutex<Fixes>,
     /// By provider and file: the server's version of the text that it was asked about last, and ours.
     asked: Mutex<HashMap<(String, String), (i64, i64)>>,
+    /// Files that were read: as good as open, since what an edit breaks in them matters to whoever has read them.
+    read: Mutex<BTreeSet<String>>,
     /// Taken to write while the servers are shown texts that are not applied.
     turn: RwLock<()>,
     events: UnboundedSender<Event>,
@@ -66,6 +68,7 @@ impl HeadlessEditor {
             servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
             fixes: Mutex::default(),
             asked: Mutex::default(),
+            read: Mutex::default(),
             turn: RwLock::default(),
             events,
             root,
@@ -234,8 +237,12 @@ impl fmt::Debug for HeadlessEditor {
 #[async_trait]
 impl Editor for HeadlessEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
-        let path = path.to_owned();
-        self.with_files(move |files| files.read(&path)).await
+        let wanted = path.to_owned();
+        let document = self.with_files(move |files| files.read(&wanted)).await?;
+        if document.exists && self.servers.iter().any(|server| server.covers(path)) {
+            self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(document.path.clone());
+        }
+        Ok(document)
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
@@ -280,7 +287,9 @@ impl Editor for HeadlessEditor {
     }
 
     async fn loaded(&self) -> Vec<String> {
-        self.loaded_files().into_iter().collect()
+        let mut loaded = self.loaded_files();
+        loaded.extend(self.read.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        loaded.into_iter().collect()
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {

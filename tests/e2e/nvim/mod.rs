@@ -11,4 +11,5 @@ mod memory;
 mod modes;
 mod plan;
 mod servers;
+mod tasks;
 mod trace;

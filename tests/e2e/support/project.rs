@@ -34,8 +34,13 @@ impl Project {
 
     /// A copy of `tests/fixtures/shop`.
     pub fn shop() -> Self {
+        Self::copy_of("tests/fixtures/shop")
+    }
+
+    /// A copy of a folder of this repository.
+    pub fn copy_of(folder: &str) -> Self {
         let project = Self::new(&[]);
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/shop"), &project.root);
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &project.root);
         project
     }
 

@@ -1,0 +1,1 @@
+"""Lends tools to neighbours."""
