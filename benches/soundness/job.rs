@@ -38,8 +38,10 @@ pub struct Item {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     pub freshness: Freshness,
-    /// Milliseconds from before the edit to the answer.
+    /// Milliseconds from before the edit to the answer, both in the process that asks.
     pub ms: f64,
+    /// Milliseconds from the edit to the tick in which settling delivered, both in Neovim.
+    pub inside_ms: Option<f64>,
     pub items: Vec<Item>,
     pub note: Option<String>,
 }
@@ -57,12 +59,12 @@ pub struct Trial {
     pub late: Vec<Answer>,
     /// How often a late answer of one version came again.
     pub twice: usize,
-    /// Milliseconds until Neovim's own display showed the change; nothing was asked of us.
+    /// Milliseconds from the edit until Neovim's own display showed the change, both in Neovim; nothing was asked of us.
     pub default_ms: Option<f64>,
 }
 
 impl Answer {
-    pub fn of(report: &Report, ms: f64) -> Self {
+    pub fn of(report: &Report, ms: f64, inside_ms: Option<f64>) -> Self {
         let items = report.diagnostics.iter().filter(|item| item.severity != Severity::Hint).filter_map(|item| {
             let start = item.location.range()?.start;
             Some(Item {
@@ -75,6 +77,6 @@ impl Answer {
         });
         let mut items: Vec<Item> = items.collect();
         items.sort();
-        Self { freshness: report.freshness, ms, items, note: report.note.clone() }
+        Self { freshness: report.freshness, ms, inside_ms, items, note: report.note.clone() }
     }
 }

@@ -20,6 +20,26 @@ use crate::text::{Random, State};
 /// For a server that starts, and for late answers.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// One clock for both ways, in Neovim: from the edit to the tick in which settling delivers, or in which the change is shown.
+const CLOCK: &str = r"
+local apply, settle = require('sextant.apply'), require('sextant.settle')
+local do_apply, do_settle = apply.apply, settle.settle
+_G.clock = {}
+function apply.apply(...)
+  _G.clock = { edit = vim.uv.hrtime() }
+  return do_apply(...)
+end
+function settle.settle(params, reply)
+  return do_settle(params, function(...)
+    _G.clock.settled = vim.uv.hrtime()
+    return reply(...)
+  end)
+end
+";
+
+/// Milliseconds from the edit to what is named, or nil.
+const ELAPSED: &str = "local at = _G.clock[...] return at and (at - _G.clock.edit) / 1e6 or nil";
+
 /// Calls back when a word is shown, or no longer shown, by Neovim's own way.
 const SHOWN: &str = r"
 local channel, file, words, wanted = ...
@@ -30,6 +50,7 @@ local function look()
     return item.message:find(words .. '%f[%W]') ~= nil
   end)
   if found == wanted then
+    _G.clock.shown = vim.uv.hrtime()
     vim.rpcnotify(channel, 'shown')
     return true
   end
@@ -69,6 +90,7 @@ pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
         subject,
         job,
     };
+    bench.nvim.exec_lua(CLOCK, Vec::new()).await.expect("a clock");
     bench.warm().await;
     let mut out = std::fs::File::create(&bench.job.out).expect("a file for the trials");
     for number in 0..bench.job.trials {
@@ -147,6 +169,10 @@ impl Bench {
         tokio::time::sleep(Duration::from_millis(pause)).await;
     }
 
+    async fn elapsed(&self, event: &str) -> Option<f64> {
+        self.nvim.exec_lua(ELAPSED, vec![event.into()]).await.expect("the clock").as_f64()
+    }
+
     fn record(&self, number: usize, kind: &str, hurried: bool) -> Trial {
         Trial {
             number,
@@ -181,7 +207,8 @@ impl Bench {
         self.apply(Save::IfClean).await;
         let reports = self.ask(Deadline::after_ms(self.job.budget_ms)).await;
         let ms = start.elapsed().as_secs_f64() * 1000.0;
-        trial.answers = reports.iter().map(|report| Answer::of(report, ms)).collect();
+        let inside = self.elapsed("settled").await;
+        trial.answers = reports.iter().map(|report| Answer::of(report, ms, inside)).collect();
         let open = reports.iter().filter(|report| !report.freshness.is_fresh()).count();
         self.hear_late(trial, start, open).await;
     }
@@ -195,7 +222,7 @@ impl Bench {
             for report in self.editor.late().await {
                 if report.version == Some(version) {
                     own += 1;
-                    trial.late.push(Answer::of(&report, start.elapsed().as_secs_f64() * 1000.0));
+                    trial.late.push(Answer::of(&report, start.elapsed().as_secs_f64() * 1000.0, None));
                 }
             }
             if own >= open || tokio::time::timeout_at(deadline, self.inside.late.notified()).await.is_err() {
@@ -212,10 +239,9 @@ impl Bench {
         let mut trial = self.record(number, "default", false);
         let args = vec![self.api.into(), self.file().into(), words.into(), wanted.into()];
         self.nvim.exec_lua(SHOWN, args).await.expect("a listener");
-        let start = Instant::now();
         self.apply(Save::IfClean).await;
         if tokio::time::timeout(Duration::from_secs(30), self.inside.shown.notified()).await.is_ok() {
-            trial.default_ms = Some(start.elapsed().as_secs_f64() * 1000.0);
+            trial.default_ms = self.elapsed("shown").await;
         }
         trial
     }
