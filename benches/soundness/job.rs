@@ -38,10 +38,9 @@ pub struct Item {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     pub freshness: Freshness,
-    /// Milliseconds from before the edit to the answer, both in the process that asks.
+    /// Milliseconds from before the edit to the answer, both in the process that asks; of a `plain` trial both in
+    /// Neovim.
     pub ms: f64,
-    /// Milliseconds from the edit to the tick in which settling delivered, both in Neovim.
-    pub inside_ms: Option<f64>,
     pub items: Vec<Item>,
     pub note: Option<String>,
 }
@@ -64,7 +63,7 @@ pub struct Trial {
 }
 
 impl Answer {
-    pub fn of(report: &Report, ms: f64, inside_ms: Option<f64>) -> Self {
+    pub fn of(report: &Report, ms: f64) -> Self {
         let items = report.diagnostics.iter().filter(|item| item.severity != Severity::Hint).filter_map(|item| {
             let start = item.location.range()?.start;
             Some(Item {
@@ -77,6 +76,6 @@ impl Answer {
         });
         let mut items: Vec<Item> = items.collect();
         items.sort();
-        Self { freshness: report.freshness, ms, inside_ms, items, note: report.note.clone() }
+        Self { freshness: report.freshness, ms, items, note: report.note.clone() }
     }
 }

@@ -92,12 +92,12 @@ async fn measure() -> Result<bool, String> {
     let (trials, seed) = (number("N", 100), number("SEED", clock));
     println!("seed {seed}, {trials} edits a server, {} ms for an answer", number("BUDGET", 3000));
     println!(
-        "\"median\" and \"default\": ms in Neovim from the edit to the answer, and to its own display, same kind of edit, interleaved\n\
-         \"way\": ms that the process outside adds, for its question and its answer; \"p95\" has it, of every fresh answer"
+        "\"median\" and \"default\": ms in Neovim from the edit to our answer, and to its own display, same kind of edit, interleaved\n\
+         \"outside\": median ms of every other answer, from before the edit to the report in the process that asks; \"p95\" of the same"
     );
     println!(
-        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>7}{:>7}",
-        "server", "asked", "fresh", "wrong", "unsettled", "p95 ms", "median", "default", "ratio", "way", "late"
+        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>9}{:>7}",
+        "server", "asked", "fresh", "wrong", "unsettled", "p95 ms", "median", "default", "ratio", "outside", "late"
     );
     let mut sound = true;
     for subject in subjects {
@@ -207,30 +207,29 @@ fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>
             *unsettled.entry(name).or_default() += 1;
         }
     }
-    let fresh_of = |kind: Option<&str>, time: fn(&Answer) -> Option<f64>| -> Vec<f64> {
-        let of_kind = trials.iter().filter(|trial| kind.is_none_or(|kind| trial.kind == kind));
+    let times = |inside: bool| -> Vec<f64> {
+        let of_kind = trials.iter().filter(|trial| (trial.kind == "plain") == inside);
         let answers = of_kind.flat_map(|trial| &trial.answers).filter(|answer| answer.freshness.is_fresh());
-        answers.filter_map(time).collect()
+        answers.map(|answer: &Answer| answer.ms).collect()
     };
-    let compared = if subject.names { Some("plain") } else { None };
-    let ours = percentile(fresh_of(compared, |answer| answer.inside_ms), 0.5);
-    let way = percentile(fresh_of(compared, |answer| Some(answer.ms - answer.inside_ms?)), 0.5);
+    let ours = percentile(times(true), 0.5);
+    let outside = |part| percentile(times(false), part);
     let default = percentile(trials.iter().filter_map(|trial| trial.default_ms).collect(), 0.5);
     let text = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
     let mut names: Vec<String> = unsettled.iter().map(|(name, count)| format!("{count} {name}")).collect();
     names.sort();
     println!(
-        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>7}{:>7}",
+        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>9}{:>7}",
         subject.name,
         asked,
         fresh,
         wrong.len(),
         if names.is_empty() { "0".to_owned() } else { names.join(" ") },
-        text(percentile(fresh_of(None, |answer| Some(answer.ms)), 0.95), 0),
+        text(outside(0.95), 0),
         text(ours, 1),
         text(default, 1),
         text(ours.zip(default).map(|(ours, default)| ours / default), 2),
-        text(way, 1),
+        text(outside(0.5), 1),
         late,
     );
     if odd > 0 || twice > 0 {

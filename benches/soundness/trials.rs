@@ -20,22 +20,32 @@ use crate::text::{Random, State};
 /// For a server that starts, and for late answers.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// One clock for both ways, in Neovim: from the edit to the tick in which settling delivers, or in which the change is shown.
+/// One clock for both ways, in Neovim: from the edit to the tick in which settling delivers, or in which the change
+/// is shown. Where a question is laid ready, it is asked as soon as the edit is done, and its answer sent as a late one.
 const CLOCK: &str = r"
-local apply, settle = require('sextant.apply'), require('sextant.settle')
-local do_apply, do_settle = apply.apply, settle.settle
-_G.clock = {}
-function apply.apply(...)
-  _G.clock = { edit = vim.uv.hrtime() }
-  return do_apply(...)
-end
-function settle.settle(params, reply)
-  return do_settle(params, function(...)
+local channel = ...
+local apply = require('sextant.apply')
+local do_apply = apply.apply
+local function ask(params)
+  require('sextant.settle').settle(params, function(_, entries)
     _G.clock.settled = vim.uv.hrtime()
-    return reply(...)
+    vim.rpcnotify(channel, 'late', vim.json.encode(entries[1]))
+  end)
+end
+function apply.apply(params, reply)
+  local question = _G.clock and _G.clock.question
+  _G.clock = { edit = vim.uv.hrtime() }
+  return do_apply(params, function(...)
+    reply(...)
+    if question then
+      ask(question)
+    end
   end)
 end
 ";
+
+/// Lays a question ready.
+const READY: &str = "local path, ms = ... _G.clock = { question = { files = { { path = path } }, ms = ms } }";
 
 /// Milliseconds from the edit to what is named, or nil.
 const ELAPSED: &str = "local at = _G.clock[...] return at and (at - _G.clock.edit) / 1e6 or nil";
@@ -90,7 +100,7 @@ pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
         subject,
         job,
     };
-    bench.nvim.exec_lua(CLOCK, Vec::new()).await.expect("a clock");
+    bench.nvim.exec_lua(CLOCK, vec![bench.api.into()]).await.expect("a clock");
     bench.warm().await;
     let mut out = std::fs::File::create(&bench.job.out).expect("a file for the trials");
     for number in 0..bench.job.trials {
@@ -207,8 +217,7 @@ impl Bench {
         self.apply(Save::IfClean).await;
         let reports = self.ask(Deadline::after_ms(self.job.budget_ms)).await;
         let ms = start.elapsed().as_secs_f64() * 1000.0;
-        let inside = self.elapsed("settled").await;
-        trial.answers = reports.iter().map(|report| Answer::of(report, ms, inside)).collect();
+        trial.answers = reports.iter().map(|report| Answer::of(report, ms)).collect();
         let open = reports.iter().filter(|report| !report.freshness.is_fresh()).count();
         self.hear_late(trial, start, open).await;
     }
@@ -222,7 +231,7 @@ impl Bench {
             for report in self.editor.late().await {
                 if report.version == Some(version) {
                     own += 1;
-                    trial.late.push(Answer::of(&report, start.elapsed().as_secs_f64() * 1000.0, None));
+                    trial.late.push(Answer::of(&report, start.elapsed().as_secs_f64() * 1000.0));
                 }
             }
             if own >= open || tokio::time::timeout_at(deadline, self.inside.late.notified()).await.is_err() {
@@ -251,7 +260,19 @@ impl Bench {
         self.rest().await;
         self.state.change_name(&mut self.random);
         let mut trial = self.record(number, "plain", false);
-        self.answer(&mut trial).await;
+        let path = std::path::Path::new(&self.job.root).join(self.file()).display().to_string();
+        self.nvim.exec_lua(READY, vec![path.into(), self.job.budget_ms.into()]).await.expect("a question");
+        let start = Instant::now();
+        self.apply(Save::IfClean).await;
+        let limit = tokio::time::Instant::now() + Duration::from_millis(self.job.budget_ms) + Duration::from_secs(30);
+        // What was told before may have left its sign behind.
+        while trial.answers.is_empty() && tokio::time::timeout_at(limit, self.inside.late.notified()).await.is_ok() {
+            let reports = self.editor.late().await;
+            let ms = self.elapsed("settled").await.unwrap_or(f64::NAN);
+            trial.answers = reports.iter().map(|report| Answer::of(report, ms)).collect();
+        }
+        let open = trial.answers.iter().filter(|answer| !answer.freshness.is_fresh()).count();
+        self.hear_late(&mut trial, start, open).await;
         trial
     }
 

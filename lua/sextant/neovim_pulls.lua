@@ -133,15 +133,15 @@ function M.watch_client(client)
     pcall(on_notify, client, seen, method, params)
     return notify(method, params, ...)
   end
-  rpc.request = function(method, params, callback, ...)
+  rpc.request = function(method, params, callback, on_reply)
     local ours = seen.ours
     seen.ours = false
     if ours or method ~= servers.PULL or type(params) ~= 'table' or type(params.textDocument) ~= 'table' then
-      return request(method, params, callback, ...)
+      return request(method, params, callback, on_reply)
     end
     local known, pull = pcall(new_pull, client, seen, params)
     if not known or not pull then
-      return request(method, params, callback, ...)
+      return request(method, params, callback, on_reply)
     end
     local ok, id = request(method, params, function(err, result, ...)
       local good, problem = pcall(answered, seen, pull, err, result)
@@ -151,7 +151,17 @@ function M.watch_client(client)
         end)
       end
       return callback(err, result, ...)
-    end, ...)
+    end, function(...)
+      -- Neovim drops the answer of a request that the server calls cancelled; any other follows this at once.
+      vim.schedule(function()
+        if not pull.answer and not pull.void then
+          drop(seen, pull)
+        end
+      end)
+      if on_reply then
+        return on_reply(...)
+      end
+    end)
     pull.id = id
     if not ok then
       drop(seen, pull)

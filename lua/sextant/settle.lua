@@ -118,8 +118,28 @@ local function stop_amending(key)
   end
 end
 
+-- Whether two lists say the same, in whatever order.
+local function says_the_same(a, b)
+  local function words(item)
+    local from, to = item.range.start, item.range['end']
+    return table.concat({
+      from.line,
+      from.character,
+      to.line,
+      to.character,
+      item.severity or 0,
+      item.code or '',
+      item.message,
+    }, ' ')
+  end
+  local left, right = vim.tbl_map(words, a), vim.tbl_map(words, b)
+  table.sort(left)
+  table.sort(right)
+  return vim.deep_equal(left, right)
+end
+
 -- A server may publish one version twice, the second time with more: that is told late, and expected from then on.
-local function await_amendment(job, version, items)
+local function await_amendment(job, version, said)
   local uri, id = vim.uri_from_bufnr(job.buf), job.client.id
   local epoch = publishes.epoch(id)
   local stop_listening
@@ -132,8 +152,8 @@ local function await_amendment(job, version, items)
       return stop_amending(job.key)
     end
     local short = trimmed(last.items)
-    if short and not vim.deep_equal(last.items, items) and vim.lsp.util.buf_versions[job.buf] == version then
-      items = last.items
+    if short and not says_the_same(short, said) and vim.lsp.util.buf_versions[job.buf] == version then
+      said = short
       servers.note_amendment(job.client)
       require('sextant.rpc').late_answer(entry(job, 'versioned', version, short))
     end
@@ -168,7 +188,7 @@ local function finish(job, how, version, items)
       show_pulled(job, version, items)
     end)
   elseif how == 'versioned' then
-    await_amendment(job, version, items)
+    await_amendment(job, version, short)
   end
 end
 

@@ -88,6 +88,8 @@ end
 -- Some servers now and then answer a pull from the text before, without an error: their word counts when their
 -- own publish of this version, or a second pull a moment later, says the same.
 local CONFIRM_MS = 20
+-- How long their publish is waited for alone, in milliseconds: a pull beside it takes its time from the server.
+local PUBLISH_FIRST_MS = 100
 
 local function is_confirmed(job, items)
   local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
@@ -225,11 +227,7 @@ local function take(job, wanted, texts_then, theirs, err, result)
       return M.pull(job)
     end
     return M.push(job)
-  elseif
-    servers.must_confirm(job.client)
-    and type(result.items) == 'table'
-    and not is_confirmed(job, result.items)
-  then
+  elseif servers.must_confirm(job.client) and type(result.items) == 'table' and not is_confirmed(job, result.items) then
     return vim.defer_fn(function()
       M.pull(job)
     end, CONFIRM_MS)
@@ -260,6 +258,34 @@ local function will_pull(job)
   return job.buf == api.nvim_get_current_buf() and job.client:supports_method(servers.PULL, job.buf)
 end
 
+-- The publish of the very text needs no confirmation, and is as quick: whether it is here, or worth waiting for.
+local function wait_for_publish(job)
+  local id, uri = job.client.id, vim.uri_from_bufnr(job.buf)
+  local function look()
+    local last = not is_over(job) and proven(job)
+    if last then
+      job:finish('versioned', last.version, last.items)
+    end
+  end
+  look()
+  if job.dead then
+    return true
+  end
+  job.unlisten = publishes.listen(function(client_id, at)
+    if client_id == id and at == uri then
+      look()
+    end
+  end)
+  if job.waited == job.wanted or not publishes.is_newest(id, uri) then
+    return false
+  end
+  job.waited = job.wanted
+  vim.defer_fn(function()
+    M.pull(job)
+  end, PUBLISH_FIRST_MS)
+  return true
+end
+
 --- Asks for the diagnostics of this very text, or takes the answer that Neovim itself has asked for. Not through
 --- client:request(): Neovim's own refresh would cancel it.
 function M.pull(job)
@@ -282,23 +308,8 @@ function M.pull(job)
       end)
     end
   end
-  if servers.must_confirm(job.client) then
-    -- Its publish of this version needs no confirmation.
-    local function look()
-      local last = not is_over(job) and proven(job)
-      if last then
-        job:finish('versioned', last.version, last.items)
-      end
-    end
-    look()
-    if job.dead then
-      return
-    end
-    job.unlisten = publishes.listen(function(id, at)
-      if id == job.client.id and at == uri then
-        look()
-      end
-    end)
+  if servers.must_confirm(job.client) and wait_for_publish(job) then
+    return
   end
   local wanted, texts_then = job.wanted, texts_of(job.client, job.buf)
   local provider = job.client.server_capabilities.diagnosticProvider
