@@ -5,34 +5,37 @@ local mine = job.repository .. '/lua/sextant/'
 local pieces = {}
 
 local function note(label, wall, cpu)
-  local piece = pieces[label] or { count = 0, wall = 0, cpu = 0 }
+  local piece = pieces[label] or { wall = {}, cpu = {} }
   pieces[label] = piece
-  piece.count = piece.count + 1
-  piece.wall = math.max(piece.wall, wall)
-  piece.cpu = math.max(piece.cpu, cpu)
+  table.insert(piece.wall, wall)
+  table.insert(piece.cpu, cpu)
 end
 
--- What Neovim itself does with a changed text (its language clients read the buffer again for each hunk) is its
--- own share of an edit, whoever makes it: told apart from ours.
-local inside = { wall = 0, cpu = 0 }
+-- What Neovim itself does with a changed text (its language clients go through the whole buffer for each hunk) is
+-- its own share of an edit, whoever makes it: told apart from ours.
+local inside = { wall = 0, cpu = 0, calls = 0 }
 local set_text = vim.api.nvim_buf_set_text
 vim.api.nvim_buf_set_text = function(...)
   local wall, cpu = vim.uv.hrtime(), os.clock()
   set_text(...)
   inside.wall = inside.wall + (vim.uv.hrtime() - wall) / 1e6
   inside.cpu = inside.cpu + (os.clock() - cpu) * 1000
+  inside.calls = inside.calls + 1
 end
 
 local function timed(label, run)
   return function(...)
-    inside = { wall = 0, cpu = 0 }
+    local outer = inside
+    inside = { wall = 0, cpu = 0, calls = 0 }
     local wall, cpu = vim.uv.hrtime(), os.clock()
     local results = { pcall(run, ...) }
     local name = label()
     note(name, (vim.uv.hrtime() - wall) / 1e6 - inside.wall, (os.clock() - cpu) * 1000 - inside.cpu)
-    if inside.wall > 0 then
-      note('Neovim inside ' .. name .. ': nvim_buf_set_text', inside.wall, inside.cpu)
+    if inside.calls > 0 then
+      local what = ("Neovim's own, in %s: nvim_buf_set_text, called %d times"):format(name, inside.calls)
+      note(what, inside.wall, inside.cpu)
     end
+    inside = outer
     if not results[1] then
       error(results[2], 0)
     end
@@ -40,23 +43,40 @@ local function timed(label, run)
   end
 end
 
--- Everything of ours enters through one of these three, or as the handler of a publish.
+-- The place of a function of ours; nil for anybody else's.
+local function place_of(run)
+  local info = type(run) == 'function' and debug.getinfo(run, 'S')
+  local source = info and info.source:sub(2)
+  if source and vim.startswith(source, mine) then
+    return ('%s:%d'):format(vim.fs.basename(source), info.linedefined)
+  end
+end
+
+-- Everything of ours enters through one of these three, as an autocommand, or as the handler of a publish.
 local current = nil
 for _, name in ipairs({ 'schedule', 'defer_fn', 'schedule_wrap' }) do
   local original = vim[name]
   vim[name] = function(run, ...)
-    local info = debug.getinfo(run, 'S')
-    local source = info.source:sub(2)
-    if not vim.startswith(source, mine) then
+    local place = place_of(run)
+    if not place then
       return original(run, ...)
     end
-    local place = ('%s:%d'):format(vim.fs.basename(source), info.linedefined)
     return original(timed(function()
       local label = current or place
       current = nil
       return label
     end, run), ...)
   end
+end
+local create_autocmd = vim.api.nvim_create_autocmd
+vim.api.nvim_create_autocmd = function(event, opts)
+  local place = place_of(opts.callback)
+  if place then
+    opts.callback = timed(function()
+      return 'autocommand ' .. place
+    end, opts.callback)
+  end
+  return create_autocmd(event, opts)
 end
 
 local handlers = { { 'buffers', 'read' }, { 'buffers', 'loaded' }, { 'buffers', 'marks' }, { 'buffers', 'restore_marks' }, { 'apply', 'apply' }, { 'settle', 'settle' } }
@@ -102,6 +122,20 @@ function _G.bench_own()
       vim.api.nvim_buf_set_text(buf, row, 0, row, #line, { line .. ' ' })
     end
   end)
+  local many = time(function()
+    local edits = {}
+    for row, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+      local at = line:find('first + second', 1, true)
+      if at then
+        local range = { start = { line = row - 1, character = at - 1 }, ['end'] = { line = row - 1, character = #line } }
+        edits[#edits + 1] = { range = range, newText = 'first + other' }
+      end
+    end
+    vim.lsp.util.apply_text_edits(edits, buf, 'utf-8')
+  end)
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent undo')
+  end)
   local found = vim.diagnostic.get(buf)
   local ns = vim.api.nvim_create_namespace('bench')
   local show = time(function()
@@ -111,7 +145,7 @@ function _G.bench_own()
   local write = time(function()
     vim.cmd('silent write')
   end)
-  return vim.json.encode({ edit = edit, show = show, write = write, found = #found })
+  return vim.json.encode({ edit = edit, many = many, show = show, write = write, found = #found })
 end
 
 -- One edit, then the time until the server's answer to a bare pull, or until ours.

@@ -14,11 +14,17 @@ use sextant::edits::hunks::hunks;
 
 use crate::inside::{self, Inside};
 use crate::median;
+use crate::percentile;
 use crate::tool;
 
 const SCRIPT: &str = include_str!("blocking.lua");
 /// What nothing of ours should hold the loop longer than, in milliseconds.
 const LIMIT: f64 = 5.0;
+/// Pieces that never took so long are not worth a line, in milliseconds.
+const SHOWN: f64 = 0.1;
+/// The edits of the measured rounds: where, in how many places, how often.
+const ROUNDS: [(&str, usize, usize); 3] =
+    [("one edit", 1, 15), ("three far hunks", 3, 15), ("an edit in each of 1,000 functions", usize::MAX, 5)];
 
 #[derive(Serialize, Deserialize)]
 struct Job {
@@ -32,11 +38,17 @@ struct Job {
     out: String,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
+/// The times of one piece, in milliseconds.
+#[derive(Serialize, Deserialize)]
 struct Piece {
-    count: u64,
-    wall: f64,
-    cpu: f64,
+    wall: Vec<f64>,
+    cpu: Vec<f64>,
+}
+
+impl Piece {
+    fn longest(&self) -> f64 {
+        percentile(&self.cpu, 1.0)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,6 +66,8 @@ struct Time {
 #[derive(Serialize, Deserialize)]
 struct Own {
     edit: Time,
+    /// An edit in each function, as a rename of the server makes it.
+    many: Time,
     show: Time,
     write: Time,
     found: usize,
@@ -63,9 +77,7 @@ struct Own {
 struct Outcome {
     idle: f64,
     own: Own,
-    work: Pieces,
-    /// The same with an edit in each function.
-    wide: Pieces,
+    rounds: Vec<Pieces>,
     bare: Vec<f64>,
     settled: Vec<f64>,
 }
@@ -108,26 +120,42 @@ fn tell(outcome: &Outcome) {
         "\nlongest hold of Neovim's loop, ask, edit, settle and undo in a file of 10,000 lines with {} diagnostics",
         own.found
     );
-    println!("  {:<50}{:>7}{:>10}{:>10}", "", "times", "wall ms", "CPU ms");
-    let row = |name: &str, count: u64, wall: f64, cpu: f64| {
-        let mark = if cpu > LIMIT { "  over 5 ms" } else { "" };
-        println!("  {name:<50}{count:>7}{wall:>10.2}{cpu:>10.2}{mark}");
+    println!("  {:<66}{:>6}{:>13}{:>13}{:>14}", "", "times", "median CPU", "longest CPU", "longest wall");
+    let row = |name: &str, piece: &Piece| {
+        let (median, longest) = (median(&piece.cpu), piece.longest());
+        let wall = percentile(&piece.wall, 1.0);
+        println!("  {name:<66}{:>6}{median:>10.2} ms{longest:>10.2} ms{wall:>11.2} ms", piece.cpu.len());
     };
-    let mut pieces: Vec<(&String, &Piece)> = outcome.work.pieces.iter().collect();
-    pieces.sort_by(|a, b| b.1.cpu.total_cmp(&a.1.cpu));
-    for (name, piece) in pieces {
-        let who = if name.starts_with("Neovim") { "" } else { "ours: " };
-        row(&format!("{who}{name}"), piece.count, piece.wall, piece.cpu);
+    let mut over = Vec::new();
+    for ((what, _, _), round) in ROUNDS.iter().zip(&outcome.rounds) {
+        println!("  {what}");
+        let mut pieces: Vec<(&String, &Piece)> = round.pieces.iter().collect();
+        pieces.sort_by(|a, b| b.1.longest().total_cmp(&a.1.longest()));
+        for (name, piece) in pieces {
+            let ours = !name.starts_with("Neovim");
+            if ours && piece.longest() > LIMIT {
+                over.push(format!("{name} ({what}, {:.1} ms)", piece.longest()));
+            }
+            if piece.longest() >= SHOWN {
+                row(&format!("  {}{name}", if ours { "ours: " } else { "" }), piece);
+            }
+        }
     }
-    let wide = outcome.wide.pieces.get("apply").copied().unwrap_or(Piece { count: 0, wall: 0.0, cpu: 0.0 });
-    row("ours: apply, one edit in each of 1,000 functions", wide.count, wide.wall, wide.cpu);
-    row("Neovim alone: three edits, a server attached", 1, own.edit.wall, own.edit.cpu);
-    row("Neovim alone: showing the diagnostics once", 1, own.show.wall, own.show.cpu);
-    row("Neovim alone: writing the file", 1, own.write.wall, own.write.cpu);
+    println!("  Neovim alone, a server attached");
+    for (name, time) in [
+        ("  three edits", &own.edit),
+        ("  vim.lsp.util.apply_text_edits, one in each of 1,000 functions", &own.many),
+        ("  showing the diagnostics once", &own.show),
+        ("  writing the file", &own.write),
+    ] {
+        row(name, &Piece { wall: vec![time.wall], cpu: vec![time.cpu] });
+    }
     println!(
-        "  longest gap of a 1 ms timer: idle {:.1} ms, with everything at work {:.1} ms",
-        outcome.idle, outcome.work.gap
+        "  longer than {LIMIT} ms of CPU, of ours: {}",
+        if over.is_empty() { "nothing".to_owned() } else { over.join(", ") }
     );
+    let gaps: Vec<String> = outcome.rounds.iter().map(|round| format!("{:.1}", round.gap)).collect();
+    println!("  longest gap of a 1 ms timer: idle {:.1} ms, in the three rounds {} ms", outcome.idle, gaps.join(", "));
 }
 
 async fn measure(server: &str, command: Vec<String>, lines: usize) -> Result<Outcome, String> {
@@ -170,16 +198,14 @@ pub async fn inside(inside: Arc<Inside>, nvim: Neovim<Writer>) {
     let idle: Pieces = serde_json::from_str(&eval("return _G.bench_pieces()").await).expect("pieces");
     let own: Own = serde_json::from_str(&eval("return _G.bench_own()").await).expect("times");
 
-    nvim.exec_lua("_G.bench_reset()", vec![]).await.expect("a reset");
-    for i in 0..job.repetitions {
-        round(&editor, &job.file, i, 3).await;
+    let mut rounds = Vec::new();
+    for (_, places, times) in ROUNDS {
+        nvim.exec_lua("_G.bench_reset()", vec![]).await.expect("a reset");
+        for i in 0..times {
+            round(&editor, &job.file, i, places).await;
+        }
+        rounds.push(serde_json::from_str(&eval("return _G.bench_pieces()").await).expect("pieces"));
     }
-    let work: Pieces = serde_json::from_str(&eval("return _G.bench_pieces()").await).expect("pieces");
-    nvim.exec_lua("_G.bench_reset()", vec![]).await.expect("a reset");
-    for i in 0..3 {
-        round(&editor, &job.file, i, usize::MAX).await;
-    }
-    let wide: Pieces = serde_json::from_str(&eval("return _G.bench_pieces()").await).expect("pieces");
 
     let channel = nvim.get_api_info().await.expect("Neovim")[0].clone();
     let (mut bare, mut settled) = (Vec::new(), Vec::new());
@@ -194,7 +220,7 @@ pub async fn inside(inside: Arc<Inside>, nvim: Neovim<Writer>) {
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    let outcome = Outcome { idle: idle.gap, own, work, wide, bare, settled };
+    let outcome = Outcome { idle: idle.gap, own, rounds, bare, settled };
     std::fs::write(&job.out, serde_json::to_string(&outcome).expect("JSON")).expect("a file");
 }
 
@@ -204,14 +230,30 @@ async fn round(editor: &NvimEditor, file: &str, i: usize, places: usize) {
     let before = editor.read(file).await.expect("the file");
     editor.loaded().await;
     let marks = editor.marks(file).await;
-    let wanted =
-        before.text.replacen("total = first + second\n", &format!("total = first + missing_now_{i}\n"), places);
+    let wanted = edited(&before.text, i, places);
     let changed = change(editor, &before, &wanted).await;
     editor.diagnostics(&files, &[], Deadline::after_ms(60_000)).await;
     let marks_after = editor.marks(file).await;
     change(editor, &changed, &before.text).await;
     editor.restore_marks(file, &marks, &marks_after).await;
     editor.diagnostics(&files, &[], Deadline::after_ms(60_000)).await;
+}
+
+/// The text with a change in so many functions, as far from each other as can be.
+fn edited(text: &str, i: usize, places: usize) -> String {
+    let sum = "first + second\n";
+    let step = text.matches(sum).count().div_ceil(places).max(1);
+    let mut parts = text.split(sum);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for (n, part) in parts.enumerate() {
+        if n.is_multiple_of(step) {
+            out.push_str(&format!("first + missing_now_{i}\n"));
+        } else {
+            out.push_str(sum);
+        }
+        out.push_str(part);
+    }
+    out
 }
 
 async fn change(editor: &NvimEditor, document: &Document, wanted: &str) -> Document {

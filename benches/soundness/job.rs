@@ -56,7 +56,9 @@ pub struct Trial {
     pub answers: Vec<Answer>,
     /// What came after the deadline, of this very text.
     pub late: Vec<Answer>,
-    /// How often a late answer of one version came again.
+    /// How often the server changed, unasked, what it had answered for this very text.
+    pub amended: usize,
+    /// How often a late answer came again: more often than there were questions open.
     pub twice: usize,
     /// Milliseconds from the edit until Neovim's own display showed the change, both in Neovim; nothing was asked of us.
     pub default_ms: Option<f64>,

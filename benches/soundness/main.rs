@@ -170,14 +170,16 @@ fn percentile(mut list: Vec<f64>, part: f64) -> Option<f64> {
 }
 
 fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>>) -> bool {
-    let (mut asked, mut fresh, mut wrong, mut late, mut twice) = (0, 0, Vec::new(), 0, 0);
+    let (mut asked, mut fresh, mut wrong, mut late) = (0, 0, Vec::new(), 0);
+    let (mut amended, mut twice) = (0, 0);
     let mut unsettled: HashMap<&str, usize> = HashMap::new();
     let mut odd = 0;
     for trial in trials {
         let true_items = &truth[&trial.text];
         odd += usize::from(!against(true_items, &trial.expected).is_empty());
+        amended += trial.amended;
         twice += trial.twice;
-        late += trial.late.len();
+        late += trial.late.len() - trial.amended;
         asked += usize::from(trial.default_ms.is_none());
         if trial.default_ms.is_none() && trial.kind != "default" && trial.answers.is_empty() {
             wrong.push(format!("#{} {}: no client was asked", trial.number, trial.kind));
@@ -232,8 +234,14 @@ fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>
         text(outside(0.5), 1),
         late,
     );
-    if odd > 0 || twice > 0 {
-        println!("    the truth is not what was built in: {odd} texts; late answers given twice: {twice}");
+    if odd > 0 {
+        println!("    the truth is not what was built in: {odd} texts");
+    }
+    if amended > 0 {
+        println!("    amended by the server, unasked, for the same text: {amended} answers");
+    }
+    if twice > 0 {
+        println!("    WRONG late answers given twice: {twice}");
     }
     for line in wrong.iter().take(usize::try_from(number("SHOW", 5)).unwrap_or(5)) {
         println!("    WRONG {line}");

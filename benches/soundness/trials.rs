@@ -9,7 +9,7 @@ use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
 use sextant::editor::{Document, Editor, FileEdit, Save};
 use sextant::editors::nvim::channel::Writer;
-use sextant::editors::nvim::editor::NvimEditor;
+use sextant::editors::nvim::editor::{AMENDED, NvimEditor};
 use sextant::edits::hunks::hunks;
 
 use crate::inside::{self, Inside};
@@ -192,6 +192,7 @@ impl Bench {
             expected: self.state.expected(self.subject),
             answers: Vec::new(),
             late: Vec::new(),
+            amended: 0,
             twice: 0,
             default_ms: None,
         }
@@ -230,7 +231,11 @@ impl Bench {
         loop {
             for report in self.editor.late().await {
                 if report.version == Some(version) {
-                    own += 1;
+                    if report.note.as_deref() == Some(AMENDED) {
+                        trial.amended += 1;
+                    } else {
+                        own += 1;
+                    }
                     trial.late.push(Answer::of(&report, start.elapsed().as_secs_f64() * 1000.0));
                 }
             }

@@ -1,6 +1,6 @@
 --- Carries out edits on buffers: all preconditions first, then every hunk in one go, then the saves.
 local buffers = require('sextant.buffers')
-local merge = require('sextant.merge')
+local marks = require('sextant.marks')
 
 local M = {}
 local api = vim.api
@@ -36,10 +36,10 @@ end
 
 local function set_hunks(buf, edit)
   close_undo_block(buf)
-  local hunks = merge.merged(buf, edit.hunks)
-  local restore = hunks ~= edit.hunks and merge.hold(buf, edit.hunks)
-  for i = #hunks, 1, -1 do
-    local h = hunks[i]
+  -- Neovim moves what stands between hunks; of hunks that were joined, the binary says where the lines are.
+  local restore = #(edit.kept or {}) > 0 and marks.hold(buf, edit.kept)
+  for i = #edit.hunks, 1, -1 do
+    local h = edit.hunks[i]
     api.nvim_buf_set_text(buf, h[1], h[2], h[3], h[4], h[5])
   end
   if restore then
@@ -107,17 +107,25 @@ local function remove(edit)
   return { path = edit.path, deleted = true, saved = true }
 end
 
---- Applies edits to several files: all of them or none.
-function M.apply(params, reply)
-  for _, edit in ipairs(params.edits) do
+-- A mistake on the way is the answer.
+local function attempt(reply, run)
+  local ok, err = pcall(run)
+  if not ok then
+    reply({ kind = 'other', message = tostring(err) })
+  end
+end
+
+-- What is checked is what is changed: both happen in one turn.
+local function change(edits, reply)
+  for _, edit in ipairs(edits) do
     local ok, err = check(edit)
     if not ok then
-      return reply(err)
+      reply(err)
+      return nil
     end
   end
-  local results = {}
-  local touched = {}
-  for i, edit in ipairs(params.edits) do
+  local results, touched = {}, {}
+  for i, edit in ipairs(edits) do
     if edit.op == 'delete' then
       results[i] = remove(edit)
     else
@@ -127,16 +135,33 @@ function M.apply(params, reply)
       touched[i][3] = vim.b[buf].changedtick
     end
   end
-  -- The files are written after Neovim has had a turn, so that no key waits for both.
+  return results, touched
+end
+
+local function write_all(edits, results, touched, save)
+  for i, edit in ipairs(edits) do
+    if touched[i] then
+      results[i] = finish(edit, touched[i][1], touched[i][2], save, touched[i][3])
+    end
+  end
+end
+
+--- Applies edits to several files: all of them or none. The message was read in the turn before, and the files are
+--- written in the turn after, so that no key waits for more than one of the three.
+function M.apply(params, reply)
   vim.schedule(function()
-    local ok, err = pcall(function()
-      for i, edit in ipairs(params.edits) do
-        if touched[i] then
-          results[i] = finish(edit, touched[i][1], touched[i][2], params.save, touched[i][3])
-        end
+    attempt(reply, function()
+      local results, touched = change(params.edits, reply)
+      if not results then
+        return
       end
+      vim.schedule(function()
+        attempt(reply, function()
+          write_all(params.edits, results, touched, params.save)
+          reply(nil, results)
+        end)
+      end)
     end)
-    reply(not ok and { kind = 'other', message = tostring(err) } or nil, ok and results or nil)
   end)
 end
 

@@ -225,6 +225,7 @@ local handlers = {
   fix_change = { 'sextant.fixes', 'change' },
 }
 
+-- Runs in a turn of its own: what made the answer has held Neovim long enough.
 local function answer(id, err, result)
   if not channel then
     return
@@ -253,7 +254,9 @@ function M.call(id, method, json)
     local function reply(err, result)
       if not done then
         done = true
-        answer(id, err, result)
+        vim.schedule(function()
+          answer(id, err, result)
+        end)
       end
     end
     if not handler then
@@ -275,11 +278,14 @@ function M.event(json)
   end)
 end
 
---- Tells the binary that an answer came after its deadline.
+--- Tells the binary that an answer came after its deadline. Later, as every answer: an amendment must not overtake
+--- what it amends.
 function M.late_answer(report)
-  if channel and channel.ready then
-    pcall(vim.rpcnotify, channel.job, 'late', vim.json.encode(report))
-  end
+  vim.schedule(function()
+    if channel and channel.ready then
+      pcall(vim.rpcnotify, channel.job, 'late', vim.json.encode(report))
+    end
+  end)
 end
 
 return M

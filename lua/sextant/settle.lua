@@ -138,8 +138,14 @@ local function says_the_same(a, b)
   return vim.deep_equal(left, right)
 end
 
--- A server may publish one version twice, the second time with more: that is told late, and expected from then on.
-local function await_amendment(job, version, said)
+local function keep_raw(job, version, items)
+  raw[job.client.id] = raw[job.client.id] or {}
+  raw[job.client.id][job.buf] = { items = items, version = version }
+end
+
+-- A server may publish one version twice, the second time with more: that is told late, as an amendment and not as
+-- the answer of an open job, and expected from then on.
+local function await_amendment(job, version, told)
   local uri, id = vim.uri_from_bufnr(job.buf), job.client.id
   local epoch = publishes.epoch(id)
   local stop_listening
@@ -152,10 +158,13 @@ local function await_amendment(job, version, said)
       return stop_amending(job.key)
     end
     local short = trimmed(last.items)
-    if short and not says_the_same(short, said) and vim.lsp.util.buf_versions[job.buf] == version then
-      said = short
+    if short and not says_the_same(short, told) and vim.lsp.util.buf_versions[job.buf] == version then
+      told = short
+      keep_raw(job, version, last.items)
       servers.note_amendment(job.client)
-      require('sextant.rpc').late_answer(entry(job, 'versioned', version, short))
+      local result = entry(job, 'versioned', version, short)
+      result.amends = true
+      require('sextant.rpc').late_answer(result)
     end
   end)
   amending[job.key] = stop_listening
@@ -175,8 +184,7 @@ local function finish(job, how, version, items)
     return give_up(job, 'unavailable', 'the server sent diagnostics that cannot be read')
   end
   local result = entry(job, how, version, short)
-  raw[job.client.id] = raw[job.client.id] or {}
-  raw[job.client.id][job.buf] = { items = items, version = version }
+  keep_raw(job, version, items)
   stop(job)
   if not job.late then
     job.done(result)

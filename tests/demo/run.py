@@ -17,7 +17,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests" / "demo"
 SHOP = ROOT / "tests" / "fixtures" / "shop"
 PLACE = ROOT / ".demo"
-COPY = PLACE / "shop"
 FILE = "src/shop/report.py"
 BINARY = ROOT / "target" / "debug" / "sextant"
 # What the checkers leave behind is not the project.
@@ -49,22 +48,71 @@ def files(folder: pathlib.Path) -> "dict[str, bytes]":
     return found
 
 
-def environment() -> "dict[str, str]":
+def environment(place: pathlib.Path, binary: pathlib.Path) -> "dict[str, str]":
     """The user's own, but with no trace of their Neovim configuration."""
     env = dict(os.environ)
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
-        folder = PLACE / "home" / name
+        folder = place / "home" / name
         folder.mkdir(parents=True, exist_ok=True)
         env[name] = str(folder)
     for name in ("VIMINIT", "NVIM", "NVIM_APPNAME", "NVIM_LISTEN_ADDRESS"):
         env.pop(name, None)
-    env["SEXTANT_DEMO_BINARY"] = str(BINARY)
+    env["SEXTANT_DEMO_ROOT"] = str(ROOT)
+    env["SEXTANT_DEMO_BINARY"] = str(binary)
     env["SEXTANT_DEMO_FILE"] = FILE
     return env
 
 
+def neovim(script: str) -> "list[str]":
+    """Neovim with the plugin and the servers, and what it does then."""
+    command = [str(tool("SEXTANT_NVIM")), "--clean", "-n"]
+    command += ["--cmd", "let &runtimepath = $SEXTANT_DEMO_ROOT . ',' . &runtimepath"]
+    for name in ("servers", script):
+        command += ["-c", f"luafile $SEXTANT_DEMO_ROOT/tests/demo/{name}.lua"]
+    return command
+
+
+def fresh_copy(project: pathlib.Path, place: pathlib.Path) -> pathlib.Path:
+    copy = place / project.name
+    for folder in (copy, place / "home"):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(project, copy, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+    return copy
+
+
+def transcript(project: pathlib.Path, place: pathlib.Path, binary: pathlib.Path) -> None:
+    """Works on a copy of the project without a terminal; ends the program where the job was not done."""
+    copy = fresh_copy(project, place)
+    before = files(copy)
+    env = environment(place, binary)
+    # Neovim's messages; the transcript says the same in its own order.
+    with open(place / "messages", "w+", encoding="utf-8", errors="replace") as messages:
+        try:
+            status = subprocess.run(
+                [*neovim("transcript"), "--headless"],
+                cwd=copy,
+                env=env,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stderr=messages,
+                timeout=PATIENCE,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            fail(f"no end after {PATIENCE} s")
+        if status != 0:
+            messages.seek(0)
+            print(messages.read(), flush=True)
+            fail("the job was not done; the lines above say why")
+    after = files(copy)
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if changed:
+        fail(f"the workspace is not what it was: {', '.join(changed)}")
+    size = sum(len(content) for content in after.values())
+    print(f"\nThe workspace is what it was, byte for byte ({len(after)} files, {size} bytes).", flush=True)
+
+
 def main() -> int:
-    nvim = tool("SEXTANT_NVIM")
+    tool("SEXTANT_NVIM")
     for name in ("basedpyright-langserver", "ruff"):
         tool("SEXTANT_TOOLS", name)
     if not BINARY.exists():
@@ -75,38 +123,10 @@ def main() -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         fail(f"another demo runs in {PLACE}")
-    for folder in (COPY, PLACE / "home"):
-        shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(SHOP, COPY, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
-    before = files(COPY)
-    command = [str(nvim), "--clean", "-n", "--cmd", "let &runtimepath = $SEXTANT_DEMO_ROOT . ',' . &runtimepath"]
-    command += ["-c", "luafile $SEXTANT_DEMO_ROOT/tests/demo/servers.lua"]
-    env = environment()
-    env["SEXTANT_DEMO_ROOT"] = str(ROOT)
     if sys.stdin.isatty() and sys.stdout.isatty():
-        script = "luafile $SEXTANT_DEMO_ROOT/tests/demo/interactive.lua"
-        return subprocess.run([*command, "-c", script], cwd=COPY, env=env, check=False).returncode
-
-    script = "luafile $SEXTANT_DEMO_ROOT/tests/demo/transcript.lua"
-    command += ["--headless", "-c", script]
-    # Neovim's messages; the transcript says the same in its own order.
-    with open(PLACE / "messages", "w+", encoding="utf-8", errors="replace") as messages:
-        try:
-            status = subprocess.run(
-                command, cwd=COPY, env=env, check=False, stdin=subprocess.DEVNULL, stderr=messages, timeout=PATIENCE
-            ).returncode
-        except subprocess.TimeoutExpired:
-            fail(f"no end after {PATIENCE} s")
-        if status != 0:
-            messages.seek(0)
-            print(messages.read(), flush=True)
-            fail("the job was not done; the lines above say why")
-    after = files(COPY)
-    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    if changed:
-        fail(f"the workspace is not what it was: {', '.join(changed)}")
-    size = sum(len(content) for content in after.values())
-    print(f"\nThe workspace is what it was, byte for byte ({len(after)} files, {size} bytes).", flush=True)
+        copy, env = fresh_copy(SHOP, PLACE), environment(PLACE, BINARY)
+        return subprocess.run(neovim("interactive"), cwd=copy, env=env, check=False).returncode
+    transcript(SHOP, PLACE, BINARY)
     return 0
 
 

@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod demo;
 mod diff;
 mod headless;
 mod model;

@@ -2,6 +2,7 @@
 
 use crate::base::text::{Encoding, LineIndex};
 use crate::diagnostics::model::{Confidence, Diagnostic, Location};
+use crate::editors::nvim::joined::{Joined, joined};
 use crate::editors::nvim::wire::{Facts, Hunk, Item, severity};
 use crate::edits::hunks::hunks;
 
@@ -10,15 +11,26 @@ fn body(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// The calls of `nvim_buf_set_text` that turn one text into the other, top down, and whether the file ends in `\n`.
-pub(super) fn buffer_hunks(before: &str, after: &str) -> (Vec<Hunk>, bool) {
+/// What turns the lines of a buffer into those of another text.
+pub(super) struct BufferHunks {
+    /// The calls of `nvim_buf_set_text`, top down.
+    pub(super) hunks: Vec<Hunk>,
+    /// Where lines are afterwards, as in `joined::Joined`.
+    pub(super) kept: Vec<i64>,
+    /// Whether the file ends in `\n`.
+    pub(super) newline: bool,
+}
+
+/// The smallest edit between two texts that Neovim takes without a pause.
+pub(super) fn buffer_hunks(before: &str, after: &str) -> BufferHunks {
     let (old, new) = (body(before), body(after));
     let index = LineIndex::new(old);
     let place = |offset: usize| {
         let line = index.line_of(offset);
         (line, offset - index.line_start(line))
     };
-    let list = hunks(old, new)
+    let Joined { hunks, kept } = joined(old, &index, hunks(old, new));
+    let hunks = hunks
         .into_iter()
         .map(|edit| {
             let (start_row, start_col) = place(edit.range.start);
@@ -27,7 +39,7 @@ pub(super) fn buffer_hunks(before: &str, after: &str) -> (Vec<Hunk>, bool) {
             (start_row, start_col, end_row, end_col, lines)
         })
         .collect();
-    (list, after.is_empty() || after.ends_with('\n'))
+    BufferHunks { hunks, kept, newline: after.is_empty() || after.ends_with('\n') }
 }
 
 /// The text of a buffer that was read in pieces.
@@ -98,8 +110,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_buffer_ends_up_with_the_wanted_text(before in "[ab😀\n]{0,30}", after in "[ab😀\n]{0,30}") {
-            let (list, newline) = buffer_hunks(&before, &after);
-            let mut text = set_text(&before, &list);
+            let BufferHunks { hunks, newline, .. } = buffer_hunks(&before, &after);
+            let mut text = set_text(&before, &hunks);
             if newline && !after.is_empty() {
                 text.push('\n');
             }

@@ -17,12 +17,15 @@ use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange, workspace_edit};
 use crate::editors::nvim::channel::Channel;
-use crate::editors::nvim::convert;
+use crate::editors::nvim::convert::{self, BufferHunks};
 use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, List, Offer};
 use crate::edits::apply::apply;
 
 /// What an answer may take that waits for nobody but Neovim.
 const QUICK: Duration = Duration::from_secs(5);
+
+/// The note of a late report that is not the answer of a question still open: it corrects one that was given.
+pub const AMENDED: &str = "the server amended what it had said of this text";
 
 /// One workspace in one Neovim.
 pub struct NvimEditor {
@@ -80,7 +83,7 @@ impl NvimEditor {
     async fn report(&self, entry: Entry) -> Report {
         let file = self.relative(&entry.path);
         let mut freshness = entry.how.into();
-        let mut note = entry.note;
+        let mut note = if entry.amends { Some(AMENDED.to_owned()) } else { entry.note };
         let text = if convert::needs_text(entry.encoding, &entry.items) {
             match self.fetch(&file).await {
                 Ok((facts, text)) if facts.version == entry.tick => Some(text),
@@ -129,17 +132,18 @@ impl NvimEditor {
                     return Err(EditorError::Stale(path.clone()));
                 }
                 let after = apply(&before, hunks).map_err(|error| EditorError::Other(error.to_string()))?;
-                let (hunks, newline) = convert::buffer_hunks(&before, &after);
+                let BufferHunks { hunks, kept, newline } = convert::buffer_hunks(&before, &after);
                 BufferEdit::Change {
                     path: self.absolute(path),
                     version: *version,
                     hunks,
+                    kept,
                     newline,
                     empty: after.is_empty(),
                 }
             }
             FileEdit::Create { path, text } => {
-                let (hunks, newline) = convert::buffer_hunks("", text);
+                let BufferHunks { hunks, newline, .. } = convert::buffer_hunks("", text);
                 BufferEdit::Create { path: self.absolute(path), hunks, newline, empty: text.is_empty() }
             }
             FileEdit::Delete { path, version } => BufferEdit::Delete { path: self.absolute(path), version: *version },

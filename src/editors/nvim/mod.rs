@@ -5,6 +5,7 @@ mod convert;
 mod door;
 pub mod editor;
 mod handler;
+mod joined;
 pub mod wire;
 
 pub use door::run;

@@ -77,7 +77,7 @@ pub(super) type Hunk = (usize, usize, usize, usize, Vec<String>);
 #[derive(Debug, Serialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub(super) enum BufferEdit {
-    Change { path: String, version: i64, hunks: Vec<Hunk>, newline: bool, empty: bool },
+    Change { path: String, version: i64, hunks: Vec<Hunk>, kept: Vec<i64>, newline: bool, empty: bool },
     Create { path: String, hunks: Vec<Hunk>, newline: bool, empty: bool },
     Delete { path: String, version: i64 },
 }
@@ -107,6 +107,9 @@ pub struct Entry {
     pub(super) items: Vec<Item>,
     #[serde(default)]
     pub(super) note: Option<String>,
+    /// Whether the server changed, unasked, what it had answered for this very text.
+    #[serde(default)]
+    pub(super) amends: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -196,13 +196,17 @@ async fn a_publish_without_a_version_is_a_guess_made_after_silence() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_phase_amends_the_first_once_and_is_waited_for_from_then_on() {
     let empty = json!({"publish": {"items": []}});
-    let changes = json!([[empty, {"wait_for": "go"}, push("same"), push("same")], [empty, push("same")]]);
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}});
+    let item = json!({"range": place, "severity": 1, "code": "bad", "message": "this is bad", "data": "for itself"});
+    let unseen = json!({"publish": {"items": [item]}});
+    let changes = json!([[empty, {"wait_for": "go"}, push("same"), push("same"), unseen], [empty, push("same")]]);
     let mut fake = Faked::start("fake", &json!({"on": {OPEN: [push("same")], CHANGE: changes}}), "ok\n").await;
     fake.ask(PATIENCE_MS).await;
     fake.set("bad\n").await;
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![]));
     fake.go("go");
-    assert_eq!(fake.late().await.said(), ("versioned", vec![0]));
+    let late = fake.late().await;
+    assert_eq!((late.said(), &late.0["amends"]), (("versioned", vec![0]), &json!(true)));
     fake.set("ok\nbad\n").await;
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
     assert_eq!(fake.late_count().await, 1);
@@ -380,7 +384,8 @@ async fn a_slow_pull_is_delivered_late_and_once() {
     let mut fake = Faked::start("pyright", &json!({"on": {PULL: steps}}), "bad\n").await;
     assert_eq!(fake.ask(1000).await.said(), ("timeout", vec![]));
     fake.go("go");
-    assert_eq!(fake.late().await.said(), ("exact", vec![0]));
+    let late = fake.late().await;
+    assert_eq!((late.said(), &late.0["amends"]), (("exact", vec![0]), &Value::Null));
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
     assert_eq!(fake.late_count().await, 1);
 }
