@@ -38,7 +38,8 @@ pub struct Item {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Answer {
     pub freshness: Freshness,
-    /// Milliseconds from before the edit to the answer.
+    /// Milliseconds from before the edit to the answer, both in the process that asks; of a `plain` trial both in
+    /// Neovim.
     pub ms: f64,
     pub items: Vec<Item>,
     pub note: Option<String>,
@@ -59,7 +60,7 @@ pub struct Trial {
     pub amended: usize,
     /// How often a late answer came again: more often than there were questions open.
     pub twice: usize,
-    /// Milliseconds until Neovim's own display showed the change; nothing was asked of us.
+    /// Milliseconds from the edit until Neovim's own display showed the change, both in Neovim; nothing was asked of us.
     pub default_ms: Option<f64>,
 }
 

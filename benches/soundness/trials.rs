@@ -20,6 +20,36 @@ use crate::text::{Random, State};
 /// For a server that starts, and for late answers.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// One clock for both ways, in Neovim: from the edit to the tick in which settling delivers, or in which the change
+/// is shown. Where a question is laid ready, it is asked as soon as the edit is done, and its answer sent as a late one.
+const CLOCK: &str = r"
+local channel = ...
+local apply = require('sextant.apply')
+local do_apply = apply.apply
+local function ask(params)
+  require('sextant.settle').settle(params, function(_, entries)
+    _G.clock.settled = vim.uv.hrtime()
+    vim.rpcnotify(channel, 'late', vim.json.encode(entries[1]))
+  end)
+end
+function apply.apply(params, reply)
+  local question = _G.clock and _G.clock.question
+  _G.clock = { edit = vim.uv.hrtime() }
+  return do_apply(params, function(...)
+    reply(...)
+    if question then
+      ask(question)
+    end
+  end)
+end
+";
+
+/// Lays a question ready.
+const READY: &str = "local path, ms = ... _G.clock = { question = { files = { { path = path } }, ms = ms } }";
+
+/// Milliseconds from the edit to what is named, or nil.
+const ELAPSED: &str = "local at = _G.clock[...] return at and (at - _G.clock.edit) / 1e6 or nil";
+
 /// Calls back when a word is shown, or no longer shown, by Neovim's own way.
 const SHOWN: &str = r"
 local channel, file, words, wanted = ...
@@ -30,6 +60,7 @@ local function look()
     return item.message:find(words .. '%f[%W]') ~= nil
   end)
   if found == wanted then
+    _G.clock.shown = vim.uv.hrtime()
     vim.rpcnotify(channel, 'shown')
     return true
   end
@@ -69,6 +100,7 @@ pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
         subject,
         job,
     };
+    bench.nvim.exec_lua(CLOCK, vec![bench.api.into()]).await.expect("a clock");
     bench.warm().await;
     let mut out = std::fs::File::create(&bench.job.out).expect("a file for the trials");
     for number in 0..bench.job.trials {
@@ -147,6 +179,10 @@ impl Bench {
         tokio::time::sleep(Duration::from_millis(pause)).await;
     }
 
+    async fn elapsed(&self, event: &str) -> Option<f64> {
+        self.nvim.exec_lua(ELAPSED, vec![event.into()]).await.expect("the clock").as_f64()
+    }
+
     fn record(&self, number: usize, kind: &str, hurried: bool) -> Trial {
         Trial {
             number,
@@ -169,7 +205,7 @@ impl Bench {
             self.hurry().await;
         }
         if self.random.chance(10) {
-            self.nvim.command("silent write").await.expect("a write");
+            self.write().await;
         }
         let kind = self.state.change(&mut self.random);
         let mut trial = self.record(number, kind, hurried);
@@ -217,11 +253,11 @@ impl Bench {
         let mut trial = self.record(number, "default", false);
         let args = vec![self.api.into(), self.file().into(), words.into(), wanted.into()];
         self.nvim.exec_lua(SHOWN, args).await.expect("a listener");
-        let start = Instant::now();
-        self.apply(Save::IfClean).await;
+        self.apply(Save::Never).await;
         if tokio::time::timeout(Duration::from_secs(30), self.inside.shown.notified()).await.is_ok() {
-            trial.default_ms = Some(start.elapsed().as_secs_f64() * 1000.0);
+            trial.default_ms = self.elapsed("shown").await;
         }
+        self.write().await;
         trial
     }
 
@@ -230,8 +266,26 @@ impl Bench {
         self.rest().await;
         self.state.change_name(&mut self.random);
         let mut trial = self.record(number, "plain", false);
-        self.answer(&mut trial).await;
+        let path = std::path::Path::new(&self.job.root).join(self.file()).display().to_string();
+        self.nvim.exec_lua(READY, vec![path.into(), self.job.budget_ms.into()]).await.expect("a question");
+        let start = Instant::now();
+        self.apply(Save::Never).await;
+        let limit = tokio::time::Instant::now() + Duration::from_millis(self.job.budget_ms) + Duration::from_secs(30);
+        // What was told before may have left its sign behind.
+        while trial.answers.is_empty() && tokio::time::timeout_at(limit, self.inside.late.notified()).await.is_ok() {
+            let reports = self.editor.late().await;
+            let ms = self.elapsed("settled").await.unwrap_or(f64::NAN);
+            trial.answers = reports.iter().map(|report| Answer::of(report, ms)).collect();
+        }
+        let open = trial.answers.iter().filter(|answer| !answer.freshness.is_fresh()).count();
+        self.hear_late(&mut trial, start, open).await;
+        self.write().await;
         trial
+    }
+
+    /// Not within the time that is measured: the disk is not what is compared.
+    async fn write(&self) {
+        self.nvim.command("silent write").await.expect("a write");
     }
 
     /// A text that parses, and a server that has nothing left to do.

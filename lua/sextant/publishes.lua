@@ -1,4 +1,5 @@
 --- What servers published, with the version that Neovim's own handler drops.
+local neovim_pulls = require('sextant.neovim_pulls')
 local preamble = require('sextant.preamble')
 local servers = require('sextant.servers')
 
@@ -78,6 +79,7 @@ end
 -- The handlers table of one client is replaced by a proxy, so that a handler that the user sets later is
 -- wrapped as well and still called.
 local function watch_client(client)
+  neovim_pulls.watch_client(client)
   if wrapped[client.id] then
     return
   end

@@ -42,6 +42,14 @@ function M.must_confirm(client)
   return ANSWERS_EARLY[client.name] == true
 end
 
+-- Servers whose answer to a pull is of the whole buffer: no range is looked at, and no save changes it.
+local PULL_OF_BUFFER = { ruff = true, ty = true }
+
+--- Whether Neovim's own pull of the lines that are shown, before the buffer is written, is as good as any.
+function M.pull_is_of_buffer(client)
+  return PULL_OF_BUFFER[client.name] == true
+end
+
 --- Whether what the client says of a file depends on that file alone.
 function M.looks_at_one_file(client)
   local provider = client.server_capabilities and client.server_capabilities.diagnosticProvider

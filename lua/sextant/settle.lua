@@ -118,6 +118,26 @@ local function stop_amending(key)
   end
 end
 
+-- Whether two lists say the same, in whatever order.
+local function says_the_same(a, b)
+  local function words(item)
+    local from, to = item.range.start, item.range['end']
+    return table.concat({
+      from.line,
+      from.character,
+      to.line,
+      to.character,
+      item.severity or 0,
+      item.code or '',
+      item.message,
+    }, ' ')
+  end
+  local left, right = vim.tbl_map(words, a), vim.tbl_map(words, b)
+  table.sort(left)
+  table.sort(right)
+  return vim.deep_equal(left, right)
+end
+
 local function keep_raw(job, version, items)
   raw[job.client.id] = raw[job.client.id] or {}
   raw[job.client.id][job.buf] = { items = items, version = version }
@@ -138,7 +158,7 @@ local function await_amendment(job, version, told)
       return stop_amending(job.key)
     end
     local short = trimmed(last.items)
-    if short and not vim.deep_equal(short, told) and vim.lsp.util.buf_versions[job.buf] == version then
+    if short and not says_the_same(short, told) and vim.lsp.util.buf_versions[job.buf] == version then
       told = short
       keep_raw(job, version, last.items)
       servers.note_amendment(job.client)

@@ -1,10 +1,13 @@
 --- The ways to ask one client about one buffer: a pull, tsserver's own commands, or waiting for the publish of its version.
+local neovim_pulls = require('sextant.neovim_pulls')
 local preamble = require('sextant.preamble')
 local publishes = require('sextant.publishes')
 local servers = require('sextant.servers')
+local texts = require('sextant.texts')
 
 local M = {}
 local api = vim.api
+local version_of, texts_of, flush = texts.version_of, texts.texts_of, texts.flush
 
 local RETRY = { [-32802] = true, [-32801] = true, [-32800] = true }
 local METHOD_NOT_FOUND = -32601
@@ -23,31 +26,6 @@ local PREAMBLE_MS = 3000
 ---@field unlisten fun()?
 ---@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[])
 ---@field give_up fun(job: sextant.Job, how: string, note: string)
-
-local function version_of(buf)
-  return vim.lsp.util.buf_versions[buf]
-end
-
--- Sends what Neovim still holds back of the client's files: what it says of one may depend on the others.
-local function flush(client)
-  local ok, tracking = pcall(require, 'vim.lsp._changetracking')
-  if not ok or not pcall(tracking.flush, client) then
-    client:notify('$/setTrace', { value = 'off' })
-  end
-end
-
--- The texts that an answer about a buffer depends on, by version; it is of these or of none.
-local function texts_of(client, buf)
-  if servers.looks_at_one_file(client) then
-    return tostring(version_of(buf))
-  end
-  local parts = {}
-  for other in pairs(client.attached_buffers) do
-    parts[#parts + 1] = other .. ':' .. tostring(version_of(other))
-  end
-  table.sort(parts)
-  return table.concat(parts, ' ')
-end
 
 -- Ends the job where it cannot be answered any more.
 local function is_over(job)
@@ -72,19 +50,28 @@ end
 
 -- A request whose answer always comes: Neovim drops the callback of one that the server calls cancelled.
 local function request(job, method, params, answer)
-  local answered = false
-  local ok, id = job.client.rpc.request(method, params, function(err, result)
-    answered = true
-    vim.schedule(function()
-      answer(err, result)
-    end)
-  end, function()
-    vim.schedule(function()
-      if not answered then
-        answer({ code = -32800 }, nil)
+  local sent, answered = false, false
+  local ok, id = neovim_pulls.as_ours(job.client, function()
+    return job.client.rpc.request(method, params, function(err, result)
+      answered = true
+      if sent then
+        answer(err, result)
+      else
+        -- A server inside Neovim may answer within the request.
+        vim.schedule(function()
+          answer(err, result)
+        end)
       end
+    end, function()
+      -- It is called first, in the tick of the answer.
+      vim.schedule(function()
+        if not answered then
+          answer({ code = -32800 }, nil)
+        end
+      end)
     end)
   end)
+  sent = true
   if not ok then
     job:give_up('unavailable', 'the server does not take requests')
   end
@@ -101,6 +88,8 @@ end
 -- Some servers now and then answer a pull from the text before, without an error: their word counts when their
 -- own publish of this version, or a second pull a moment later, says the same.
 local CONFIRM_MS = 20
+-- How long their publish is waited for alone, in milliseconds: a pull beside it takes its time from the server.
+local PUBLISH_FIRST_MS = 100
 
 local function is_confirmed(job, items)
   local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
@@ -110,6 +99,21 @@ local function is_confirmed(job, items)
   local before = job.unconfirmed
   job.unconfirmed = { version = job.wanted, items = items }
   return before ~= nil and before.version == job.wanted and same_items(before.items, items)
+end
+
+-- The publish of the very text, where nothing speaks against it.
+local function proven(job)
+  local id, uri = job.client.id, vim.uri_from_bufnr(job.buf)
+  local last = publishes.last(id, uri)
+  if
+    last
+    and last.version == version_of(job.buf)
+    and not last.ambiguous
+    and publishes.is_newest(id, uri)
+    and not servers.amends(job.client)
+  then
+    return last
+  end
 end
 
 -- A pull is trusted for a server that did not advertise it once it has equalled a publish of the same version.
@@ -197,48 +201,125 @@ function M.push(job)
   vim.schedule(look)
 end
 
---- Asks for the diagnostics of this very text. Not through client:request(): Neovim's own refresh would cancel it.
+-- What an answer to a pull for these texts is worth; `theirs` where Neovim itself had asked.
+local function take(job, wanted, texts_then, theirs, err, result)
+  if is_over(job) then
+    return
+  elseif err and theirs then
+    -- Neovim's request is not ours to repeat.
+    job.alone = true
+    return M.pull(job)
+  elseif err and RETRY[err.code] then
+    job.tries = (job.tries or 0) + 1
+    return vim.defer_fn(function()
+      M.pull(job)
+    end, math.min(10 * job.tries, 80))
+  elseif err then
+    if err.code == METHOD_NOT_FOUND then
+      servers.learn(job.client, 'push')
+    end
+    return M.push(job)
+  elseif texts_of(job.client, job.buf) ~= texts_then then
+    return M.pull(job)
+  elseif type(result) ~= 'table' or result.kind ~= 'full' then
+    if theirs then
+      job.alone = true
+      return M.pull(job)
+    end
+    return M.push(job)
+  elseif servers.must_confirm(job.client) and type(result.items) == 'table' and not is_confirmed(job, result.items) then
+    return vim.defer_fn(function()
+      M.pull(job)
+    end, CONFIRM_MS)
+  end
+  job:finish('exact', wanted, result.items)
+end
+
+-- Waits for Neovim's own pull, or takes its answer where it is there already.
+local function join(job, theirs)
+  local wanted = job.wanted
+  local function look()
+    job.unlisten = nil
+    if theirs.void then
+      M.pull(job)
+    else
+      take(job, wanted, theirs.texts, true, theirs.answer.err, theirs.answer.result)
+    end
+  end
+  if theirs.answer then
+    look()
+  else
+    job.unlisten = neovim_pulls.listen(theirs, look)
+  end
+end
+
+-- Whether Neovim will pull in a moment for what has just been sent: it does so for the current buffer.
+local function will_pull(job)
+  return job.buf == api.nvim_get_current_buf() and job.client:supports_method(servers.PULL, job.buf)
+end
+
+-- The publish of the very text needs no confirmation, and is as quick: whether it is here, or worth waiting for.
+local function wait_for_publish(job)
+  local id, uri = job.client.id, vim.uri_from_bufnr(job.buf)
+  local function look()
+    local last = not is_over(job) and proven(job)
+    if last then
+      job:finish('versioned', last.version, last.items)
+    end
+  end
+  look()
+  if job.dead then
+    return true
+  end
+  job.unlisten = publishes.listen(function(client_id, at)
+    if client_id == id and at == uri then
+      look()
+    end
+  end)
+  if job.waited == job.wanted or not publishes.is_newest(id, uri) then
+    return false
+  end
+  job.waited = job.wanted
+  vim.defer_fn(function()
+    M.pull(job)
+  end, PUBLISH_FIRST_MS)
+  return true
+end
+
+--- Asks for the diagnostics of this very text, or takes the answer that Neovim itself has asked for. Not through
+--- client:request(): Neovim's own refresh would cancel it.
 function M.pull(job)
   if is_over(job) then
     return
   end
+  stop_listening(job)
+  local uri = vim.uri_from_bufnr(job.buf)
+  local sent = neovim_pulls.sent(job.client, uri)
   flush(job.client)
   job.wanted = version_of(job.buf)
-  local wanted, texts = job.wanted, texts_of(job.client, job.buf)
+  if not job.alone then
+    local theirs = neovim_pulls.of(job.client, job.buf)
+    if theirs then
+      return join(job, theirs)
+    elseif neovim_pulls.sent(job.client, uri) ~= sent and will_pull(job) then
+      -- Neovim's turn comes first: what tells it of the change is scheduled already.
+      return vim.schedule(function()
+        M.pull(job)
+      end)
+    end
+  end
+  if servers.must_confirm(job.client) and wait_for_publish(job) then
+    return
+  end
+  local wanted, texts_then = job.wanted, texts_of(job.client, job.buf)
   local provider = job.client.server_capabilities.diagnosticProvider
   local params = {
-    textDocument = { uri = vim.uri_from_bufnr(job.buf) },
+    textDocument = { uri = uri },
     identifier = type(provider) == 'table' and provider.identifier or nil,
   }
   job.request = request(job, servers.PULL, params, function(err, result)
-    if is_over(job) then
-      return
-    end
     job.request = nil
-    if err and RETRY[err.code] then
-      job.tries = (job.tries or 0) + 1
-      return vim.defer_fn(function()
-        M.pull(job)
-      end, math.min(10 * job.tries, 80))
-    elseif err then
-      if err.code == METHOD_NOT_FOUND then
-        servers.learn(job.client, 'push')
-      end
-      return M.push(job)
-    elseif texts_of(job.client, job.buf) ~= texts then
-      return M.pull(job)
-    elseif type(result) ~= 'table' or result.kind ~= 'full' then
-      return M.push(job)
-    elseif
-      servers.must_confirm(job.client)
-      and type(result.items) == 'table'
-      and not is_confirmed(job, result.items)
-    then
-      return vim.defer_fn(function()
-        M.pull(job)
-      end, CONFIRM_MS)
-    end
-    job:finish('exact', wanted, result.items)
+    take(job, wanted, texts_then, false, err, result)
   end)
 end
 
@@ -249,7 +330,7 @@ function M.command(job)
   end
   flush(job.client)
   job.wanted = version_of(job.buf)
-  local wanted, texts, items = job.wanted, texts_of(job.client, job.buf), {}
+  local wanted, texts_then, items = job.wanted, texts_of(job.client, job.buf), {}
   local requests = servers.tsserver_requests(job.path)
   local left, failed = #requests, false
   for _, params in ipairs(requests) do
@@ -266,7 +347,7 @@ function M.command(job)
         items[#items + 1] = servers.from_tsserver(diag)
       end
       left = left - 1
-      if left == 0 and texts_of(job.client, job.buf) ~= texts then
+      if left == 0 and texts_of(job.client, job.buf) ~= texts_then then
         M.command(job)
       elseif left == 0 then
         job:finish('exact', wanted, items)

@@ -9,6 +9,8 @@ use crate::support::servers::{PATIENCE_MS, tool};
 const OPEN: &str = "textDocument/didOpen";
 const CHANGE: &str = "textDocument/didChange";
 const PULL: &str = "textDocument/diagnostic";
+/// Neovim's own, of the lines that are shown; ours names no range.
+const OWN_PULL: &str = "textDocument/diagnostic with range";
 
 /// Asks as the binary does, and keeps count of what comes late.
 const ASK: &str = r"
@@ -81,6 +83,15 @@ impl Faked {
             .collect();
         let files = json!(files);
         self.nvim.lua::<bool>(&format!("_G.ask({ms}, vim.json.decode([==[{files}]==])) return true")).await;
+    }
+
+    /// Lets `sign` tell of the next publish, which Neovim then does not show.
+    async fn hear_publishes(&self) {
+        self.nvim
+            .lua::<bool>(
+                "vim.lsp.handlers['textDocument/publishDiagnostics'] = function() _G.tell('sign', {}) end return true",
+            )
+            .await;
     }
 
     /// The answer about `a.py` of its only client.
@@ -237,6 +248,121 @@ async fn a_server_that_answers_a_pull_from_the_text_before_is_asked_until_it_say
     let full = json!([{"reply": {"pull": "scan"}}]);
     let mut fake = Faked::start("pyrefly", &json!({"on": {PULL: [early, full]}}), "bad\n").await;
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neovims_own_pull_of_this_text_is_the_answer_and_no_second_one_is_sent() {
+    let on = json!({OWN_PULL: [{"reply": {"pull": "scan"}}], PULL: [{"reply": {"pull": []}}]});
+    let script = json!({"capabilities": pulling(), "on": on, "log": "log"});
+    let mut fake = Faked::start("ruff", &script, "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    let ours = |fake: &Faked| {
+        let of_ours = |message: &&Value| message["method"] == PULL && message["params"].get("range").is_none();
+        fake.log().iter().filter(of_ours).count()
+    };
+    let before = ours(&fake);
+    // The second comes within the time for which Neovim holds back what it sends, the third is written first.
+    for (text, wanted) in [("bad\n", vec![0]), ("ok\nbad\n", vec![1])] {
+        fake.set(text).await;
+        assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", wanted));
+    }
+    fake.set("ok\nok\nbad\n").await;
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![2]));
+    assert_eq!(ours(&fake), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neovims_own_pull_of_an_older_text_is_no_answer() {
+    let sign = json!({"publish": {"items": []}});
+    let old = json!([sign, {"wait_for": "first"}, {"reply": {"pull": "scan"}}, sign]);
+    let new = json!([sign, {"wait_for": "second"}, {"reply": {"pull": "scan"}}]);
+    // The first is of the document as it is opened.
+    let on = json!({OWN_PULL: [[{"reply": {"pull": "scan"}}], old, new], PULL: [{"reply": {"pull": []}}]});
+    let mut fake = Faked::start("ruff", &json!({"capabilities": pulling(), "on": on}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.hear_publishes().await;
+    fake.set("bad\n").await;
+    fake.nvim.wait("sign").await;
+    // The old one is answered while the new one is under way.
+    fake.set("ok\nbad\n").await;
+    fake.begin(PATIENCE_MS, &[("a.py", false)]).await;
+    fake.nvim.wait("sign").await;
+    fake.go("first");
+    fake.nvim.wait("sign").await;
+    fake.go("second");
+    assert_eq!(fake.answer().await.said(), ("exact", vec![1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_neovims_own_pull_fails_ours_is_sent() {
+    // Neovim drops the answer to the second, and repeats the third by itself.
+    for code in [-32603, -32800, -32802] {
+        let steps = json!([[{"reply": {"pull": "scan"}}], [{"error": code}], [{"wait_for": "never"}]]);
+        let on = json!({OWN_PULL: steps, PULL: [{"reply": {"pull": "scan"}}]});
+        let mut fake = Faked::start("ruff", &json!({"capabilities": pulling(), "on": on}), "ok\n").await;
+        fake.ask(PATIENCE_MS).await;
+        fake.set("bad\n").await;
+        assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]), "{code}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unchanged_report_to_neovims_own_pull_is_no_answer() {
+    let on =
+        json!({OWN_PULL: [{"reply": {"kind": "unchanged", "resultId": "1"}}], PULL: [{"reply": {"pull": "scan"}}]});
+    let mut fake = Faked::start("ruff", &json!({"capabilities": pulling(), "on": on}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hidden_buffer_has_no_pull_of_neovims_own_and_gets_ours() {
+    let on = json!({OWN_PULL: [{"reply": {"pull": []}}], PULL: [{"reply": {"pull": "scan"}}]});
+    let mut fake = Faked::start("ruff", &json!({"capabilities": pulling(), "on": on}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.nvim.lua::<bool>("_G.attach('b.py') return true").await;
+    fake.nvim
+        .lua::<bool>("vim.api.nvim_buf_set_lines(vim.fn.bufnr('b.py'), 0, -1, false, { 'ok', 'bad' }) return true")
+        .await;
+    fake.begin(PATIENCE_MS, &[("b.py", false)]).await;
+    assert_eq!(fake.answer().await.said(), ("exact", vec![1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neovims_own_pull_of_the_lines_shown_is_not_taken_from_an_unknown_server() {
+    let on = json!({OWN_PULL: [{"reply": {"pull": []}}], PULL: [{"reply": {"pull": "scan"}}]});
+    let mut fake = Faked::start("fake", &json!({"capabilities": pulling(), "on": on}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    // More lines than the window has.
+    fake.set(&format!("{}bad\n", "ok\n".repeat(200))).await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![200]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neovims_own_pull_before_the_write_is_not_taken_from_an_unknown_server() {
+    let first = json!([{"reply": {"pull": "scan"}}]);
+    let before_the_write = json!([{"reply": {"pull": []}}, {"publish": {"items": []}}]);
+    let on = json!({OWN_PULL: [first, before_the_write], PULL: [{"reply": {"pull": "scan"}}]});
+    let mut fake = Faked::start("fake", &json!({"capabilities": pulling(), "on": on}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.hear_publishes().await;
+    fake.set("bad\n").await;
+    fake.nvim.wait("sign").await;
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_must_be_confirmed_is_not_waited_for_where_the_publish_of_this_text_comes_first() {
+    let held = json!([{"wait_for": "never"}, {"reply": {"pull": []}}]);
+    let on = json!({CHANGE: [stale(), push("same")], PULL: [[{"reply": {"pull": "scan"}}], [{"reply": {"pull": "scan"}}], held]});
+    let mut fake = Faked::start("pyrefly", &json!({"on": on}), "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+    assert_eq!(fake.late_count().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
