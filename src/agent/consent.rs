@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::agent::change::Wanted;
+use crate::agent::journal::Journal;
 use crate::agent::mode::Mode;
 use crate::agent::plan::State;
 use crate::agent::plan::question::Question;
@@ -120,6 +121,20 @@ pub(crate) fn lost(wanted: &[Wanted]) -> Vec<String> {
     gone.into_iter().filter(|(_, name)| name.is_empty() || !added.contains(name)).map(|(path, _)| path).collect()
 }
 
+/// Whether the task has put a symbol of this name into another file before: then it is moved and not lost.
+fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
+    let lost = SymbolPath::parse(lost);
+    let name = lost.names.rsplit("::").next().unwrap_or_default();
+    let holds = |path: &str, text: &Option<String>| {
+        let (Some(language), Some(text)) = (language::of_path(path), text) else { return false };
+        Outline::parse(language, text).symbols.iter().any(|symbol| symbol.name == name)
+    };
+    !name.is_empty()
+        && journal.net().iter().any(|change| {
+            change.path != lost.file && holds(&change.path, &change.after) && !holds(&change.path, &change.before)
+        })
+}
+
 fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|found| found == word)
 }
@@ -151,7 +166,8 @@ impl Session {
         if basis == Basis::Asked {
             return Ok(());
         }
-        let lost = lost(wanted);
+        let mut lost = lost(wanted);
+        lost.retain(|path| !put_elsewhere(&task.journal, path));
         let change = ChangeSize {
             files: wanted.iter().map(Wanted::path).collect::<BTreeSet<_>>().len(),
             symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),

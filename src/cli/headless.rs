@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::outcome::Ending;
+use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::deadline::Deadline;
@@ -134,6 +134,21 @@ pub(super) fn shown<T>(session: &Session, ending: Ending<T>) -> Result<T, Failur
         }
     }
     ending.result
+}
+
+/// Asks whoever can answer what the run pauses with, until it pauses no more or nobody answers.
+pub(super) async fn answered(
+    session: &Session,
+    mut ending: Ending<Outcome>,
+    cancel: &CancellationToken,
+) -> Ending<Outcome> {
+    while let Some((text, options)) = session.open_question(&mut ending.events) {
+        let Ok(choice) = session.ask_user(&text, &options).await else {
+            return session.pause().await;
+        };
+        ending = session.answer_question(choice, cancel).await;
+    }
+    ending
 }
 
 async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<'_>) -> Result<bool, Failure> {

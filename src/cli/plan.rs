@@ -31,14 +31,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             if plan.steps.is_empty() {
                 return Ok(json!({"ok": true, "plan": plan}));
             }
-            let mut ending = session.approve(Steps::All, cancel).await;
-            while let Some((text, options)) = session.open_question(&mut ending.events) {
-                let Ok(choice) = session.ask_user(&text, &options).await else {
-                    ending = session.pause().await;
-                    break;
-                };
-                ending = session.answer_question(choice, cancel).await;
-            }
+            let ending = session.approve(Steps::All, cancel).await;
+            let ending = headless::answered(session, ending, cancel).await;
             let outcome = headless::shown(session, ending)?;
             serde_json::to_value(outcome)
                 .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))

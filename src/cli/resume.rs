@@ -12,21 +12,19 @@ pub(super) struct Arguments {
     /// Run a plan that was made and never approved, too; without this it is only printed
     #[arg(long)]
     approve: bool,
-    /// Answer the question that a plan is paused with, by the number of an option
-    #[arg(long, value_name = "NUMBER")]
-    answer: Option<usize>,
     #[command(flatten)]
     folder: headless::Folder,
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let (approve, answer) = (arguments.approve, arguments.answer);
+    let (approve, answers) = (arguments.approve, !arguments.folder.answers.is_empty());
     headless::run_without(&arguments.folder, &move |session, _request, cancel| {
         Box::pin(async move {
-            let mut outcome = headless::shown(session, session.resume(approve, cancel).await)?;
-            if let Some(choice) = answer {
-                outcome = headless::shown(session, session.answer_question(choice, cancel).await)?;
+            let mut ending = session.resume(approve, cancel).await;
+            if answers {
+                ending = headless::answered(session, ending, cancel).await;
             }
+            let outcome = headless::shown(session, ending)?;
             serde_json::to_value(outcome)
                 .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
         })

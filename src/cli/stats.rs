@@ -14,7 +14,7 @@ use crate::workspace::root::Root;
 pub(super) struct Arguments {
     /// Workspace folder [default: the project around the current folder]
     #[arg(long)]
-    folder: Option<PathBuf>,
+    root: Option<PathBuf>,
     /// Print the figures as one JSON object
     #[arg(long)]
     json: bool,
@@ -34,11 +34,11 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn text(arguments: &Arguments) -> Result<String, Failure> {
-    let root = match &arguments.folder {
+    let root = match &arguments.root {
         Some(folder) => Root::new(folder)?,
         None => {
             let here = std::env::current_dir().map_err(|error| {
-                Failure::user(format!("the current folder cannot be read: {error}"), "name one with --folder")
+                Failure::user(format!("the current folder cannot be read: {error}"), "name one with --root")
             })?;
             Root::find(&here)?
         }

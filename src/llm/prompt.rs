@@ -6,12 +6,15 @@
 use serde::Serialize;
 
 use crate::llm::ask::{self, Ask};
+use crate::llm::contract::Contract;
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
 use crate::llm::tokens;
 use crate::llm::{texts, tools};
 
 mod contract;
 
+/// Tokens of the project's conventions in a simple-mode question.
+const STEP_CONVENTIONS: usize = 60;
 /// A simple-mode question of one symbol stays below this (design 4.5).
 const STEP_TOKENS: usize = 1500;
 /// Memory that a simple-mode prompt carries where nothing else is said (seed 003: 100 tokens).
@@ -49,7 +52,11 @@ impl Prompt {
 
 /// The prompt of one step. Its prefix is the same for every step under the same contract.
 pub fn step(input: &StepInput) -> Prompt {
-    let whole = step_with(input, &input.framing.conventions);
+    let conventions = match input.contract {
+        Contract::Simple => head(&input.framing.conventions, STEP_CONVENTIONS).0,
+        Contract::Planner(_) | Contract::Supervised(_) => &input.framing.conventions,
+    };
+    let whole = step_with(input, conventions);
     // Conventions are the first to go where the question would grow too long for a small model.
     if whole.tokens() < STEP_TOKENS { whole } else { step_with(input, "") }
 }

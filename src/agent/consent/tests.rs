@@ -119,3 +119,26 @@ fn a_kind_is_named_by_its_code_or_its_theme() {
         assert_eq!(names_a_kind(request, &[&diagnostic]), expected, "{request}");
     }
 }
+
+#[test]
+fn what_the_task_has_put_into_another_file_is_moved_and_not_lost() {
+    use crate::agent::journal::{Checkpoint, FileChange};
+
+    let put = |path: &str, before: Option<&str>, after: &str| FileChange {
+        path: path.into(),
+        before: before.map(str::to_owned),
+        after: Some(after.to_owned()),
+        marks_before: serde_json::Value::Null,
+        marks_after: serde_json::Value::Null,
+    };
+    let journal = |change| Journal {
+        checkpoints: vec![Checkpoint { files: vec![change], ..Checkpoint::default() }],
+        ..Journal::default()
+    };
+    let lost = "cart.py::helper";
+    assert!(put_elsewhere(&journal(put("other.py", Some(""), "def helper(): ...\n")), lost));
+    assert!(put_elsewhere(&journal(put("new.py", None, "def helper(): ...\n")), lost));
+    let was_there = put("other.py", Some("def helper(): ...\n"), "def helper(): ...\nx = 1\n");
+    assert!(!put_elsewhere(&journal(was_there), lost), "it was there before");
+    assert!(!put_elsewhere(&journal(put("cart.py", Some(""), "def helper(): ...\n")), lost), "the same file");
+}

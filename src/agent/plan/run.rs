@@ -47,8 +47,10 @@ impl Session {
         task.notes.start_clock();
         task.consent.replanned = false;
         task.spent.restart();
-        self.say_what_is_missing(&plan).await;
-        let ran = self.run_plan(&mut plan, &mut task, steps, cancel).await;
+        let ran = match self.unless_stopped(cancel, self.say_what_is_missing(&plan)).await {
+            Ok(()) => self.run_plan(&mut plan, &mut task, steps, cancel).await,
+            Err(stopped) => Err(stopped),
+        };
         let phase = match &ran {
             Err(failure) if matches!(failure.kind, Kind::Cancelled | Kind::Limit) => Phase::Paused,
             Err(_) => Phase::Error,

@@ -354,26 +354,6 @@ impl Door {
         self.ready.get().map(|ready| ready.cwd.clone()).unwrap_or_default()
     }
 
-    /// The sessions end with Neovim.
-    async fn close(&self) {
-        let open: Vec<Arc<Open>> = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for open in open {
-            open.session.close().await;
-        }
-    }
-
-    /// Shows what led to what in the last task, or in the one that runs.
-    fn trace(&self) {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.show(match current {
-            Some(open) => Event::Trace { markdown: open.session.trace_markdown() },
-            None => {
-                let failure = Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something");
-                Event::Failed { failure }
-            }
-        });
-    }
-
     /// Whether a request asks to stop what is running; then it is stopped.
     fn is_stop(&self, json: &str) -> bool {
         serde_json::from_str::<Ask>(json).is_ok_and(|ask| direct::is_stop(&ask.text)) && self.stop()

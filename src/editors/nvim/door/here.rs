@@ -1,4 +1,4 @@
-//! Commands that name no place: which workspace they are about.
+//! What names no place or concerns every workspace: which of them a command is about, and their end.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -68,6 +68,26 @@ impl Door {
                 }
             }
             Err(error) => tracing::warn!(%error, "a mode that is none was dropped"),
+        }
+    }
+
+    /// Shows what led to what in the last task, or in the one that runs.
+    pub(super) fn trace(&self) {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.show(match current {
+            Some(open) => Event::Trace { markdown: open.session.trace_markdown() },
+            None => {
+                let failure = Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something");
+                Event::Failed { failure }
+            }
+        });
+    }
+
+    /// The sessions end with Neovim.
+    pub(super) async fn close(&self) {
+        let open: Vec<Arc<Open>> = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for open in open {
+            open.session.close().await;
         }
     }
 }
