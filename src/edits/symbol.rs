@@ -43,6 +43,9 @@ pub enum SymbolEditError {
     Superfluous,
     #[error("the symbol is no longer there; list the symbols of the file again")]
     NoSuchSymbol,
+    /// Part of a symbol given for the whole of it would delete the rest.
+    #[error("the content neither defines a symbol nor names {0}; replace needs the whole symbol")]
+    NotWhole(String),
     #[error("the symbol already reads like this; there is nothing to change")]
     NoChange,
 }
@@ -73,6 +76,10 @@ pub fn edit(
     }
     if content.trim().is_empty() {
         return Err(SymbolEditError::NoContent(action));
+    }
+    let names = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == target.name);
+    if action == Action::Replace && !names(content) && Outline::parse(language, content).symbols.is_empty() {
+        return Err(SymbolEditError::NotWhole(target.name.clone()));
     }
     let place = layout::Place::of(text, target.extent.clone());
     let content = place.indented(text, language, content);

@@ -269,3 +269,11 @@ proptest! {
         prop_assert_eq!(parsed.symbols.iter().filter(|s| s.name == "new").count(), usize::from(action != Action::Delete));
     }
 }
+
+#[test]
+fn a_part_of_a_symbol_is_not_taken_for_the_whole() {
+    let part = try_edit(CART, "Cart::total", Action::Replace, "items: list[int]");
+    assert_eq!(part, Err(SymbolEditError::NotWhole("total".into())));
+    assert!(try_edit(CART, "Cart::total", Action::Replace, "def sum(self):\n    return 0").is_ok(), "another name");
+    assert!(try_edit(CART, "Cart::total", Action::Replace, "total = 0").is_ok(), "another kind of definition");
+}
