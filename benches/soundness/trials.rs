@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use nvim_rs::{Neovim, Value};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
+use sextant::diagnostics::syntax;
 use sextant::editor::{Document, Editor, FileEdit, Save};
 use sextant::editors::nvim::channel::Writer;
 use sextant::editors::nvim::editor::{AMENDED, NvimEditor};
@@ -138,8 +139,11 @@ impl Bench {
         self.editor.late().await;
     }
 
+    /// The server's answers; the syntax, which is always asked beside it, is not what is measured.
     async fn ask(&self, deadline: Deadline) -> Vec<Report> {
-        self.editor.diagnostics(&[self.file()], &[], deadline).await
+        let mut reports = self.editor.diagnostics(&[self.file()], &[], deadline).await;
+        reports.retain(|report| report.provider != syntax::NAME);
+        reports
     }
 
     /// Brings the buffer to the state, as a tool does.
