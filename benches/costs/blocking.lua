@@ -11,28 +11,34 @@ local function note(label, wall, cpu)
   table.insert(piece.cpu, cpu)
 end
 
--- What Neovim itself does with a changed text (its language clients go through the whole buffer for each hunk) is
--- its own share of an edit, whoever makes it: told apart from ours.
-local inside = { wall = 0, cpu = 0, calls = 0 }
-local set_text = vim.api.nvim_buf_set_text
-vim.api.nvim_buf_set_text = function(...)
-  local wall, cpu = vim.uv.hrtime(), os.clock()
-  set_text(...)
-  inside.wall = inside.wall + (vim.uv.hrtime() - wall) / 1e6
-  inside.cpu = inside.cpu + (os.clock() - cpu) * 1000
-  inside.calls = inside.calls + 1
+-- What Neovim itself does with a changed text (its language clients go through the whole buffer for each hunk), and
+-- with an answer to its own pull, which we only see pass, is its own share: told apart from ours.
+local inside = { wall = 0, cpu = 0, calls = 0, what = '' }
+local function own(what, run)
+  return function(...)
+    local wall, cpu = vim.uv.hrtime(), os.clock()
+    local results = { pcall(run, ...) }
+    inside.wall = inside.wall + (vim.uv.hrtime() - wall) / 1e6
+    inside.cpu = inside.cpu + (os.clock() - cpu) * 1000
+    inside.calls, inside.what = inside.calls + 1, what
+    if not results[1] then
+      error(results[2], 0)
+    end
+    return unpack(results, 2)
+  end
 end
+vim.api.nvim_buf_set_text = own('nvim_buf_set_text', vim.api.nvim_buf_set_text)
 
 local function timed(label, run)
   return function(...)
     local outer = inside
-    inside = { wall = 0, cpu = 0, calls = 0 }
+    inside = { wall = 0, cpu = 0, calls = 0, what = '' }
     local wall, cpu = vim.uv.hrtime(), os.clock()
     local results = { pcall(run, ...) }
     local name = label()
     note(name, (vim.uv.hrtime() - wall) / 1e6 - inside.wall, (os.clock() - cpu) * 1000 - inside.cpu)
     if inside.calls > 0 then
-      local what = ("Neovim's own, in %s: nvim_buf_set_text, called %d times"):format(name, inside.calls)
+      local what = ("Neovim's own, in %s: %s, called %d times"):format(name, inside.what, inside.calls)
       note(what, inside.wall, inside.cpu)
     end
     inside = outer
@@ -77,6 +83,20 @@ vim.api.nvim_create_autocmd = function(event, opts)
     end, opts.callback)
   end
   return create_autocmd(event, opts)
+end
+
+local neovim_pulls = require('sextant.neovim_pulls')
+local watch_client = neovim_pulls.watch_client
+neovim_pulls.watch_client = function(client)
+  local before = client.rpc.request
+  watch_client(client)
+  local watched = client.rpc.request
+  if watched ~= before then
+    client.rpc.request = function(method, params, callback, ...)
+      local theirs = place_of(callback) == nil
+      return watched(method, params, theirs and own('the handler of ' .. method, callback) or callback, ...)
+    end
+  end
 end
 
 local handlers = { { 'buffers', 'read' }, { 'buffers', 'loaded' }, { 'buffers', 'marks' }, { 'buffers', 'restore_marks' }, { 'apply', 'apply' }, { 'settle', 'settle' } }
