@@ -54,7 +54,7 @@ def missing(asked: Asked) -> Talk:
 
 def invalid(asked: Asked) -> Talk:
     """The first step deletes what a later one is about."""
-    asked = yield plan(step("Take out what nobody calls", f"{TEXT}::shout"), step("Trim the end", f"{TEXT}::shout", f"{TEXT}::title"))
+    asked = yield plan(step("Delete shout, which nobody calls", f"{TEXT}::shout"), step("Trim the end", f"{TEXT}::shout", f"{TEXT}::title"))
     asked = yield call("edit_symbol", last=True, symbol=f"{TEXT}::shout", action="delete", content="")
     asked.expect("not possible any more", "shout")
     asked = yield plan(step("Trim the end", f"{TEXT}::title"))

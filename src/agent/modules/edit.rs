@@ -12,9 +12,12 @@ pub(crate) struct Portion {
 
 /// Cuts a step into what fits into one prompt each. `size` is the bytes of a symbol's source, `room` those of a
 /// prompt. A step that fits stays whole, over several files too: what belongs together is best seen together.
+/// So does one that changes the module level of a file beside another file: a definition and its imports move at once.
 pub(crate) fn portions(context: &ModuleContext, size: impl Fn(&SymbolPath) -> usize, room: usize) -> Vec<Portion> {
     let whole: usize = context.symbols.iter().map(&size).sum();
-    if whole <= room || context.symbols.len() < 2 {
+    let over_files = context.symbols.iter().any(|symbol| symbol.file != context.symbols[0].file);
+    let imports = over_files && context.symbols.iter().any(|symbol| symbol.names.is_empty());
+    if whole <= room || context.symbols.len() < 2 || imports {
         return vec![Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
     }
     let mut groups: Vec<(usize, Vec<SymbolPath>)> = Vec::new();
@@ -56,6 +59,13 @@ pub(crate) fn covers(context: &ModuleContext, portions: &[Portion]) -> bool {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_move_from_file_to_file_stays_whole() {
+        let moved = context(&["a.py::f", "b.py", "c.py::g"]);
+        assert_eq!(portions(&moved, |_| 3000, 2400).len(), 1);
+        assert_eq!(portions(&context(&["a.py::f", "b.py::h"]), |_| 3000, 2400).len(), 2);
+    }
+
     fn context(symbols: &[&str]) -> ModuleContext {
         let symbols = symbols.iter().map(|text| SymbolPath::parse(text)).collect();
         ModuleContext { title: "rename".into(), symbols, ..ModuleContext::default() }
@@ -67,11 +77,11 @@ mod tests {
 
     #[test]
     fn what_fits_stays_together_and_the_rest_goes_file_by_file() {
-        let context = context(&["a.py::f", "b.py::g", "a.py::h", "a.py"]);
+        let context = context(&["a.py::f", "b.py::g", "a.py::h", "a.py::i"]);
         let whole = portions(&context, |_| 100, 400);
         assert_eq!((whole.len(), whole[0].title.as_str()), (1, "rename"));
         let cut = portions(&context, |_| 100, 399);
-        assert_eq!(names(&cut), [vec!["a.py::f", "a.py::h", "a.py"], vec!["b.py::g"]]);
+        assert_eq!(names(&cut), [vec!["a.py::f", "a.py::h", "a.py::i"], vec!["b.py::g"]]);
         assert_eq!(cut[1].title, "part 2 of 2, in b.py::g");
         let small = portions(&context, |_| 100, 150);
         assert_eq!(small.len(), 4, "more than one prompt holds of one file is cut again");
