@@ -98,7 +98,7 @@ pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
         running: Arc::default(),
         mode: Mutex::default(),
     });
-    let started = nvim_rs::create::tokio::new_parent(Incoming { door: Arc::clone(&door) }).await;
+    let started = nvim_rs::create::tokio::new_parent(Incoming::new(Arc::clone(&door))).await;
     let (nvim, io) = started.map_err(|error| {
         Failure::new(
             Kind::Editor,
@@ -128,7 +128,7 @@ impl Door {
         self.channel.get()
     }
 
-    /// One notification. Runs in a task of its own, so that a panic costs only this command.
+    /// One notification. The next one waits for its end, so long work is spawned.
     pub(super) async fn take(self: Arc<Self>, name: &str, json: &str, nvim: Neovim<Writer>) {
         match name {
             "hello" => self.greet(json, nvim).await,
