@@ -149,19 +149,37 @@ local function write_all(edits, results, touched, save)
   end
 end
 
---- Applies edits to several files: all of them or none. The message was read in the turn before, and the files are
---- written in the turn after, so that no key waits for more than one of the three.
-function M.apply(params, reply)
+-- The lines that came apart from their hunks, a message of them a turn: reading all at once would hold Neovim.
+local function gather(params, reply, done)
+  local text = table.remove(params.rest or {}, 1)
+  if not text then
+    return done()
+  end
   vim.schedule(function()
     attempt(reply, function()
-      local results, touched = change(params.edits, reply)
-      if not results then
-        return
+      for _, part in ipairs(vim.json.decode(text)) do
+        vim.list_extend(params.edits[part.edit].hunks[part.hunk][5], part.lines)
       end
-      vim.schedule(function()
-        attempt(reply, function()
-          write_all(params.edits, results, touched, params.save)
-          reply(nil, results)
+      gather(params, reply, done)
+    end)
+  end)
+end
+
+--- Applies edits to several files: all of them or none. The message was read in turns before, and the files are
+--- written in the turn after, so that no key waits for more than one of them.
+function M.apply(params, reply)
+  gather(params, reply, function()
+    vim.schedule(function()
+      attempt(reply, function()
+        local results, touched = change(params.edits, reply)
+        if not results then
+          return
+        end
+        vim.schedule(function()
+          attempt(reply, function()
+            write_all(params.edits, results, touched, params.save)
+            reply(nil, results)
+          end)
         end)
       end)
     end)

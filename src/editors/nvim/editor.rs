@@ -19,6 +19,7 @@ use crate::editor::event::Event;
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
+use crate::editors::nvim::parts;
 use crate::editors::nvim::torn;
 use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, List, Offer};
 use crate::edits::apply::apply;
@@ -213,9 +214,10 @@ impl Editor for NvimEditor {
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
-        let list = edits.iter().map(|edit| self.buffer_edit(edit)).collect::<Result<Vec<_>, _>>()?;
+        let mut list = edits.iter().map(|edit| self.buffer_edit(edit)).collect::<Result<Vec<_>, _>>()?;
         let about = edits.iter().map(FileEdit::path).collect::<Vec<_>>().join(", ");
-        let params = json!({"edits": list, "save": save});
+        let rest: Vec<String> = parts::take(&mut list).iter().map(|message| json!(message).to_string()).collect();
+        let params = json!({"edits": list, "save": save, "rest": rest});
         let facts: Vec<Facts> = self
             .channel
             .call("apply", &params, &about, QUICK)

@@ -61,6 +61,23 @@ async fn fifty_thousand_lines_are_edited_in_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_is_many_messages_long_is_whole_and_one_undo_step() {
+    let line = |n: usize, value: usize| format!("value_{n} = \"{value} of the values, in \\\\ and 😀\"\n");
+    let text = |every: usize| (0..8_000).map(|n| line(n, if n % 8 == 0 { n + every } else { n })).collect::<String>();
+    let (before, after) = (text(0), text(1));
+    let project = Project::new(&[("big.py", &before)]);
+    let server =
+        ModelServer::start([step("write_file", json!({"path": "big.py", "content": after}), true), done("ok")]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("big.py").await;
+    nvim.command("AgentAsk! write it anew").await;
+    nvim.finished().await;
+    assert_eq!(project.read("big.py"), after);
+    nvim.command("undo").await;
+    assert_eq!(nvim.text().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_edit_while_the_user_types_is_an_undo_step_of_its_own() {
     let text = "def alpha() -> int:\n    return 1\n\n\ndef beta() -> int:\n    return 2\n";
     let project = Project::new(&[("a.py", text)]);
