@@ -16,6 +16,8 @@ impl Session {
         for action in more {
             let (result, _) = self.act(task, action, "asked for together").await;
             task.results.push(result);
+            // Asked for one at a time, each of them would have been a question of its own.
+            task.notes.calls_saved += 1;
         }
         more.len()
     }

@@ -5,6 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::agent::scope::Scope;
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::editor::event::Event;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,6 +100,22 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
     };
     let estimated_steps = plan_steps.unwrap_or(1 + (complexity * 8.0).round() as usize);
     Risk { estimated_steps, complexity, level, confidence: if plan_steps.is_some() { 0.8 } else { 0.5 }, reasons }
+}
+
+impl Session {
+    /// Assesses a task and shows it; again with the steps of its plan, once there is one.
+    pub(crate) async fn tell_risk(&self, task: &mut Task, plan_steps: Option<usize>) {
+        let risk = assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), plan_steps);
+        tracing::info!(?risk, "the risk of a task");
+        self.editor.show(Event::Risk {
+            level: risk.level.to_string(),
+            steps: risk.estimated_steps,
+            complexity: risk.complexity,
+            confidence: risk.confidence,
+            reasons: risk.reasons.clone(),
+        });
+        task.risk = Some(risk);
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::{self, Objection};
 use crate::agent::request::Request;
-use crate::agent::risk;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -278,10 +277,7 @@ impl Session {
         task.remember_start(&known);
         self.weigh_named(&mut task, &known);
         self.remember_start(&mut task).await;
-        let risk = risk::assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), None);
-        tracing::info!(?risk, "a task begins");
-        self.editor.show(Event::Risk { level: risk.level.to_string(), reasons: risk.reasons.clone() });
-        task.risk = Some(risk);
+        self.tell_risk(&mut task, None).await;
         Ok(task)
     }
 

@@ -242,7 +242,10 @@ async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl 
 fn words(event: &Event) -> Option<String> {
     Some(match event {
         Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
-        Event::Risk { level, reasons } => format!("risk {level}: {}", reasons.join("; ")),
+        Event::Risk { level, steps, complexity, confidence, reasons } => format!(
+            "risk {level}, about {steps} steps (complexity {complexity:.2}, confidence {confidence:.2}): {}",
+            reasons.join("; ")
+        ),
         Event::Progress { text } => format!("… {text}"),
         Event::Acting { step, tool, target, .. } => format!("{step}. {tool} {target}"),
         Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),

@@ -30,6 +30,12 @@ pub enum Event {
     /// What the task may cost and break. Information only.
     Risk {
         level: String,
+        /// Steps that it is expected to take; those of the plan where there is one.
+        steps: usize,
+        /// 0 to 1.
+        complexity: f64,
+        /// 0 to 1: how much this estimate is worth.
+        confidence: f64,
         reasons: Vec<String>,
     },
     /// What is being waited for.

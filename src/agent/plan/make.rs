@@ -58,6 +58,7 @@ impl Session {
                 return Err(failure);
             }
         };
+        self.tell_risk(&mut task, Some(plan.steps.len())).await;
         self.remember_plan(&plan, &mut task).await;
         self.keep_plan(&plan, &mut task).await;
         *self.plan.lock().await = Some((plan.clone(), task));

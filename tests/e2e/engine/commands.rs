@@ -86,6 +86,22 @@ async fn a_program_of_the_repository_runs_only_where_it_is_listed_so() {
 }
 
 #[tokio::test]
+async fn an_endless_output_is_cut_in_the_middle_and_the_prompt_stays_small() {
+    let folder = project();
+    let lines: String = (0..40_000).map(|n| format!("line {n}\n")).collect();
+    folder.write("long.txt", &lines);
+    let config = json!({"commands_allowed": ["cat"]});
+    let engine = Engine::new(&folder, Setup { replies: vec![run(&["cat", "long.txt"])], config, ..Setup::default() });
+    engine.ask("try it").await;
+    let told = engine.told()[0].clone();
+    assert!(told.contains("line 0\n") && told.ends_with("line 39999"), "both ends: {}", &told[told.len() - 80..]);
+    assert!(told.contains(" bytes left out]") && told.len() < 9_000, "{} bytes", told.len());
+    let asked = engine.model.asked.lock().unwrap();
+    let prompt = sextant::llm::prompt::step(&asked[1]);
+    assert!(prompt.tokens() < 2_000, "{} tokens", prompt.tokens());
+}
+
+#[tokio::test]
 async fn a_command_that_does_not_end_is_killed_at_its_limit() {
     let replies = vec![run(&["sleep", "1000"])];
     let config = json!({"commands_allowed": ["sleep"], "limits": {"command_seconds": 1}});

@@ -4,6 +4,7 @@ use serde_json::json;
 use sextant::agent::plan::Steps;
 use sextant::agent::request::Request;
 use sextant::editor::event::Event;
+use sextant::llm::price::Price;
 use sextant::llm::step::{PlanReply, PlanReplyStep};
 
 use crate::engine::{project, replace};
@@ -25,6 +26,37 @@ async fn a_budget_of_tokens_stops_the_task_and_keeps_what_is_done() {
     assert!(project.read("a.py").contains("return 11"));
     let undone = engine.session.undo().await.result.expect("the task can be undone");
     assert!(undone.contains("a.py") && project.read("a.py").contains("return 1\n"), "{undone}");
+}
+
+#[tokio::test]
+async fn a_budget_of_money_stops_the_task_and_says_what_it_cost() {
+    let project = project();
+    let read = || act("read_symbol", json!({"symbol": "a.py::f"}));
+    let replies = vec![act("edit_file", replace("return 1", "return 11")), read(), read(), read()];
+    let (config, price) = (json!({"limits": {"cost": 0.1}}), Some(Price { input: 1000.0, output: 0.0 }));
+    let engine = Engine::new(&project, Setup { replies, config, tokens: 60, price, ..Setup::default() });
+    let failure = engine.ask("change f").await["failed"].clone();
+    assert_eq!(
+        (&failure["kind"], &failure["message"]),
+        (&json!("limit"), &json!("stopped: it has cost 0.1200 of 0.1 (`limits.cost`)"))
+    );
+    assert!(failure["hint"].as_str().unwrap().contains("kept: a.py"), "{failure}");
+    assert_eq!(engine.model.asked.lock().unwrap().len(), 2, "the third question is not asked");
+    assert!(project.read("a.py").contains("return 11"));
+}
+
+#[tokio::test]
+async fn a_budget_of_steps_stops_the_task_and_keeps_what_is_done() {
+    let project = project();
+    let read = || act("read_symbol", json!({"symbol": "a.py::g"}));
+    let replies = vec![act("edit_file", replace("return 1", "return 11")), read(), read(), read()];
+    let config = json!({"limits": {"steps": 3}});
+    let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+    let outcome = engine.ask("change f").await;
+    assert_eq!(outcome["ok"], false, "{outcome}");
+    assert!(outcome["summary"].as_str().unwrap().contains("stopped after 3 steps"), "{outcome}");
+    assert_eq!((engine.model.asked.lock().unwrap().len(), &outcome["files"]), (3, &json!(["a.py"])));
+    assert!(engine.session.undo().await.result.is_ok() && project.read("a.py").contains("return 1\n"));
 }
 
 #[tokio::test]

@@ -2,10 +2,17 @@
 
 mod commands;
 mod direct;
+mod evaluation;
+mod figures;
 mod injection;
 mod limits;
+mod prompts;
+mod recalled;
 mod shell;
 mod stop;
+mod store;
+mod validation;
+mod views;
 
 use serde_json::{Value, json};
 

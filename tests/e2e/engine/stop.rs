@@ -1,6 +1,6 @@
 //! Stopping a task at every call that it makes: it ends there, whatever stalls, and does nothing afterwards.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sextant::agent::plan::Steps;
@@ -38,8 +38,26 @@ fn setup() -> Setup {
     Setup { replies, plans, config: json!({"commands_allowed": ["echo"]}), ..Setup::default() }
 }
 
-/// Runs all of a task with a stop at one call; `None` when it has fewer calls.
-async fn stopped_at(call: usize, planned: bool) -> Option<Vec<&'static str>> {
+/// How soon a stopped task has to be over.
+const SOON: Duration = Duration::from_millis(100);
+/// How often one point is tried before it is late: the machine may be busy with something else for a moment.
+const TRIES: usize = 5;
+
+/// The same until the end comes soon.
+async fn stopped_soon_at(call: usize, planned: bool) -> Option<Vec<&'static str>> {
+    let mut took = Vec::new();
+    while took.len() < TRIES {
+        let (names, late) = stopped_at(call, planned).await?;
+        if late <= SOON {
+            return Some(names);
+        }
+        took.push((names[call], late));
+    }
+    panic!("stopped at call {call}, the end came late: {took:?}")
+}
+
+/// Runs all of a task with a stop at one call, and says how long the end took; `None` when it has fewer calls.
+async fn stopped_at(call: usize, planned: bool) -> Option<(Vec<&'static str>, Duration)> {
     let project = project();
     let engine = Engine::new(&project, setup());
     engine.calls.stop_at(call, engine.cancel.clone());
@@ -55,11 +73,13 @@ async fn stopped_at(call: usize, planned: bool) -> Option<Vec<&'static str>> {
         }
     };
     let ended = tokio::time::timeout(Duration::from_secs(30), run).await;
+    let late = engine.calls.since_stop();
     let names = engine.calls.names();
     assert!(ended.is_ok(), "stopped at call {call} ({:?}), it did not end: {names:?}", names.get(call));
     if !engine.cancel.is_cancelled() {
         return None;
     }
+    assert!(names.len() > call, "{names:?}");
     let after: Vec<&str> = names[call + 1..].iter().copied().filter(|name| WORK.contains(name)).collect();
     assert_eq!(after, Vec::<&str>::new(), "work after a stop at call {call}, {}: {names:?}", names[call]);
     // An edit is whole, on disk and in the journal, or it is not at all.
@@ -72,13 +92,13 @@ async fn stopped_at(call: usize, planned: bool) -> Option<Vec<&'static str>> {
         let fresh = engine.session.undo().await.result;
         assert!(fresh.is_ok() && project.read("a.py") == TEXT, "{fresh:?}\n{}", project.read("a.py"));
     }
-    Some(names)
+    Some((names, late.expect("it was stopped")))
 }
 
 #[tokio::test]
 async fn a_task_ends_at_whichever_call_it_is_stopped() {
     let mut points = 0;
-    while stopped_at(points, false).await.is_some() {
+    while stopped_soon_at(points, false).await.is_some() {
         points += 1;
     }
     assert!(points > 25, "{points} points");
@@ -87,10 +107,55 @@ async fn a_task_ends_at_whichever_call_it_is_stopped() {
 #[tokio::test]
 async fn a_plan_ends_at_whichever_call_it_is_stopped() {
     let mut points = 0;
-    while stopped_at(points, true).await.is_some() {
+    while stopped_soon_at(points, true).await.is_some() {
         points += 1;
     }
     assert!(points > 30, "{points} points");
+}
+
+/// Stops an undo in the user's words at one call of it; `None` when it has fewer calls.
+async fn undo_stopped_at(call: usize) -> Option<Duration> {
+    let project = project();
+    let replies = vec![act("edit_file", replace("return 1", "return 11"))];
+    let engine = Engine::new(&project, Setup { replies, memory: true, ..Setup::default() });
+    engine.ask("change f").await;
+    let done = project.read("a.py");
+    let before = engine.calls.names().len();
+    engine.calls.stop_at(before + call, engine.cancel.clone());
+    let undone = engine.ask("undo that").await;
+    let late = engine.calls.since_stop();
+    let text = project.read("a.py");
+    let names = engine.calls.names();
+    if late.is_none() {
+        assert!(undone["ok"] == true && text == TEXT, "{undone}");
+        return None;
+    }
+    assert!(text == TEXT || text == done, "half an undo: {text}");
+    let written = names[before..].contains(&"apply");
+    assert_eq!(text == TEXT, written, "what was begun was finished: {names:?}");
+    // Whichever it was, the other is one undo away.
+    let fresh = engine.session.undo().await.result;
+    assert!(fresh.is_ok(), "{fresh:?}");
+    assert_eq!(project.read("a.py"), if written { done } else { TEXT.to_owned() });
+    late
+}
+
+#[tokio::test]
+async fn an_undo_ends_at_whichever_call_it_is_stopped_and_is_whole_or_not_at_all() {
+    let mut points = 0;
+    'points: loop {
+        let mut took = Vec::new();
+        while took.len() < TRIES {
+            let Some(late) = undo_stopped_at(points).await else { break 'points };
+            if late <= SOON {
+                points += 1;
+                continue 'points;
+            }
+            took.push(late);
+        }
+        panic!("stopped at call {points} of the undo, the end came late: {took:?}");
+    }
+    assert!(points > 1, "{points} points");
 }
 
 #[tokio::test]
@@ -134,8 +199,12 @@ async fn a_command_is_killed_with_the_task() {
     let stop = async {
         until(|| pid().is_some()).await;
         engine.cancel.cancel();
+        Instant::now()
     };
-    let (ended, ()) = tokio::join!(engine.session.ask(&request, &engine.cancel), stop);
+    let run = async { (engine.session.ask(&request, &engine.cancel).await, Instant::now()) };
+    let ((ended, over), stopped) = tokio::join!(run, stop);
+    // A busy machine may hold it up; without the stop it would take 1000 s.
+    assert!(over - stopped < Duration::from_secs(1), "{:?}", over - stopped);
     assert_eq!(ended.result.expect_err("stopped").message, "stopped");
     let pid = pid().expect("its number");
     until(|| {

@@ -4,20 +4,26 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use sextant::agent::outcome::Outcome;
+use sextant::agent::plan::{Plan, Steps};
 use sextant::agent::request::Request;
 use sextant::agent::session::Session;
 use sextant::base::deadline::Deadline;
+use sextant::base::failure::Failure;
 use sextant::base::text::Range;
 use sextant::diagnostics::model::{Confidence, Diagnostic, Freshness, Location, Report, Severity};
 use sextant::editor::error::EditorError;
 use sextant::editor::event::Event;
 use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange};
 use sextant::editors::headless::HeadlessEditor;
-use sextant::llm::step::{Action, Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
+use sextant::llm::price::Price;
+use sextant::llm::step::{
+    Action, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply, Usage, Words,
+};
 use sextant::workspace::root::Root;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
@@ -33,6 +39,7 @@ pub struct Calls {
     count: AtomicUsize,
     names: Mutex<Vec<&'static str>>,
     stop: Mutex<Option<(usize, CancellationToken)>>,
+    stopped: Mutex<Option<Instant>>,
 }
 
 impl Calls {
@@ -48,11 +55,17 @@ impl Calls {
         if let Some((at, cancel)) = stop
             && at == call
         {
+            *self.stopped.lock().unwrap() = Some(Instant::now());
             cancel.cancel();
             if name != "apply" {
                 std::future::pending::<()>().await;
             }
         }
+    }
+
+    /// How long ago the task was stopped.
+    pub fn since_stop(&self) -> Option<Duration> {
+        self.stopped.lock().unwrap().map(|stopped| stopped.elapsed())
     }
 
     pub fn names(&self) -> Vec<&'static str> {
@@ -66,10 +79,34 @@ pub struct Script {
     replies: Mutex<VecDeque<StepReply>>,
     plans: Mutex<VecDeque<PlanReply>>,
     pub asked: Mutex<Vec<StepInput>>,
+    pub planned: Mutex<Vec<PlanInput>>,
     pub usage: Usage,
+    price: Option<Price>,
+    /// Cannot be reached from its question of this number on, counted from 0.
+    fails_from: Option<usize>,
     /// Never answers.
     pub silent: bool,
     calls: Arc<Calls>,
+}
+
+/// A step of a plan about these symbols, edited by hand where it is to be more.
+pub fn planned(title: &str, symbols: &[&str]) -> PlanReplyStep {
+    PlanReplyStep {
+        title: title.into(),
+        symbols: symbols.iter().map(|symbol| (*symbol).to_owned()).collect(),
+        because: "asked".into(),
+        expect: "it is so".into(),
+        ..PlanReplyStep::default()
+    }
+}
+
+pub fn plan_of(steps: impl IntoIterator<Item = PlanReplyStep>) -> PlanReply {
+    PlanReply { title: "T".into(), reason: "R".into(), steps: steps.into_iter().collect(), confidence: 1.0 }
+}
+
+/// The last action of a step.
+pub fn last(tool: &str, parameters: Value) -> StepReply {
+    StepReply { proceed: false, ..act(tool, parameters) }
 }
 
 /// A step that goes on.
@@ -84,17 +121,30 @@ impl Model for Script {
         "script"
     }
 
+    fn price(&self) -> Option<Price> {
+        self.price
+    }
+
     async fn step(&self, input: &StepInput, _words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
-        self.asked.lock().unwrap().push(input.clone());
+        let number = {
+            let mut asked = self.asked.lock().unwrap();
+            asked.push(input.clone());
+            asked.len() - 1
+        };
         self.calls.note("step").await;
         if self.silent {
             std::future::pending::<()>().await;
+        }
+        if self.fails_from.is_some_and(|from| number >= from) {
+            let (endpoint, detail) = ("script".to_owned(), "the line is cut".to_owned());
+            return (Err(ModelError::Unreachable { endpoint, detail }), Usage::default());
         }
         let done = StepReply { confidence: 1.0, answer: "done".to_owned(), ..StepReply::default() };
         (Ok(self.replies.lock().unwrap().pop_front().unwrap_or(done)), self.usage)
     }
 
-    async fn plan(&self, _input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+    async fn plan(&self, input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        self.planned.lock().unwrap().push(input.clone());
         self.calls.note("plan").await;
         let empty = PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0 };
         (Ok(self.plans.lock().unwrap().pop_front().unwrap_or(empty)), self.usage)
@@ -201,6 +251,10 @@ pub struct Setup {
     pub tokens: u64,
     pub silent: bool,
     pub message: Option<String>,
+    /// Whether it remembers.
+    pub memory: bool,
+    pub price: Option<Price>,
+    pub fails_from: Option<usize>,
 }
 
 impl Engine {
@@ -214,6 +268,8 @@ impl Engine {
             plans: Mutex::new(setup.plans.into()),
             usage,
             silent: setup.silent,
+            price: setup.price,
+            fails_from: setup.fails_from,
             calls: Arc::clone(&calls),
             ..Script::default()
         });
@@ -222,7 +278,7 @@ impl Engine {
         if config.is_null() {
             config = json!({});
         }
-        config["memory"] = json!({"enabled": false});
+        config["memory"] = json!({"enabled": setup.memory});
         let config = serde_json::from_value(config).expect("a sound configuration");
         let root = Root::new(project.root()).expect("a root");
         let model_of = Arc::<Script>::clone(&model);
@@ -241,6 +297,27 @@ impl Engine {
             Ok(outcome) => serde_json::to_value(outcome).expect("data"),
             Err(failure) => json!({"failed": failure}),
         }
+    }
+
+    pub async fn plan(&self, text: &str) -> Result<Plan, Failure> {
+        self.plan_for(&Request { text: text.into(), workspace: true, ..Request::default() }).await
+    }
+
+    pub async fn plan_for(&self, request: &Request) -> Result<Plan, Failure> {
+        let planned = tokio::time::timeout(PATIENCE, self.session.plan(request, &self.cancel)).await;
+        planned.expect("the planning hangs").result
+    }
+
+    /// Runs the plan that waits: what came of it, and what was shown at its end.
+    pub async fn approve(&self) -> (Result<Outcome, Failure>, Vec<Event>) {
+        let ran = tokio::time::timeout(PATIENCE, self.session.approve(Steps::All, &self.cancel)).await;
+        let ending = ran.expect("the plan hangs");
+        (ending.result, ending.events)
+    }
+
+    /// What was shown so far and not looked at.
+    pub fn seen(&mut self) -> Vec<Event> {
+        std::iter::from_fn(|| self.events.try_recv().ok()).collect()
     }
 
     /// What the model was told last came of its actions, one for each question after the first.

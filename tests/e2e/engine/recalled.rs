@@ -1,0 +1,221 @@
+//! What is remembered and for how long: the window, the ten entries, what each mode recalls, what the user says of it.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sextant::memory::entry::{Kind, Mode, NewEntry};
+use sextant::memory::preferences::Preference;
+use sextant::memory::recall::estimate;
+use sextant::memory::store::Memory;
+
+use crate::engine::{TEXT, project, replace};
+use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::project::Project;
+
+const HOUR: i64 = 3_600_000;
+
+fn memory(project: &Project) -> Memory {
+    std::fs::create_dir_all(project.root().join(".sextant")).expect("a folder");
+    Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory")
+}
+
+fn ago(hours: i64) -> i64 {
+    let now = std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_millis();
+    i64::try_from(now).expect("a time") - hours * HOUR
+}
+
+fn engine(project: &Project, setup: Setup) -> Engine {
+    Engine::new(project, Setup { memory: true, ..setup })
+}
+
+#[tokio::test]
+async fn the_ten_newest_of_a_day_are_recalled_and_no_older_one() {
+    let project = project();
+    let kept = memory(&project);
+    let entry = |text: &str, hours: i64| NewEntry::new("main", Mode::Simple, Kind::Error, text, ago(hours));
+    kept.append(entry("yesterday", 25)).expect("kept");
+    for n in 1..=12 {
+        kept.append(entry(&format!("hour{n:02}"), n)).expect("kept");
+    }
+    kept.append(NewEntry::new("other", Mode::Simple, Kind::Error, "stranger", ago(1))).expect("kept");
+    kept.append(NewEntry::new("main", Mode::Planner, Kind::Error, "another mode", ago(1))).expect("kept");
+    kept.append(NewEntry::new("main", Mode::Simple, Kind::Success, "another kind", ago(1))).expect("kept");
+    drop(kept);
+    let engine = engine(&project, Setup::default());
+    engine.ask("change f").await;
+    let told = engine.model.asked.lock().unwrap()[0].memory.clone();
+    let wanted: Vec<String> = (1..=10).map(|n| format!("[error] hour{n:02}")).collect();
+    assert_eq!(told, wanted);
+    engine.session.close().await;
+
+    let project = crate::engine::project();
+    let kept = memory(&project);
+    kept.append(entry("nearly a day", 23)).expect("kept");
+    kept.append(entry("more than a day", 25)).expect("kept");
+    drop(kept);
+    let engine = self::engine(&project, Setup::default());
+    engine.ask("change f").await;
+    assert_eq!(engine.model.asked.lock().unwrap()[0].memory, ["[error] nearly a day"]);
+}
+
+/// The memory part of the first step's real prompt in this mode, with more to tell than any limit allows.
+async fn full(mode: &str) -> (String, Option<usize>) {
+    let project = project();
+    let kept = memory(&project);
+    let long = "many words that say little ".repeat(30);
+    for own in Mode::ALL {
+        let entry = |kind: &Kind| NewEntry::new("main", *own, *kind, format!("{} {long}", kind.name()), ago(1));
+        kept.append_all(Kind::ALL.iter().map(entry).collect()).expect("kept");
+    }
+    for n in 0..5 {
+        let (key, value) = (format!("k{n}"), json!(long));
+        let one = Preference { key, value, project: Some(".".into()), inferred: false, updated: 1 };
+        kept.set_preference(one).expect("kept");
+    }
+    drop(kept);
+    let config = if mode == "simple" { json!({}) } else { json!({"mode": mode}) };
+    let plans = vec![plan_of([planned("one", &["a.py::f"])])];
+    let replies = vec![last("edit_file", replace("return 1", "return 11"))];
+    let engine = engine(&project, Setup { replies, plans, config, ..Setup::default() });
+    if mode == "simple" {
+        engine.ask("change f").await;
+    } else {
+        engine.plan("change f").await.expect("a plan");
+        engine.approve().await.0.expect("an outcome");
+    }
+    engine.session.close().await;
+    let asked = engine.model.asked.lock().unwrap()[0].clone();
+    let user = sextant::llm::prompt::step(&asked).user;
+    let part = user.split("Memory:\n<data>\n").nth(1).and_then(|rest| rest.split("\n</data>").next());
+    (part.unwrap_or_default().to_owned(), asked.memory_tokens)
+}
+
+#[tokio::test]
+async fn each_mode_recalls_its_own_kinds_under_its_own_limit() {
+    for (mode, limit, own, others) in [
+        ("simple", 100, ["[error] error", "[solution] solution"], ["[success]", "[pattern]"]),
+        ("planner", 200, ["[success] success", "[pattern] pattern"], ["[error]", "[chat]"]),
+        ("supervised", 300, ["[user_feedback]", "[tool_result]"], ["no such kind", "nor this"]),
+    ] {
+        let (told, tokens) = full(mode).await;
+        assert_eq!(tokens, Some(limit), "{mode}");
+        let title = estimate("Memory:\n<data>\n\n</data>\n");
+        assert!(estimate(&told) + title <= limit && estimate(&told) * 2 > limit, "{mode}: {}", estimate(&told));
+        assert!(told.starts_with("prefers k"), "{mode}: {told}");
+        assert!(own.iter().any(|kind| told.contains(kind)), "{mode}: {told}");
+        assert!(others.iter().all(|kind| !told.contains(kind)), "{mode}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_says_to_memory_needs_no_model_and_is_done() {
+    let project = project();
+    let replies = vec![act("edit_file", replace("return 7", "return 8"))];
+    let engine = engine(&project, Setup { replies, ..Setup::default() });
+    engine.ask("give f its Zweihander back").await;
+    let said = |text: &'static str| async { engine.ask(text).await.to_string() };
+    let kept = said("remember that I like quebracho names").await;
+    assert!(kept.contains("Kept for this project: “I like quebracho names”"), "{kept}");
+    let known = said("what do you know about zweihander?").await;
+    assert!(known.contains("Known about") && known.contains("[chat] give f its Zweihander back"), "{known}");
+    assert!(!known.contains("quebracho"), "{known}");
+    let nothing = said("what do you know about lignum vitae?").await;
+    assert!(nothing.contains("Nothing is known about"), "{nothing}");
+    let page = said("what have you learned?").await;
+    assert!(page.contains("- I like quebracho names") && page.contains("[error] edit_file a.py failed"), "{page}");
+    let gone = said("forget everything about quebracho").await;
+    assert!(gone.contains("forgotten: preferences: 1") && gone.contains("i-like-quebracho-names"), "{gone}");
+    assert!(!said("what have you learned?").await.contains("quebracho"));
+    let gone = said("olvida todo sobre zweihander").await;
+    assert!(gone.contains("Zweihander"), "what went is named: {gone}");
+    assert!(said("what do you know about zweihander?").await.contains("Nothing is known about"));
+    assert_eq!(engine.model.asked.lock().unwrap().len(), 2, "the one task alone asked a model");
+    assert!(!engine.calls.names().contains(&"plan"), "nothing was planned");
+}
+
+/// Waits for the look at the project, which nobody tells of.
+async fn known(engine: &Engine, wanted: &str) {
+    let wait = async {
+        while !engine.session.learned().await.expect("a page").contains(wanted) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let page = tokio::time::timeout(Duration::from_secs(20), wait).await;
+    assert!(page.is_ok(), "{wanted}\n{}", engine.session.learned().await.expect("a page"));
+}
+
+#[tokio::test]
+async fn the_project_is_looked_over_at_the_start_and_again_by_what_changed() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n"), ("tests/test_a.py", TEXT)]);
+    let first = engine(&project, Setup::default());
+    first.ask("look at f").await;
+    known(&first, "- 4 files, 4 symbols").await;
+    first.session.close().await;
+    drop(first);
+    // In a new session, as the pause between two looks is long.
+    project.write("c.py", "def one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n");
+    std::fs::remove_file(project.root().join("tests/test_a.py")).expect("gone");
+    let touched = project.root().join("b.py");
+    project.write("b.py", "def three() -> int:\n    return 3\n");
+    let plans = vec![plan_of([planned("x", &["a.py::f"])])];
+    let second = engine(&project, Setup { plans, ..Setup::default() });
+    second.ask("look at f").await;
+    known(&second, "- 4 files, 5 symbols").await;
+    second.plan("change f").await.expect("a plan");
+    let files = second.model.planned.lock().unwrap()[0].workspace.clone();
+    assert!(files.contains(&"c.py".to_owned()) && !files.iter().any(|file| file.contains("test_a")), "{files:?}");
+    assert!(touched.exists());
+}
+
+#[tokio::test]
+async fn the_summary_of_a_long_chat_is_told_to_a_request_that_stands_on_it() {
+    let project = project();
+    let first = engine(&project, Setup::default());
+    for n in 0..7 {
+        first.ask(&format!("look at number{n}")).await;
+    }
+    first.session.close().await;
+    drop(first);
+    let second = engine(&project, Setup::default());
+    second.ask("do that again").await;
+    let told = second.model.asked.lock().unwrap()[0].memory.join("\n");
+    assert!(told.contains("earlier asked: look at number6"), "the last exchange: {told}");
+    assert!(told.contains("asked: look at number4 | outcome: done"), "the summary of those before: {told}");
+    assert!(estimate(&told) <= 100, "{told}");
+    second.session.close().await;
+    drop(second);
+    let summary = memory(&project).summary("main").expect("read").expect("a summary");
+    assert!(summary.tokens_after <= summary.tokens_before && summary.text.starts_with("asked: look at number0"));
+}
+
+#[tokio::test]
+async fn work_leaves_entries_of_every_kind_that_it_has() {
+    let project = project();
+    let replies = vec![
+        act("edit_file", replace("return 7", "return 8")),
+        last("edit_file", replace("return 1", "return 11")),
+        last("edit_file", replace("return 11", "return 12")),
+    ];
+    let plans = vec![plan_of([planned("one", &["a.py::f"])])];
+    let engine = engine(&project, Setup { replies, plans, ..Setup::default() });
+    assert_eq!(engine.ask("change f").await["ok"], true);
+    engine.plan("change f once more").await.expect("a plan");
+    assert!(engine.approve().await.0.expect("an outcome").ok);
+    engine.session.undo().await.result.expect("undone");
+    engine.ask("remember that style: short").await;
+    known(&engine, "symbols").await;
+    engine.session.close().await;
+    drop(engine);
+    let kept = memory(&project);
+    let of = |kind: Kind| kept.history("main", &[kind], 99).expect("read").len();
+    for kind in [Kind::Chat, Kind::Error, Kind::Solution, Kind::Plan, Kind::Success, Kind::Pattern, Kind::UserFeedback]
+    {
+        assert!(of(kind) > 0, "{}", kind.name());
+    }
+    assert!(!kept.all_learnings(Some("."), 9).expect("read").is_empty(), "what worked");
+    assert_eq!(kept.preferences(Some(".")).expect("read").len(), 1);
+    assert!(kept.project_facts(".").expect("read").files >= 2);
+    let text: String =
+        kept.history("main", &[], 99).expect("read").into_iter().map(|entry| entry.entry.content).collect();
+    assert!(!text.contains("return 1"), "no text of a file is kept: {text}");
+}

@@ -1,0 +1,125 @@
+//! The memory file under the engine: how it is made, an older one brought up, a newer or strange one set aside.
+
+use rusqlite::Connection;
+use serde_json::json;
+use sextant::editor::event::Event;
+
+use crate::engine::{project, replace};
+use crate::support::engine::{Engine, Setup, last};
+use crate::support::project::Project;
+
+fn file(project: &Project) -> std::path::PathBuf {
+    project.root().join(".sextant/memory.db")
+}
+
+fn open(project: &Project) -> Connection {
+    Connection::open(file(project)).expect("a database")
+}
+
+/// A whole task with memory; what was told beside it.
+async fn task(project: &Project, old: &str, new: &str) -> String {
+    let replies = vec![last("edit_file", replace(old, new))];
+    let mut engine = Engine::new(project, Setup { replies, memory: true, ..Setup::default() });
+    let outcome = engine.ask("change f").await;
+    assert_eq!(outcome["ok"], true, "{outcome}");
+    engine.session.close().await;
+    let told = engine.seen().into_iter().filter_map(|event| match event {
+        Event::Progress { text } => Some(text),
+        _ => None,
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn the_file_is_in_wal_mode_and_every_table_is_strict() {
+    let project = project();
+    assert_eq!(task(&project, "return 1", "return 2").await, "");
+    let db = open(&project);
+    let mode: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0)).expect("a mode");
+    assert_eq!(mode, "wal");
+    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' \
+               AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'entries_text_%'";
+    let mut query = db.prepare(sql).expect("a query");
+    let tables: Vec<(String, String)> = query
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("tables")
+        .collect::<Result<_, _>>()
+        .expect("rows");
+    assert!(tables.len() > 8, "{tables:?}");
+    for (name, sql) in &tables {
+        assert!(
+            sql.trim_end().ends_with("STRICT") || sql.contains("STRICT,") || sql.contains(", STRICT"),
+            "{name}: {sql}"
+        );
+    }
+    let refused = db.execute("UPDATE sessions SET name = x'00ff'", []);
+    assert!(refused.is_err(), "a column takes its own type alone");
+}
+
+#[tokio::test]
+async fn a_file_of_an_older_schema_is_copied_brought_up_and_its_entries_are_used() {
+    let project = project();
+    std::fs::create_dir_all(file(&project).parent().expect("a folder")).expect("a folder");
+    let old = open(&project);
+    old.execute_batch(include_str!("../../../src/memory/schema/001_entries.sql")).expect("the first schema");
+    old.pragma_update(None, "user_version", 1).expect("a version");
+    old.execute("INSERT INTO sessions (name) VALUES ('main')", []).expect("a session");
+    drop(old);
+    let told = task(&project, "return 1", "return 2").await;
+    let copy = project.root().join(".sextant/memory.db.backup-1");
+    assert!(told.contains("the memory was brought up to date; as it was: ") && told.contains("backup-1"), "{told}");
+    let backup = Connection::open(&copy).expect("the copy");
+    let version =
+        |db: &Connection| -> i64 { db.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version") };
+    assert_eq!(version(&backup), 1, "as it was");
+    let kept: i64 = backup.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)).expect("a count");
+    assert_eq!(kept, 1);
+    let db = open(&project);
+    assert!(version(&db) > 1);
+    let entries: i64 = db.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).expect("a count");
+    assert!(entries > 0, "the task wrote into it");
+    drop(db);
+    assert_eq!(task(&project, "return 2", "return 3").await, "", "the second time nothing is to be done");
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_program_is_set_aside_whole_and_said() {
+    let project = project();
+    task(&project, "return 1", "return 2").await;
+    open(&project).pragma_update(None, "user_version", 99).expect("a version");
+    let told = task(&project, "return 2", "return 3").await;
+    assert!(told.contains("its schema 99 is newer") && told.contains("memory.db.damaged-1"), "{told}");
+    let aside = Connection::open(project.root().join(".sextant/memory.db.damaged-1")).expect("the old one");
+    let entries: i64 = aside.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).expect("a count");
+    assert!(entries > 0, "nothing of it is lost");
+}
+
+#[tokio::test]
+async fn a_page_that_is_overwritten_is_noticed_and_the_task_runs() {
+    let project = project();
+    task(&project, "return 1", "return 2").await;
+    let mut bytes = std::fs::read(file(&project)).expect("the file");
+    let middle = bytes.len() / 2;
+    bytes[4096..middle.max(12_288)].fill(0x5a);
+    for ending in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(project.root().join(format!(".sextant/memory.db{ending}")));
+    }
+    std::fs::write(file(&project), bytes).expect("a file");
+    let told = task(&project, "return 2", "return 3").await;
+    assert!(told.contains("the memory file could not be used"), "{told}");
+    assert!(project.read("a.py").contains("return 3"), "the agent goes on");
+    assert!(json!(told).is_string());
+}
+
+#[tokio::test]
+async fn the_same_text_in_many_checkpoints_is_kept_once() {
+    let project = project();
+    for _ in 0..3 {
+        task(&project, "return 1", "return 2").await;
+        task(&project, "return 2", "return 1").await;
+    }
+    let db = open(&project);
+    let count = |sql: &str| -> i64 { db.query_row(sql, [], |row| row.get(0)).expect("a count") };
+    assert_eq!(count("SELECT count(*) FROM checkpoints"), 6);
+    assert_eq!(count("SELECT count(*) FROM blobs"), 2, "two texts, however often they come and go");
+}

@@ -1,0 +1,137 @@
+//! What is held against the project before a plan runs, and what the user is shown of it and of its risk.
+
+use serde_json::json;
+use sextant::agent::request::Request;
+use sextant::editor::event::Event;
+use sextant::llm::step::PlanReplyStep;
+
+use crate::engine::{TEXT, project, replace};
+use crate::support::engine::{Engine, Setup, last, plan_of, planned};
+use crate::support::project::Project;
+
+/// Everything that must not have happened.
+const RAN: &[&str] = &["step", "apply"];
+
+#[tokio::test]
+async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
+    let one = |fields: PlanReplyStep| PlanReplyStep { title: "x".into(), ..fields };
+    let here = || planned("x", &["a.py::f"]);
+    let creating = |path: &str| PlanReplyStep { creates: vec![path.into()], ..planned("x", &[]) };
+    for (step, wanted) in [
+        (planned("x", &["a.py::nobody"]), "no single symbol nobody"),
+        (planned("x", &["nowhere.py::f"]), "nowhere.py does not exist"),
+        (planned("x", &["a.py::g"]), "a.py::g is outside a.py::f"),
+        (planned("x", &["../b.py::f"]), "../b.py is outside the workspace"),
+        (planned("x", &["/etc/passwd"]), "/etc/passwd is outside the workspace"),
+        (planned("x", &[".env"]), ".env may hold secrets"),
+        (planned("x", &[".sextant/memory.db"]), "is Sextant's own record"),
+        (planned("x", &["link.py::f"]), "link.py leads out of the workspace"),
+        (creating("new.py"), "creates new.py: outside a.py::f"),
+        (creating("../new.py"), "../new.py is outside the workspace"),
+        (planned("x", &[]), "it names no symbol"),
+        (PlanReplyStep { kind: "shell".into(), ..here() }, "there is no kind \"shell\""),
+        (PlanReplyStep { with: vec!["x = step1.output".into()], ..here() }, "step1.output: step 1 is not an earlier"),
+        (PlanReplyStep { with: vec!["x = session.nobody".into()], ..here() }, "session.nobody is not known"),
+        (PlanReplyStep { with: vec!["nonsense".into()], ..here() }, "write `name = value`"),
+        (PlanReplyStep { after: vec![7], ..here() }, "after 7: step 7 is not an earlier step"),
+        (PlanReplyStep { checks: vec!["it works".into()], ..here() }, "a check is one of `no errors`"),
+        (PlanReplyStep { checks: vec!["command pytest passes".into()], ..here() }, "no command pytest is configured"),
+        (PlanReplyStep { kind: "search".into(), ..planned("x", &[]) }, "a search needs words"),
+    ] {
+        let project = project();
+        project.write(".env", "KEY=1\n");
+        std::os::unix::fs::symlink("/etc/hostname", project.root().join("link.py")).expect("a link");
+        let before = project.bytes();
+        let plans = vec![plan_of([one(step)]); 3];
+        let engine = Engine::new(&project, Setup { plans, ..Setup::default() });
+        let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+        let failure = engine.plan_for(&request).await.expect_err(wanted);
+        assert!(
+            failure.message.contains(&format!("step 1: {wanted}")) || failure.message.contains(wanted),
+            "{wanted}\n{failure:?}"
+        );
+        let planned = engine.model.planned.lock().unwrap();
+        assert!(planned.len() == 3 && planned[1].problems[0].contains(wanted), "the model is told: {:?}", planned[1]);
+        assert!(engine.calls.names().iter().all(|name| !RAN.contains(name)), "{wanted}: {:?}", engine.calls.names());
+        assert!(engine.session.approve(sextant::agent::plan::Steps::All, &engine.cancel).await.result.is_err());
+        assert_eq!(project.bytes(), before, "{wanted}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_was_wrong_is_refined_by_what_was_wrong_with_it() {
+    let project = project();
+    let plans = vec![plan_of([planned("x", &["a.py::nobody"])]), plan_of([planned("Change it", &["a.py::f"])])];
+    let engine = Engine::new(&project, Setup { plans, ..Setup::default() });
+    let plan = engine.plan("change it").await.expect("the second one fits");
+    assert_eq!((plan.steps.len(), plan.steps[0].title.as_str()), (1, "Change it"));
+    assert_eq!(engine.model.planned.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_plan_shows_all_that_it_stands_on() {
+    let project = project();
+    let step = PlanReplyStep {
+        with: vec!["found = step1.output".into()],
+        checks: vec!["symbol a.py::f exists".into(), "no errors".into()],
+        fallback: "write it anew".into(),
+        creates: vec!["a.py::h".into()],
+        ..planned("Change f", &["a.py::f"])
+    };
+    let look = PlanReplyStep { kind: "examine".into(), ..planned("Look", &["a.py::g"]) };
+    let mut engine = Engine::new(&project, Setup { plans: vec![plan_of([look, step])], ..Setup::default() });
+    let request = Request { text: "change f".into(), workspace: true, ..Request::default() };
+    let ending = engine.session.plan(&request, &engine.cancel).await;
+    let shown = ending.events.iter().find_map(|event| match event {
+        Event::Plan { markdown, .. } => Some(markdown.clone()),
+        _ => None,
+    });
+    let shown = shown.expect("the document");
+    for line in [
+        "- [ ] Look\n",
+        "- [ ] Change f\n",
+        "  - symbols: `a.py::f`\n",
+        "  - because: asked\n",
+        "  - expect: it is so\n",
+        "  - with: found = step1.output\n",
+        "  - check: symbol a.py::f exists\n",
+        "  - check: no errors\n",
+        "  - fallback: write it anew\n",
+        "  - creates: `a.py::h`\n",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    assert!(engine.seen().iter().any(|event| matches!(event, Event::Risk { .. })));
+    assert_eq!(project.read("a.py"), TEXT);
+}
+
+fn risks(engine: &mut Engine) -> Vec<Event> {
+    engine.seen().into_iter().filter(|event| matches!(event, Event::Risk { .. })).collect()
+}
+
+#[tokio::test]
+async fn the_risk_is_told_with_its_reasons_and_decides_nothing() {
+    let wide = Project::new(&[("a.py", TEXT)]);
+    let mut engine =
+        Engine::new(&wide, Setup { plans: vec![plan_of(vec![planned("x", &["a.py::f"]); 3])], ..Setup::default() });
+    engine.plan("delete every unused function of the project").await.expect("a plan all the same");
+    let told = risks(&mut engine);
+    let [Event::Risk { level, reasons, .. }, Event::Risk { steps, confidence: sure, .. }] = &told[..] else {
+        panic!("before the plan and with it: {told:?}")
+    };
+    assert_eq!(level, "high");
+    let said = reasons.join("; ");
+    assert!(said.contains("the whole workspace") && said.contains("“every”") && said.contains("“delete”"), "{said}");
+    assert_eq!(*steps, 3, "the steps are those of the plan");
+    let Event::Risk { confidence, complexity: high, .. } = &told[0] else { unreachable!("seen above") };
+    assert!(confidence < sure && (0.6..=1.0).contains(high), "{told:?}");
+
+    let narrow = project();
+    let replies = vec![last("edit_file", replace("return 1", "return 11"))];
+    let mut engine = Engine::new(&narrow, Setup { replies, ..Setup::default() });
+    assert_eq!(engine.ask("make f return eleven").await["ok"], true);
+    let told = risks(&mut engine);
+    let [Event::Risk { level, complexity, .. }] = &told[..] else { panic!("{told:?}") };
+    assert!(level == "low" && *complexity < 0.3, "{told:?}");
+    assert_eq!(json!(told[0])["type"], "risk");
+}
