@@ -60,6 +60,8 @@ impl Session {
             refuse_touched(&way, partial)?;
             let reverses: Vec<i64> = rolled.record.into_iter().collect();
             let back = Checkpoint { files: way.files, step: rolled.step, ..Checkpoint::default() };
+            // The journal and the plan follow the files, whoever stops it.
+            let _whole = self.whole.begin();
             let back = self.go_back(&journal.task, back, way.edits, &reverses).await?;
             journal.checkpoints.pop();
             let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();
@@ -97,6 +99,7 @@ impl Session {
             ..Checkpoint::default()
         };
         let target = chosen.target.clone();
+        let _whole = self.whole.begin();
         let checkpoint = self.go_back(&journal.task, checkpoint, way.edits, &[]).await?;
         let words = match &target {
             Target::Task => format!("undone “{request}”"),
@@ -192,6 +195,8 @@ impl Session {
         edits: Vec<FileEdit>,
         reverses: &[i64],
     ) -> Result<Checkpoint, Failure> {
+        // A stop that comes now waits until all files are what the checkpoint says.
+        let _whole = self.whole.begin();
         checkpoint.id = self.next_checkpoint();
         self.open_change(task, &mut checkpoint, reverses).await;
         let applied = match self.editor.apply(&edits, self.config.save).await {

@@ -152,7 +152,7 @@ async fn a_failed_step_is_tried_again_once_then_its_fallback_once_then_the_user_
     assert_eq!(trace.matches("repeat the step: ").count(), 1, "{trace}");
     let queries: Vec<String> = engine.model.asked.lock().unwrap().iter().map(|input| input.query.clone()).collect();
     assert!(queries[5].starts_with("one. ") && queries[6].starts_with("do it by hand. "), "{queries:?}");
-    assert!(question(&shown).is_some_and(|(text, _)| text.contains("deviation 0.60")), "{shown:?}");
+    assert!(question(&shown).is_some_and(|(text, _)| text.contains("3 errors in this plan")), "{shown:?}");
     assert_eq!(project.read("a.py"), TEXT);
 }
 
