@@ -8,6 +8,7 @@ use crate::agent::config::Limits;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::base::failure::{Failure, Kind};
+use crate::editor::event::Event;
 use crate::llm::price::Price;
 use crate::llm::step::Usage;
 
@@ -61,6 +62,14 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
 impl Session {
     pub(crate) fn over_budget(&self, task: &Task) -> Option<String> {
         reached(&self.config.limits, self.model.price(), task.usage, task.spent.elapsed())
+    }
+
+    /// A limit that nothing can be held against is said, once a task, rather than passed over.
+    pub(crate) fn say_what_is_not_counted(&self) {
+        if self.config.limits.cost > 0.0 && self.model.price().is_none() && !self.model.needs_providers() {
+            let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
+            self.editor.show(Event::Progress { text });
+        }
     }
 
     /// Ends when the time of the task is over; never where it has no limit.

@@ -259,6 +259,7 @@ impl Session {
             mode: mode.to_string(),
             model: self.model.name().to_owned(),
         });
+        self.say_what_is_not_counted();
         let mut documents = Vec::new();
         for file in task.scope.files() {
             let document = self.document(&file).await?;

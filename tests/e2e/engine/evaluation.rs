@@ -175,6 +175,34 @@ async fn a_step_that_works_at_its_second_try_goes_on_with_the_plan() {
 }
 
 #[tokio::test]
+async fn a_step_in_parts_that_fails_in_one_hands_back_one_failure_and_says_which() {
+    let long = |name: &str| {
+        let lines: String = (0..60).map(|n| format!("    value_{n} = {n} + {n} * 2\n")).collect();
+        format!("def {name}() -> int:\n{lines}    return 1\n")
+    };
+    let project = Project::new(&[("a.py", &long("f")), ("b.py", &long("g"))]);
+    let after = PlanReplyStep { with: vec!["done = step1.output".into()], ..planned("Lean on it", &["a.py::f"]) };
+    let plans = vec![plan_of([planned("Return two", &["a.py::f", "b.py::g"]), after])];
+    let mut replies = vec![last("edit_file", replace("return 1", "return 2"))];
+    replies.extend(misses());
+    let engine = Engine::new(&project, Setup { replies, plans, ..Setup::default() });
+    engine.plan("return two").await.expect("a plan");
+    let (outcome, shown) = engine.approve().await;
+    assert!(!outcome.expect("an outcome").ok);
+    let plan = shown.iter().find_map(|event| match event {
+        Event::Plan { markdown, .. } => Some(markdown.clone()),
+        _ => None,
+    });
+    let plan = plan.expect("the document");
+    assert!(plan.contains("- [!] Return two\n") && plan.contains("- [-] Lean on it\n"), "{plan}");
+    let parts = "    - [x] part 1 of 2, in a.py::f\n    - [!] part 2 of 2, in b.py::g\n";
+    assert!(plan.contains(parts), "{plan}");
+    assert!(engine.trace().contains("deviation 0.30; go on with the plan"), "half of it was done: {}", engine.trace());
+    let queries: Vec<String> = engine.model.asked.lock().unwrap().iter().map(|input| input.query.clone()).collect();
+    assert!(queries.iter().all(|query| query.starts_with("Return two")), "what leans on it does not run: {queries:?}");
+}
+
+#[tokio::test]
 async fn a_model_that_fails_ends_the_run_and_an_approval_goes_on_from_there() {
     let project = project();
     let plans = vec![plan_of([planned("one", &["a.py::f"]), planned("two", &["a.py::g"])])];

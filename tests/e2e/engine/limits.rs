@@ -46,6 +46,20 @@ async fn a_budget_of_money_stops_the_task_and_says_what_it_cost() {
 }
 
 #[tokio::test]
+async fn a_budget_of_money_without_a_price_is_said_to_be_none() {
+    let project = project();
+    let config = json!({"limits": {"cost": 0.1}});
+    for (price, said) in [(None, 1), (Some(Price { input: 0.1, output: 0.1 }), 0)] {
+        let mut engine = Engine::new(&project, Setup { config: config.clone(), price, ..Setup::default() });
+        assert_eq!(engine.ask("look at f").await["ok"], true);
+        let told = engine.seen().into_iter().filter(
+            |event| matches!(event, Event::Progress { text } if text.contains("`limits.cost` cannot stop this")),
+        );
+        assert_eq!(told.count(), said);
+    }
+}
+
+#[tokio::test]
 async fn a_budget_of_steps_stops_the_task_and_keeps_what_is_done() {
     let project = project();
     let read = || act("read_symbol", json!({"symbol": "a.py::g"}));

@@ -189,6 +189,24 @@ async fn the_summary_of_a_long_chat_is_told_to_a_request_that_stands_on_it() {
 }
 
 #[tokio::test]
+async fn what_worked_for_a_kind_of_task_and_what_was_undone_is_told_for_the_next_of_that_kind() {
+    let project = project();
+    let edits = [("return 1", "return 2"), ("return 2", "return 3")];
+    let replies = edits.map(|(old, new)| last("edit_file", replace(old, new))).to_vec();
+    let engine = engine(&project, Setup { replies, ..Setup::default() });
+    let told = || engine.model.asked.lock().unwrap().last().expect("a question").memory.join("\n");
+    engine.ask("raise the number").await;
+    assert_eq!(told(), "", "nothing is known yet");
+    engine.ask("raise the number").await;
+    assert!(told().contains("for raise number: “edit_file” good 1 of 1 times"), "{}", told());
+    engine.session.undo().await.result.expect("undone");
+    engine.ask("raise the number").await;
+    assert!(told().contains("“edit_file” good 1 of 2 times: undone by the user"), "{}", told());
+    engine.ask("translate the comments").await;
+    assert!(!told().contains("for raise number"), "another kind of task: {}", told());
+}
+
+#[tokio::test]
 async fn work_leaves_entries_of_every_kind_that_it_has() {
     let project = project();
     let replies = vec![

@@ -112,6 +112,27 @@ async fn a_page_that_is_overwritten_is_noticed_and_the_task_runs() {
 }
 
 #[tokio::test]
+async fn two_sessions_that_write_at_once_lose_nothing() {
+    let project = project();
+    task(&project, "return 1", "return 2").await;
+    let asks = |name: &'static str| {
+        let project = &project;
+        async move {
+            let engine = Engine::new(project, Setup { memory: true, ..Setup::default() });
+            for n in 0..6 {
+                assert_eq!(engine.ask(&format!("{name} looks at number {n}")).await["ok"], true);
+            }
+            engine.session.close().await;
+        }
+    };
+    tokio::join!(asks("one"), asks("another"));
+    let db = open(&project);
+    let sql = "SELECT count(*) FROM entries WHERE kind = 'chat' AND role = 'user' AND content LIKE '%looks at number%'";
+    let kept: i64 = db.query_row(sql, [], |row| row.get(0)).expect("a count");
+    assert_eq!(kept, 12);
+}
+
+#[tokio::test]
 async fn the_same_text_in_many_checkpoints_is_kept_once() {
     let project = project();
     for _ in 0..3 {
