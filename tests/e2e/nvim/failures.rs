@@ -84,10 +84,8 @@ async fn stop_ends_a_stalled_call_and_keeps_what_was_done() {
     nvim.edit("a.py").await;
     nvim.command("AgentAsk change it").await;
     server.requests_seen(2).await;
-    let stopped = std::time::Instant::now();
     nvim.command("AgentStop").await;
     let failure = nvim.wait("SextantFailed").await;
-    println!("stopped within {:?}", stopped.elapsed());
     assert_eq!(failure["failure"]["kind"], "cancelled", "{failure}");
     server.hang_ups_seen(1).await;
     assert!(nvim.text().await.contains("return 11"), "what was finished is kept");

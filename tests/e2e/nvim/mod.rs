@@ -11,5 +11,6 @@ mod memory;
 mod modes;
 mod plan;
 mod servers;
+mod stops;
 mod tasks;
 mod trace;

@@ -1,0 +1,126 @@
+//! `:AgentStop` in a real Neovim, wherever the task stands: over within 100 ms, with whole edits left behind.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::step;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::servers::tool;
+
+const TEXT: &str = "def f() -> int:\n    return 1\n";
+const SOON: Duration = Duration::from_millis(100);
+/// How often a stop is tried before it is late: the machine may be busy with something else for a moment.
+const TRIES: usize = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    FirstLook,
+    Model,
+    Settling,
+    Command,
+    Question,
+}
+
+fn edit() -> Reply {
+    step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), true)
+}
+
+fn run(words: &[&str]) -> Reply {
+    step("run_command", json!({"command": words}), true)
+}
+
+/// A server that never answers a question about diagnostics, or only the first.
+fn answering(first: bool) -> Value {
+    let (answer, never) = (json!([{"reply": {"pull": "scan"}}]), json!([{"wait_for": "never"}]));
+    let steps = if first { json!([answer, never]) } else { never };
+    json!({
+        "capabilities": {
+            "textDocumentSync": {"openClose": true, "change": 1, "save": true},
+            "diagnosticProvider": {"interFileDependencies": false, "workspaceDiagnostics": false}},
+        "on": {"textDocument/diagnostic": steps, "textDocument/diagnostic with range": steps},
+    })
+}
+
+/// Stops a task in this phase; how long its end took.
+async fn stopped(phase: Phase) -> Duration {
+    let project = Project::new(&[("a.py", TEXT), ("run.sh", "#!/bin/sh\ntouch began\nsleep 1000\n")]);
+    let server = ModelServer::start(match phase {
+        Phase::FirstLook => vec![],
+        Phase::Model => vec![edit(), Reply::Stall("{".into())],
+        Phase::Settling => vec![edit(), edit()],
+        Phase::Command => vec![edit(), run(&["sh", "run.sh"])],
+        Phase::Question => vec![edit(), run(&["touch", "made"])],
+    })
+    .await;
+    let options = format!(
+        "{{ model = {{ provider = 'openai_compatible', model = 'm', base_url = '{}' }}, commands_allowed = {{ 'sh run.sh' }}, \
+         diagnostics = {{ timeout_ms = 60000, start_timeout_ms = 120000 }} }}",
+        server.url()
+    );
+    let mut nvim = Nvim::start(&project, &options, &[]).await;
+    nvim.edit("a.py").await;
+    if matches!(phase, Phase::FirstLook | Phase::Settling) {
+        let file = project.beside("fake").join("script.json");
+        std::fs::write(&file, answering(phase == Phase::Settling).to_string()).expect("a script");
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
+        let command = json!([tool("python3"), program, file]);
+        nvim.lua::<bool>(&format!(
+            "vim.lsp.start({{ name = 'ruff', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}) \
+             return (vim.wait(20000, function() local c = vim.lsp.get_clients({{ name = 'ruff' }})[1]; return c ~= nil and c.initialized end, 5))"
+        ))
+        .await;
+    }
+    nvim.command("AgentAsk change it").await;
+    match phase {
+        Phase::FirstLook => drop(nvim.wait("SextantStarted").await),
+        Phase::Model => server.requests_seen(2).await,
+        Phase::Settling => drop(nvim.wait("SextantEdited").await),
+        Phase::Question => drop(nvim.wait("SextantQuestion").await),
+        Phase::Command => {
+            let began = "return (vim.wait(20000, function() return vim.uv.fs_stat('began') ~= nil end, 5))";
+            assert!(nvim.lua::<bool>(began).await, "the command runs");
+        }
+    }
+    let asked = Instant::now();
+    nvim.command("AgentStop").await;
+    let failure = nvim.failed().await;
+    let took = asked.elapsed();
+    assert_eq!(failure["kind"], "cancelled", "{phase:?}: {failure}");
+    let text = if phase == Phase::FirstLook { TEXT.to_owned() } else { TEXT.replace("return 1", "return 11") };
+    assert_eq!((nvim.text().await, project.read("a.py")), (text.clone(), text), "{phase:?}: what was finished is kept");
+    assert!(!project.root().join("made").exists());
+    let questions = if phase == Phase::FirstLook { 0 } else { usize::from(phase != Phase::Settling) + 1 };
+    assert_eq!(server.requests().len(), questions, "{phase:?}: nothing is asked afterwards");
+    took
+}
+
+async fn ends_soon(phase: Phase) {
+    let mut took = Vec::new();
+    while took.len() < TRIES {
+        match stopped(phase).await {
+            soon if soon <= SOON => return println!("{phase:?}: {soon:?}"),
+            late => took.push(late),
+        }
+    }
+    panic!("{phase:?}: the end came late: {took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_while_the_servers_are_asked_ends_it_soon() {
+    ends_soon(Phase::FirstLook).await;
+    ends_soon(Phase::Settling).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_while_the_model_thinks_ends_it_soon() {
+    ends_soon(Phase::Model).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_while_a_command_runs_or_the_user_is_asked_ends_it_soon() {
+    ends_soon(Phase::Command).await;
+    ends_soon(Phase::Question).await;
+}
