@@ -50,7 +50,7 @@ async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
             failure.message.contains(&format!("step 1: {wanted}")) || failure.message.contains(wanted),
             "{wanted}\n{failure:?}"
         );
-        let planned = engine.model.planned.lock().unwrap();
+        let planned = engine.model.planned.lock().unwrap().clone();
         assert!(planned.len() == 3 && planned[1].problems[0].contains(wanted), "the model is told: {:?}", planned[1]);
         assert!(engine.calls.names().iter().all(|name| !RAN.contains(name)), "{wanted}: {:?}", engine.calls.names());
         assert!(engine.session.approve(sextant::agent::plan::Steps::All, &engine.cancel).await.result.is_err());
