@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::agent::direct::Say;
 use crate::agent::remember::learn;
 use crate::agent::remember::notes::{has_secret, short};
 use crate::agent::remember::{Remember, now_ms};
@@ -126,13 +127,40 @@ fn line_of(entry: &Entry) -> String {
     format!("- [{}] {}", entry.entry.kind.name(), short(&entry.entry.content, 160))
 }
 
-fn told(what: &str, gone: &Forgotten) -> String {
-    let mut lines = vec![format!("“{what}”: {gone}.")];
-    lines.extend(gone.preferences.iter().map(|key| format!("- preference {key}")));
+/// What went, counted, in Spanish; the store itself says it in English.
+fn counted(gone: &Forgotten) -> String {
+    let rest = gone.summaries + gone.files.len() + gone.commands.len() + gone.trace + gone.runs;
+    let rest = rest + gone.checkpoints.len() + gone.tasks + gone.variables;
+    let counts = [
+        ("entradas", gone.entry_count()),
+        ("preferencias", gone.preferences.len()),
+        ("lo aprendido", gone.learnings),
+        ("otros datos", rest),
+    ];
+    let some: Vec<String> =
+        counts.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}")).collect();
+    let mut out = if some.is_empty() {
+        "no había nada que olvidar".to_owned()
+    } else {
+        format!("olvidado: {}", some.join(", "))
+    };
+    if gone.log_left {
+        out.push_str("; otro proceso estaba leyendo, así que su registro aún tiene el texto");
+    }
+    for copy in &gone.copies_left {
+        out.push_str(&format!("; {} se apartó por estar dañado y aún puede tenerlo", copy.display()));
+    }
+    out
+}
+
+fn told(what: &str, gone: &Forgotten, say: Say) -> String {
+    let mut lines = vec![format!("“{what}”: {}.", say.of(gone.to_string(), counted(gone)))];
+    let preference = say.of("preference", "preferencia");
+    lines.extend(gone.preferences.iter().map(|key| format!("- {preference} {key}")));
     lines.extend(gone.shown.iter().map(|text| format!("- {text}")));
     let more = gone.entry_count().saturating_sub(gone.shown.len());
     if more > 0 {
-        lines.push(format!("- and {more} more entries"));
+        lines.push(say.of(format!("- and {more} more entries"), format!("- y {more} entradas más")));
     }
     lines.join("\n")
 }
@@ -162,7 +190,7 @@ impl Session {
     }
 
     /// Keeps what the user prefers, and says what was kept.
-    pub async fn prefer(&self, text: &str) -> Result<String, Failure> {
+    pub async fn prefer(&self, text: &str, say: Say) -> Result<String, Failure> {
         let remember = self.needs_memory().await?;
         let text = bare(text);
         if text.is_empty() {
@@ -189,17 +217,20 @@ impl Session {
             Ok(former)
         });
         let former = kept.await.map_err(|error| failure(&error))?.map(|one| text_of(&one.value));
-        let instead = former.filter(|former| *former != value).map(|former| format!(", in place of “{former}”"));
-        Ok(format!(
-            "Kept for this project: “{}”{}. It is told to the model with every request here; “forget {}” deletes it.",
-            shown(&key, &value),
-            instead.unwrap_or_default(),
-            value
+        let former = former.filter(|former| *former != value).unwrap_or_default();
+        let (instead, en_vez) = match former.as_str() {
+            "" => (String::new(), String::new()),
+            former => (format!(", in place of “{former}”"), format!(", en vez de “{former}”")),
+        };
+        let kept = shown(&key, &value);
+        Ok(say.of(
+            format!("Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."),
+            format!("Guardado para este proyecto: “{kept}”{en_vez}. Se dice al modelo con cada petición aquí; “olvida {value}” lo borra."),
         ))
     }
 
     /// Deletes whatever holds these words, and says what that was.
-    pub async fn forget(&self, text: &str) -> Result<String, Failure> {
+    pub async fn forget(&self, text: &str, say: Say) -> Result<String, Failure> {
         let remember = self.needs_memory().await?;
         let what = bare(text);
         // A short word stands inside of many others, and a pronoun for something that is not said here.
@@ -221,15 +252,18 @@ impl Session {
         let lower = what.to_lowercase();
         let configured = self.configured_preferences();
         let left = configured.iter().filter(|(key, value)| format!("{key} {value}").to_lowercase().contains(&lower));
-        let mut answer = told(&what, &gone);
+        let mut answer = told(&what, &gone, say);
         for (key, value) in left {
-            answer.push_str(&format!("\nYour configuration still has preferences.{key} = “{value}”; change it there."));
+            answer.push_str(&say.of(
+                format!("\nYour configuration still has preferences.{key} = “{value}”; change it there."),
+                format!("\nTu configuración aún tiene preferences.{key} = “{value}”; cámbialo allí."),
+            ));
         }
         Ok(answer)
     }
 
     /// What is known about something.
-    pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {
+    pub async fn recall_about(&self, text: &str, say: Say) -> Result<String, Failure> {
         let remember = self.needs_memory().await?;
         let (what, project) = (bare(text), remember.project);
         let words = what.clone();
@@ -250,8 +284,11 @@ impl Session {
         lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
         lines.extend(hits.iter().map(|hit| line_of(&hit.entry)));
         Ok(match lines.is_empty() {
-            true => format!("Nothing is known about “{what}”."),
-            false => format!("Known about “{what}”:\n{}", lines.join("\n")),
+            true => say.of(format!("Nothing is known about “{what}”."), format!("No se sabe nada de “{what}”.")),
+            false => {
+                let about = say.of(format!("Known about “{what}”:"), format!("Sobre “{what}” se sabe:"));
+                format!("{about}\n{}", lines.join("\n"))
+            }
         })
     }
 

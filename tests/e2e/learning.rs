@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sextant::agent::config::Config;
+use sextant::agent::direct::Say;
 use sextant::agent::outcome::Outcome;
 use sextant::agent::request::Request;
 use sextant::agent::session::Session;
@@ -117,32 +118,33 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     let desk = Desk::new(project, Vec::new(), talking(&server), config);
     let told = |count: usize| memory_of(&server.requests()[count - 1]);
 
-    let kept = desk.session.prefer("remember that I like Zweihander names").await.expect("kept");
+    let kept = desk.session.prefer("remember that I like Zweihander names", Say::default()).await.expect("kept");
     assert!(kept.starts_with("Kept for this project: “I like Zweihander names”."), "{kept}");
-    let kept = desk.session.prefer("recuerda que style: long functions").await.expect("kept");
+    let kept = desk.session.prefer("recuerda que style: long functions", Say::default()).await.expect("kept");
     assert!(kept.contains("“style: long functions”"), "{kept}");
     server.push(done("yes"));
     desk.ask("name it").await;
     assert_eq!(told(1), "prefers I like Zweihander names\nprefers style: long functions", "the project's word counts");
 
-    let secret = desk.session.prefer("remember that the api key is sk-abcdefghijklmnop1234").await;
+    let secret = desk.session.prefer("remember that the api key is sk-abcdefghijklmnop1234", Say::default()).await;
     assert!(secret.is_err_and(|failure| failure.message.contains("nothing was kept")));
-    let about = desk.session.recall_about("what do you know about zweihander?").await.expect("an answer");
+    let about =
+        desk.session.recall_about("what do you know about zweihander?", Say::default()).await.expect("an answer");
     assert!(about.contains("- prefers I like Zweihander names"), "{about}");
 
-    let gone = desk.session.forget("olvida todo sobre zweihander").await.expect("forgotten");
+    let gone = desk.session.forget("olvida todo sobre zweihander", Say::default()).await.expect("forgotten");
     assert!(gone.starts_with("“zweihander”: forgotten: preferences: 1."), "{gone}");
     assert!(gone.contains("- preference i-like-zweihander-names"), "{gone}");
     assert!(!on_disk(&desk.project.root().join(".sextant"), "weihander"));
     server.push(done("yes"));
     desk.ask("name it").await;
     assert_eq!(told(2), "prefers style: long functions");
-    let gone = desk.session.forget("forget style").await.expect("forgotten");
+    let gone = desk.session.forget("forget style", Say::default()).await.expect("forgotten");
     assert!(gone.contains("Your configuration still has preferences.style"), "{gone}");
-    let none = desk.session.forget("forget style").await.expect("an answer");
+    let none = desk.session.forget("forget style", Say::default()).await.expect("an answer");
     assert!(none.contains("nothing was found to forget"), "{none}");
     for vague in ["forget ", "forget it", "olvida eso"] {
-        assert!(desk.session.forget(vague).await.is_err(), "{vague}");
+        assert!(desk.session.forget(vague, Say::default()).await.is_err(), "{vague}");
     }
 
     // The look at the project runs beside the tasks.

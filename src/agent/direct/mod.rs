@@ -15,6 +15,7 @@ mod tests;
 
 pub use crate::agent::direct::explain::is_stop;
 use crate::agent::direct::phrase::Phrase;
+pub use crate::agent::direct::phrase::Say;
 use crate::agent::outcome::Outcome;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
@@ -80,16 +81,16 @@ impl Session {
     pub(crate) async fn direct(&self, request: &Request) -> Result<Option<Outcome>, Failure> {
         let Some(direct) = recognise(&request.text) else { return Ok(None) };
         let spanish = Phrase::new(&request.text).is_some_and(|phrase| phrase.spanish());
-        let say = phrase::Say { spanish };
+        let say = Say { spanish };
         let said = match &direct {
             Direct::Read(name) => self.direct_read(request, name, say).await?,
             Direct::Outline(name) => self.direct_outline(name, say).await?,
             Direct::Where(name) => self.direct_where(request, name, say).await?,
             Direct::Uses(name) => self.direct_uses(request, name, say).await?,
             Direct::Undo { step, reason } => Some(self.direct_undo(*step, reason).await?),
-            Direct::Forget(text) => Some(answered(self.forget(text).await?)),
-            Direct::Remember(text) => Some(answered(self.prefer(text).await?)),
-            Direct::Recall(text) => Some(answered(self.recall_about(text).await?)),
+            Direct::Forget(text) => Some(answered(self.forget(text, say).await?)),
+            Direct::Remember(text) => Some(answered(self.prefer(text, say).await?)),
+            Direct::Recall(text) => Some(answered(self.recall_about(text, say).await?)),
             Direct::Learned => Some(answered(self.learned().await?)),
             Direct::Mode(wanted) => Some(self.direct_mode(*wanted, say)),
             Direct::Why => Some(self.direct_why(say)),

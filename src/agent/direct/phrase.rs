@@ -167,13 +167,13 @@ const SPANISH: &[&str] = &[
 ];
 
 /// In which of the two languages a direct request is answered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Say {
-    pub(super) spanish: bool,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Say {
+    pub spanish: bool,
 }
 
 impl Say {
-    pub(super) fn of(self, english: impl Into<String>, spanish: impl Into<String>) -> String {
+    pub(in crate::agent) fn of(self, english: impl Into<String>, spanish: impl Into<String>) -> String {
         if self.spanish { spanish.into() } else { english.into() }
     }
 }

@@ -3,9 +3,10 @@
 use rusqlite::Connection;
 use serde_json::json;
 use sextant::editor::event::Event;
+use sextant::llm::step::PlanReplyStep;
 
 use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, last};
+use crate::support::engine::{Engine, Setup, last, plan_of, planned};
 use crate::support::project::Project;
 
 fn file(project: &Project) -> std::path::PathBuf {
@@ -130,6 +131,41 @@ async fn two_sessions_that_write_at_once_lose_nothing() {
     let sql = "SELECT count(*) FROM entries WHERE kind = 'chat' AND role = 'user' AND content LIKE '%looks at number%'";
     let kept: i64 = db.query_row(sql, [], |row| row.get(0)).expect("a count");
     assert_eq!(kept, 12);
+}
+
+#[tokio::test]
+async fn a_plan_has_a_checkpoint_before_each_change_and_before_it_is_made_anew() {
+    let project = project();
+    let checked = PlanReplyStep { checks: vec!["symbol a.py::f gone".into()], ..planned("one", &["a.py::f"]) };
+    let plans = vec![plan_of([checked]), plan_of([planned("two", &["a.py::g"])])];
+    let replies = vec![
+        last("edit_file", replace("return 1", "return 11")),
+        last("edit_file", replace("return f()", "return f() + 1")),
+    ];
+    let engine = Engine::new(&project, Setup { replies, plans, memory: true, ..Setup::default() });
+    engine.plan("change both").await.expect("a plan");
+    engine.approve().await.0.expect("an outcome");
+    engine.session.close().await;
+    let db = open(&project);
+    let sql = "SELECT reason, step, mark, state FROM checkpoints ORDER BY id";
+    let mut query = db.prepare(sql).expect("a query");
+    let rows: Vec<(String, i64, i64, String)> = query
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .expect("rows")
+        .collect::<Result<_, _>>()
+        .expect("rows");
+    let order: Vec<(&str, i64)> = rows.iter().map(|(reason, step, ..)| (reason.as_str(), *step)).collect();
+    assert_eq!(order, [("plan", 0), ("edit", 1), ("replan", 1), ("edit", 2)]);
+    assert!(rows[2].2 > rows[0].2, "memory's mark goes on with its entries: {rows:?}");
+    assert!(rows[2].3.contains("a.py::f"), "the plan as it stood: {}", rows[2].3);
+    let before: Vec<u8> = db
+        .query_row(
+            "SELECT bytes FROM blobs JOIN checkpoint_files ON before_blob = blobs.id ORDER BY checkpoint LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
+        .expect("the text before");
+    assert_eq!(before, crate::engine::TEXT.as_bytes(), "byte for byte");
 }
 
 #[tokio::test]
