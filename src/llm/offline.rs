@@ -120,7 +120,7 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     if groups.is_empty() {
         return PlanReply {
             title: "Nothing to apply".to_owned(),
-            reason: nothing(&input.diagnostics, &left),
+            reason: nothing(&input.diagnostics, &input.unsettled, &left),
             steps: Vec::new(),
             confidence: 0.9,
         };
@@ -204,15 +204,20 @@ fn done(input: &StepInput) -> StepReply {
     if applied > 0 {
         answer = format!("Applied {}. ", counted(applied, "offered fix", "offered fixes"));
     }
-    answer.push_str(&nothing(&input.diagnostics, &left));
+    answer.push_str(&nothing(&input.diagnostics, &input.unsettled, &left));
     StepReply { reasoning: "No offered fix is left.".to_owned(), confidence: 0.9, answer, ..StepReply::default() }
 }
 
-fn nothing(diagnostics: &[DiagnosticLine], left: &[&DiagnosticLine]) -> String {
-    if diagnostics.is_empty() {
-        return "Nothing is reported here, so there is nothing to fix.".to_owned();
+fn nothing(diagnostics: &[DiagnosticLine], unsettled: &[String], left: &[&DiagnosticLine]) -> String {
+    let silent = match unsettled {
+        [] => String::new(),
+        names => format!(" Not heard yet about the text as it is: {}. Ask again later.", names.join(", ")),
+    };
+    match (diagnostics, unsettled) {
+        ([], []) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
+        ([], _) => format!("Nothing is known to be wrong here.{silent}"),
+        _ => format!("No fix is offered for {}.{silent} {HOW_TO_CONFIGURE}", listed(left)),
     }
-    format!("No fix is offered for {}. {HOW_TO_CONFIGURE}", listed(left))
 }
 
 fn cannot(ask: Ask, diagnostics: &[DiagnosticLine]) -> StepReply {

@@ -76,6 +76,12 @@ fn the_end_says_what_is_left_and_why() {
     assert!(reply.answer.contains("error reportReturnType in a.py::g"), "{}", reply.answer);
     assert!(reply.answer.contains("[model]"), "the way out is named");
 
+    input.unsettled = vec!["basedpyright (a.py)".to_owned()];
+    let silent = " Not heard yet about the text as it is: basedpyright (a.py).";
+    assert!(step(&input).answer.contains(silent), "that more may be wrong is said");
+    let unknown = step(&StepInput { unsettled: input.unsettled, ..StepInput::default() });
+    assert!(unknown.answer.starts_with("Nothing is known to be wrong here.") && unknown.answer.contains(silent));
+
     let nothing = step(&StepInput::default());
     assert_eq!(nothing.answer, "Nothing is reported here, so there is nothing to fix.");
 }
