@@ -64,6 +64,15 @@ impl Session {
         reached(&self.config.limits, self.model.price(), task.usage, task.spent.elapsed())
     }
 
+    /// Seconds that a command may take now, 1 at least: its own limit, or what is left of the task's.
+    pub(crate) fn command_seconds(&self, task: &Task) -> u64 {
+        let own = self.config.limits.command_seconds.max(1);
+        match self.config.limits.seconds {
+            0 => own,
+            all => own.min(all.saturating_sub(task.spent.elapsed().as_secs())).max(1),
+        }
+    }
+
     /// A limit that nothing can be held against is said, once a task, rather than passed over.
     pub(crate) fn say_what_is_not_counted(&self) {
         if self.config.limits.cost > 0.0 && self.model.price().is_none() && !self.model.needs_providers() {

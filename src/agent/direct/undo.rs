@@ -2,10 +2,12 @@
 
 use crate::agent::direct::phrase::Phrase;
 use crate::agent::direct::{Direct, Said};
+use crate::agent::outcome::Ending;
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
 use crate::agent::undo::Target;
 use crate::base::failure::Failure;
+use crate::editor::event::Event;
 use crate::memory::entry::{Kind, Mode, NewEntry};
 
 const LAST: &[&str] = &[
@@ -69,10 +71,18 @@ impl Session {
 
     /// The last task, or one of its steps.
     async fn take_back_what_was_named(&self, step: Option<usize>) -> Result<String, Failure> {
-        match step {
-            None => self.undo().await.result,
-            Some(step) => self.undo_part(&Target::Step(Some(step)), false).await.result,
+        self.with_its_plan(match step {
+            None => self.undo().await,
+            Some(step) => self.undo_part(&Target::Step(Some(step)), false).await,
+        })
+    }
+
+    /// Shows the plan as an undo has left it. The last words come from the direct request.
+    fn with_its_plan<T>(&self, ending: Ending<T>) -> Result<T, Failure> {
+        for event in ending.events.into_iter().filter(|event| matches!(event, Event::Plan { .. })) {
+            self.editor.show(event);
         }
+        ending.result
     }
 
     async fn keep_reason(&self, text: &str) {

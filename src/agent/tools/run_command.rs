@@ -113,7 +113,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         given.command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
     let program = program_of(session, name)?;
     let before = texts(session, task).await;
-    let seconds = session.config.limits.command_seconds.max(1);
+    let seconds = session.command_seconds(task);
     let ran = capture::run(&program, arguments, session.root.path(), Duration::from_secs(seconds)).await;
     let Captured { status, timed_out, text } =
         ran.map_err(|error| tool_failure(clean(&error), "check the name of the program"))?;

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use sextant::agent::request::Request;
+use sextant::editor::event::Event;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, act};
+use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
 use crate::support::project::Project;
 
 async fn say(engine: &Engine, text: &str) -> Value {
@@ -85,4 +86,25 @@ async fn undo_why_and_mode_are_the_user_s_own_words() {
     assert!(say(&engine, "forget about tuples").await["failed"]["message"].is_string(), "memory is off here");
     assert_eq!(asked(&engine), 1);
     assert_eq!(json!(engine.calls.names().iter().filter(|name| **name == "plan").count()), json!(0));
+}
+
+#[tokio::test]
+async fn a_step_undone_in_words_is_open_again_in_the_plan_that_is_shown() {
+    let project = project();
+    let plans = vec![plan_of([planned("one", &["a.py::f"]), planned("two", &["a.py::g"])])];
+    let edits = [("return 1", "return 11"), ("return f()", "return f() + 1")];
+    let replies = edits.map(|(old, new)| last("edit_file", replace(old, new))).to_vec();
+    let mut engine = Engine::new(&project, Setup { replies, plans, memory: true, ..Setup::default() });
+    engine.plan("change both").await.expect("a plan");
+    engine.approve().await.0.expect("an outcome");
+    engine.seen();
+    let undone = say(&engine, "undo step 2").await;
+    assert!(undone["summary"].as_str().unwrap().starts_with("undone step 2 of “change both”: a.py"), "{undone}");
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
+    let shown = engine.seen().into_iter().find_map(|event| match event {
+        Event::Plan { markdown, .. } => Some(markdown),
+        _ => None,
+    });
+    let shown = shown.expect("the plan is shown");
+    assert!(shown.contains("- [x] one") && shown.contains("- [ ] two"), "{shown}");
 }

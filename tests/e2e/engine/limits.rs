@@ -84,6 +84,17 @@ async fn a_budget_of_time_ends_a_model_that_says_nothing() {
 }
 
 #[tokio::test]
+async fn a_command_takes_no_more_than_what_is_left_of_the_task_s_time() {
+    let folder = project();
+    let replies = vec![act("run_command", json!({"command": ["sleep", "1000"]}))];
+    let config = json!({"commands_allowed": ["sleep"], "limits": {"seconds": 1, "command_seconds": 900}});
+    let engine = Engine::new(&folder, Setup { replies, config, ..Setup::default() });
+    let failure = engine.ask("wait").await["failed"].clone();
+    assert_eq!(failure["message"], "stopped: its 1 seconds are over (`limits.seconds`)", "{failure}");
+    assert!(engine.trace().contains("sleep 1000: killed after 1 s"), "{}", engine.trace());
+}
+
+#[tokio::test]
 async fn the_same_read_is_answered_from_the_task_until_something_changes() {
     let project = project();
     let read = || act("read_symbol", json!({"symbol": "f"}));
