@@ -142,8 +142,12 @@ local renderers = {
     emit('SextantStarted', event)
   end,
   risk = function(event)
-    local estimate = ('about %d steps (complexity %.2f, confidence %.2f)'):format(event.steps, event.complexity, event.confidence)
-    line(('risk %s, %s: %s'):format(event.level, estimate, table.concat(event.reasons, '; ')))
+    local estimate = ('steps: about %d, complexity %.2f, confidence %.2f'):format(
+      event.steps,
+      event.complexity,
+      event.confidence
+    )
+    line(('risk %s (%s): %s'):format(event.level, estimate, table.concat(event.reasons, '; ')))
   end,
   question = function(event)
     question(event)

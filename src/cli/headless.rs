@@ -243,7 +243,7 @@ fn words(event: &Event) -> Option<String> {
     Some(match event {
         Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
         Event::Risk { level, steps, complexity, confidence, reasons } => format!(
-            "risk {level}, about {steps} steps (complexity {complexity:.2}, confidence {confidence:.2}): {}",
+            "risk {level} (steps: about {steps}, complexity {complexity:.2}, confidence {confidence:.2}): {}",
             reasons.join("; ")
         ),
         Event::Progress { text } => format!("… {text}"),

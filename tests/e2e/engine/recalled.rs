@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use sextant::llm::step::PlanReplyStep;
 use sextant::memory::entry::{Kind, Mode, NewEntry};
 use sextant::memory::preferences::Preference;
 use sextant::memory::recall::estimate;
@@ -206,6 +207,35 @@ async fn what_worked_for_a_kind_of_task_and_what_was_undone_is_told_for_the_next
     assert!(told().contains("“edit_file” good 1 of 2 times: undone by the user"), "{}", told());
     engine.ask("translate the comments").await;
     assert!(!told().contains("for raise number"), "another kind of task: {}", told());
+}
+
+#[tokio::test]
+async fn the_short_term_is_an_input_of_a_plan_and_ends_with_its_session() {
+    let project = project();
+    let given = || PlanReplyStep { with: vec!["before = session.last_request".into()], ..planned("one", &["a.py::f"]) };
+    let plans = vec![plan_of([given()]); 4];
+    let replies =
+        vec![last("read_symbol", json!({"symbol": "a.py::f"})), last("edit_file", replace("return 1", "return 2"))];
+    let engine = engine(&project, Setup { replies, plans, ..Setup::default() });
+    assert!(
+        engine
+            .plan("change f")
+            .await
+            .expect_err("nothing was asked yet")
+            .message
+            .contains("session.last_request is not known")
+    );
+    engine.ask("look at f closely").await;
+    engine.plan("change f").await.expect("now it is known");
+    engine.approve().await.0.expect("an outcome");
+    let inputs = engine.model.asked.lock().unwrap().last().expect("a question").inputs.clone();
+    assert_eq!(inputs, [("before".to_owned(), "look at f closely".to_owned())]);
+    engine.session.close().await;
+    drop(engine);
+    let plans = vec![plan_of([given()]); 3];
+    let engine = self::engine(&project, Setup { plans, ..Setup::default() });
+    let gone = engine.plan("change f").await.expect_err("another session");
+    assert!(gone.message.contains("session.last_request is not known"), "{gone:?}");
 }
 
 #[tokio::test]

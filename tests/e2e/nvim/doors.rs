@@ -79,6 +79,11 @@ async fn what_a_request_names_is_shown_to_the_model_and_in_the_trace() {
     let asked = server.requests()[0].said_by("user").to_owned();
     assert!(asked.contains("Source of b.py::helper_one:") && asked.contains("return 41"), "{asked}");
     assert!(asked.contains("May edit: a.py::alpha"), "the scope is the user's: {asked}");
+    let said = nvim.answer().await;
+    assert!(
+        said.contains("risk low (steps: about 2, complexity 0.15, confidence 0.50): confined to 1 symbols"),
+        "{said}"
+    );
     nvim.command("AgentAsk why?").await;
     nvim.finished().await;
     nvim.command("AgentTrace").await;
