@@ -91,6 +91,13 @@ fn many_left_overs_are_counted_not_listed() {
     let diagnostics = (0..12).map(|i| line("error", &format!("a.py::f{i}"), "X", "m")).collect();
     let answer = step(&StepInput { diagnostics, ..StepInput::default() }).answer;
     assert!(answer.contains("12 diagnostics") && answer.contains("7 more") && !answer.contains("f5"), "{answer}");
+    let diagnostics = vec![
+        line("error", "a.py::f", "X", "m"),
+        line("error", "a.py::g", "X", "m"),
+        line("error", "a.py::f", "X", "n"),
+    ];
+    let answer = step(&StepInput { diagnostics, ..StepInput::default() }).answer;
+    assert!(answer.contains("3 diagnostics: error X in a.py::f (2 times), error X in a.py::g."), "{answer}");
 }
 
 #[test]
