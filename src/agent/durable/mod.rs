@@ -124,7 +124,11 @@ impl Session {
         }
         let Some(durable) = self.durable().await else { return };
         self.keep_baseline(&durable, task).await;
-        let kept = self.save(&durable, &RunState::of(task, plan), phase, None).await;
+        let mut state = RunState::of(task, plan);
+        if phase != Phase::Executing {
+            state.counted.concluded();
+        }
+        let kept = self.save(&durable, &state, phase, None).await;
         if let Some(revision) = self.or_tell(&durable, kept) {
             task.keep.revision = revision;
         }

@@ -136,6 +136,7 @@ impl Session {
                     }
                     Decision::Ask(_) => {
                         task.question = question;
+                        task.notes.escalations += 1;
                         self.say_what_leans(plan, index);
                         return Ok(());
                     }

@@ -152,14 +152,10 @@ impl Session {
 
     /// What the session says for a reference to it; `None` where it says nothing.
     pub(super) async fn session_value(&self, value: &Value) -> Option<String> {
-        let remember = self.remember().await?;
         let found = match value {
-            Value::Preference(key) => {
-                let (key, project) = (key.clone(), remember.project);
-                let found = remember.run(move |memory| memory.preference(&key, Some(project))).await;
-                found.ok().flatten().map(|preference| preference.value)
-            }
+            Value::Preference(key) => self.preferences().await.remove(key),
             Value::Variable(name) => {
+                let remember = self.remember().await?;
                 let (session, name) = (remember.session.clone(), name.clone());
                 remember.run(move |memory| Ok(memory.variable(&session, &name))).await.ok().flatten()
             }

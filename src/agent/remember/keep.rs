@@ -130,13 +130,12 @@ impl Session {
 
     /// A plan's run is over, or pauses: it is one run, however often it pauses.
     pub(crate) async fn remember_run(&self, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
-        let escalated = u32::from(task.question.is_some());
-        task.notes.escalations += escalated;
+        let escalated = task.question.is_some();
         let worked = outcome.ok && !new_errors(outcome);
         let how = match phase {
             Phase::Completed if worked => metrics::Outcome::Success,
             Phase::Completed | Phase::Error => metrics::Outcome::Failure,
-            Phase::Paused if escalated > 0 => metrics::Outcome::Failure,
+            Phase::Paused if escalated => metrics::Outcome::Failure,
             Phase::Paused | Phase::Planning | Phase::Executing => metrics::Outcome::Cancelled,
         };
         if how == metrics::Outcome::Success {

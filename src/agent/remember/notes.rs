@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
 use crate::agent::plan::{Plan, Step};
@@ -60,7 +61,7 @@ pub(crate) struct Draft {
 }
 
 /// What was done about a kind of task, and whether it worked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Approach {
     pub(crate) kind: String,
     pub(crate) approach: String,
@@ -69,7 +70,8 @@ pub(crate) struct Approach {
 }
 
 /// What the lookups of one task came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Tally {
     pub(crate) lookups: u32,
     pub(crate) hits: u32,
@@ -107,7 +109,67 @@ pub struct Notes {
     pub(crate) writing: Option<JoinHandle<()>>,
 }
 
+/// What another process needs of the notes to count on. Grows by fields with defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counted {
+    started: i64,
+    worked_ms: u64,
+    steps: u32,
+    errors: u32,
+    escalations: u32,
+    calls_saved: u32,
+    tally: Tally,
+    total: Tally,
+    approaches: Vec<Approach>,
+    had_work: bool,
+    open_error: Option<(String, String)>,
+}
+
+impl Counted {
+    /// A run that ends or pauses has its approaches learned by its own process.
+    pub(crate) fn concluded(&mut self) {
+        self.approaches.clear();
+    }
+}
+
 impl Notes {
+    /// As they stand. Drafts are written in their own time and are no part of it.
+    pub(crate) fn counted(&self) -> Counted {
+        let worked = self.worked + self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        Counted {
+            started: self.started,
+            worked_ms: u64::try_from(worked.as_millis()).unwrap_or(u64::MAX),
+            steps: self.steps,
+            errors: self.errors,
+            escalations: self.escalations,
+            calls_saved: self.calls_saved,
+            tally: self.tally,
+            total: self.total,
+            approaches: self.approaches.clone(),
+            had_work: self.had_work,
+            open_error: self.open_error.clone(),
+        }
+    }
+
+    /// Counts on from what another process has counted; the clock stands.
+    pub(crate) fn count_on(counted: Counted) -> Self {
+        Self {
+            started: counted.started,
+            worked: Duration::from_millis(counted.worked_ms),
+            steps: counted.steps,
+            errors: counted.errors,
+            escalations: counted.escalations,
+            calls_saved: counted.calls_saved,
+            tally: counted.tally,
+            total: counted.total,
+            approaches: counted.approaches,
+            had_work: counted.had_work,
+            open_error: counted.open_error,
+            ..Self::default()
+        }
+    }
+
     /// The clock runs while the agent works, not while a plan waits for its user.
     pub(crate) fn start_clock(&mut self) {
         if self.started == 0 {
