@@ -40,6 +40,7 @@ impl Session {
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Failure> {
         self.recover_quietly().await;
+        self.catch_up().await?;
         self.use_cancel(cancel);
         let Some(waiting) = self.waiting().await? else {
             // Without memory there is at most the plan of this process.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::agent::change::Wanted;
 use crate::agent::durable::recover::edit_to;
 use crate::agent::journal::{Checkpoint, FileChange, Journal, Kind};
+use crate::agent::making::Change;
 use crate::agent::outcome::Ending;
 use crate::agent::plan::make::plan_event;
 use crate::agent::session::Session;
@@ -43,6 +44,7 @@ impl Session {
 
     async fn undo_last(&self, target: &Target, partial: bool, events: &mut Vec<Event>) -> Result<String, Failure> {
         self.recover_quietly().await;
+        self.catch_up().await?;
         let mut last = self.last.lock().await;
         if last.as_ref().is_none_or(Journal::is_empty) {
             *last = self.last_kept().await;
@@ -58,9 +60,8 @@ impl Session {
             let rolled = rolled.clone();
             let way = self.way_back(&[&rolled], Part::All, None).await?;
             refuse_touched(&way, partial)?;
-            let reverses: Vec<i64> = rolled.record.into_iter().collect();
             let back = Checkpoint { files: way.files, step: rolled.step, ..Checkpoint::default() };
-            let back = self.go_back(&journal.task, back, way.edits, &reverses).await?;
+            let back = self.go_back(journal, back, way.edits, vec![rolled.clone()]).await?;
             journal.checkpoints.pop();
             let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();
             let back_whole = Target::parse(what) == Target::Task;
@@ -97,7 +98,7 @@ impl Session {
             ..Checkpoint::default()
         };
         let target = chosen.target.clone();
-        let checkpoint = self.go_back(&journal.task, checkpoint, way.edits, &[]).await?;
+        let checkpoint = self.go_back(journal, checkpoint, way.edits, Vec::new()).await?;
         let words = match &target {
             Target::Task => format!("undone “{request}”"),
             part => format!("undone {} of “{request}”", part.words()),
@@ -130,9 +131,9 @@ impl Session {
         let rows: Vec<&Checkpoint> = task.journal.checkpoints[mark..].iter().collect();
         let way = self.way_back(&rows, Part::All, None).await?;
         refuse_touched(&way, partial)?;
-        let reverses: Vec<i64> = rows.iter().filter_map(|row| row.record).collect();
+        let taken: Vec<Checkpoint> = rows.into_iter().cloned().collect();
         let back = Checkpoint { files: way.files, ..Checkpoint::default() };
-        let back = self.go_back(&task.journal.task.clone(), back, way.edits, &reverses).await?;
+        let back = self.go_back(&task.journal, back, way.edits, taken).await?;
         task.journal.checkpoints.truncate(mark);
         for file in &back.files {
             match &file.after {
@@ -187,31 +188,15 @@ impl Session {
     /// Goes the way back, as one change with a checkpoint of its own. All or none.
     async fn go_back(
         &self,
-        task: &str,
+        journal: &Journal,
         mut checkpoint: Checkpoint,
         edits: Vec<FileEdit>,
-        reverses: &[i64],
+        takes_back: Vec<Checkpoint>,
     ) -> Result<Checkpoint, Failure> {
         checkpoint.id = self.next_checkpoint();
-        self.open_change(task, &mut checkpoint, reverses).await;
-        let applied = match self.editor.apply(&edits, self.config.save).await {
-            Ok(applied) => applied,
-            Err(error) => {
-                self.drop_change(&checkpoint, &error).await;
-                return Err(error.into());
-            }
-        };
-        for (file, applied) in checkpoint.files.iter_mut().zip(&applied) {
-            file.after = applied.document.as_ref().map(|document| document.text.clone());
-            if applied.document.is_some() {
-                self.editor.restore_marks(&file.path, &file.marks_after, &file.marks_before).await;
-            }
-        }
-        self.close_change(&checkpoint, reverses).await;
-        for file in &checkpoint.files {
-            self.editor.show(Event::Edited { path: file.path.clone(), symbols: Vec::new() });
-        }
-        Ok(checkpoint)
+        let (task, request) = (journal.task.clone(), journal.request.clone());
+        let change = Change { task, request, checkpoint, edits, takes_back, restores_marks: true };
+        Ok(self.make(change).await?.checkpoint)
     }
 
     /// The plan follows its files: the steps that were taken back are open again, those that were brought back

@@ -27,6 +27,7 @@ use crate::agent::remember::{Remember, now_ms};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::base::failure::Failure;
+use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
@@ -71,6 +72,20 @@ impl Durable {
     ) -> Result<T> {
         self.remember.run(work).await
     }
+
+    /// What was kept, or the user told once why not: a task goes on without it.
+    pub(crate) fn or_tell<T>(&self, editor: &dyn Editor, kept: Result<T>) -> Option<T> {
+        let error = match kept {
+            Ok(kept) => return Some(kept),
+            Err(error) => error,
+        };
+        tracing::warn!(%error, "something was not kept");
+        if !self.told.swap(true, Ordering::Relaxed) {
+            let text = format!("this task could not be kept for another process: {error}");
+            editor.show(Event::Progress { text });
+        }
+        None
+    }
 }
 
 /// The name of a phase in the memory file, as it is in JSON.
@@ -103,18 +118,8 @@ impl Session {
         self.durable.get_or_init(open).await.clone()
     }
 
-    /// What was kept, or the user told once why not: a task goes on without it.
     pub(crate) fn or_tell<T>(&self, durable: &Durable, kept: Result<T>) -> Option<T> {
-        let error = match kept {
-            Ok(kept) => return Some(kept),
-            Err(error) => error,
-        };
-        tracing::warn!(%error, "something was not kept");
-        if !durable.told.swap(true, Ordering::Relaxed) {
-            let text = format!("this task could not be kept for another process: {error}");
-            self.editor.show(Event::Progress { text });
-        }
-        None
+        durable.or_tell(self.editor.as_ref(), kept)
     }
 
     /// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.

@@ -30,6 +30,7 @@ impl Session {
         cancel: &CancellationToken,
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Failure> {
+        self.catch_up().await?;
         let Some((mut plan, mut task)) = self.plan.lock().await.take() else {
             return Err(Failure::user(
                 "there is no plan to approve",
