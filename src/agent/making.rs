@@ -57,11 +57,6 @@ struct Begun {
 }
 
 impl Begun {
-    /// Whether the editor has answered, or cannot any more.
-    fn is_over(&self) -> bool {
-        self.ended.has_changed().is_err() || self.ended.borrow().is_some()
-    }
-
     fn made(&self) -> Option<Checkpoint> {
         self.ended.borrow().as_ref().and_then(|ended| ended.as_ref().ok()).map(|made| made.checkpoint.clone())
     }
@@ -106,11 +101,13 @@ impl Making {
 struct Waiting<'a> {
     session: &'a Session,
     begun: Begun,
+    /// Whether the end was seen.
+    seen: bool,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if self.begun.is_over() {
+        if self.seen {
             self.session.making.forget(&self.begun.ended);
             return;
         }
@@ -135,7 +132,7 @@ impl Session {
         };
         self.making.list().push(begun.clone());
         let mut ended = begun.ended.clone();
-        let waiting = Waiting { session: self, begun };
+        let mut waiting = Waiting { session: self, begun, seen: false };
         let (editor, save) = (Arc::clone(&self.editor), self.config.save);
         tokio::spawn(async move {
             let made = carry_out(editor.as_ref(), durable.as_deref(), save, change).await;
@@ -155,7 +152,7 @@ impl Session {
             Ok(ended) => ended.clone().unwrap_or(Err(EditorError::Closed)),
             Err(_) => Err(EditorError::Closed),
         };
-        drop(waiting);
+        waiting.seen = true;
         made
     }
 

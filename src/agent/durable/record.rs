@@ -10,8 +10,8 @@ use crate::agent::journal::{Checkpoint, FileChange, Kind};
 use crate::agent::plan::Plan;
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
-use crate::editor::{Editor, Marks};
 use crate::editor::error::EditorError;
+use crate::editor::{Editor, Marks};
 use crate::memory::checkpoints::{Checkpoint as Kept, CheckpointFile, FileState, NewCheckpoint};
 use crate::memory::error::Result;
 use crate::memory::store::Memory;
@@ -161,7 +161,6 @@ impl Durable {
 }
 
 impl Session {
-
     /// Keeps a checkpoint without files: the state of the task, and memory's mark.
     pub(crate) async fn keep_mark(&self, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
         let Some(durable) = self.durable().await else { return };

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, Wor
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::step::{Action, Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
 use sextant::workspace::root::Root;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -33,12 +34,32 @@ pub struct Calls {
     count: AtomicUsize,
     names: Mutex<Vec<&'static str>>,
     stop: Mutex<Option<(usize, CancellationToken)>>,
+    stopped: Mutex<Option<Instant>>,
+    stall: Mutex<Option<Stall>>,
+}
+
+/// Where an editor that is asked for an edit stalls, until it is told to go on.
+#[derive(Clone)]
+pub enum Stall {
+    Before(Arc<Notify>),
+    /// The edit is made, and the answer does not come.
+    After(Arc<Notify>),
 }
 
 impl Calls {
     /// Stops the task at its call of this number (from 0), which then never ends, unless it is an edit.
     pub fn stop_at(&self, call: usize, cancel: CancellationToken) {
         *self.stop.lock().unwrap() = Some((call, cancel));
+    }
+
+    /// Lets the next edits stall.
+    pub fn stall(&self, stall: Option<Stall>) {
+        *self.stall.lock().unwrap() = stall;
+    }
+
+    /// How long ago the task was stopped.
+    pub fn since_stop(&self) -> Duration {
+        self.stopped.lock().unwrap().expect("it was stopped").elapsed()
     }
 
     async fn note(&self, name: &'static str) {
@@ -48,6 +69,7 @@ impl Calls {
         if let Some((at, cancel)) = stop
             && at == call
         {
+            *self.stopped.lock().unwrap() = Some(Instant::now());
             cancel.cancel();
             if name != "apply" {
                 std::future::pending::<()>().await;
@@ -116,8 +138,16 @@ impl Editor for Counted {
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let stall = self.calls.stall.lock().unwrap().clone();
         self.calls.note("apply").await;
-        self.inner.apply(edits, save).await
+        if let Some(Stall::Before(go)) = &stall {
+            go.notified().await;
+        }
+        let applied = self.inner.apply(edits, save).await;
+        if let Some(Stall::After(go)) = &stall {
+            go.notified().await;
+        }
+        applied
     }
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
@@ -195,7 +225,7 @@ pub struct Engine {
 pub struct Setup {
     pub replies: Vec<StepReply>,
     pub plans: Vec<PlanReply>,
-    /// As in the user's configuration.
+    /// As in the user's configuration; memory is off where it is not named.
     pub config: Value,
     /// Tokens of each answer.
     pub tokens: u64,
@@ -222,7 +252,9 @@ impl Engine {
         if config.is_null() {
             config = json!({});
         }
-        config["memory"] = json!({"enabled": false});
+        if config["memory"].is_null() {
+            config["memory"] = json!({"enabled": false});
+        }
         let config = serde_json::from_value(config).expect("a sound configuration");
         let root = Root::new(project.root()).expect("a root");
         let model_of = Arc::<Script>::clone(&model);
