@@ -7,7 +7,6 @@ use serde::Deserialize;
 use crate::agent::journal::{Checkpoint, FileChange, Kind};
 use crate::agent::ledger::{Key, Ledger, Snaps};
 use crate::agent::making;
-use crate::agent::mode::Mode;
 use crate::agent::scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -171,9 +170,8 @@ impl Session {
     }
 
     fn checkpoint(&self, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
-        let step = if task.mode == Mode::Simple { usize::try_from(task.step).unwrap_or(0) } else { task.keep.at };
         let (id, symbols) = (self.next_checkpoint(), symbols.to_vec());
-        Checkpoint { id, kind: Kind::Edit, step, files, symbols, ..Checkpoint::default() }
+        Checkpoint { id, kind: Kind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
     }
 
     fn remember_created(&self, task: &mut Task, wanted: &[Wanted], before: &mut Snaps) {

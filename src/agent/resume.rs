@@ -217,7 +217,7 @@ impl Session {
         self.kept(&durable, task).await.and_then(|(run, _)| run.plan)
     }
 
-    async fn kept(&self, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
+    pub(crate) async fn kept(&self, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
         let session = durable.session();
         let tasks = self.or_tell(durable, durable.run(move |memory| memory.tasks(&session)).await)?;
         let kept = tasks.into_iter().find(|kept| kept.task == task)?;

@@ -47,8 +47,6 @@ pub struct Session {
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
     /// Whether what a dead process left was looked at.
     pub(crate) recovered: OnceCell<()>,
-    /// The last task that changed something: what an undo speaks of.
-    pub(crate) last_task: Mutex<Option<(String, crate::memory::entry::Mode)>>,
     /// When the project was last looked over, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
     /// Of the task that runs; waits for diagnostics end with it.
@@ -74,7 +72,6 @@ impl Session {
             memory: OnceCell::new(),
             durable: OnceCell::new(),
             recovered: OnceCell::new(),
-            last_task: Mutex::default(),
             scanned: AtomicI64::new(0),
             cancel: RwLock::default(),
         }

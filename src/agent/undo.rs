@@ -11,9 +11,11 @@ use crate::agent::journal::{Checkpoint, FileChange, Journal, Kind};
 use crate::agent::making::Change;
 use crate::agent::outcome::Ending;
 use crate::agent::plan::make::plan_event;
+use crate::agent::remember::feedback::About;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::undo::reverse::{Part, reverse};
+use crate::agent::undo::target::Chosen;
 pub use crate::agent::undo::target::Target;
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
@@ -37,12 +39,23 @@ impl Session {
     /// Undoes a part of the last task. With `partial` everything that does not touch the user's own later
     /// changes is taken back, and the summary names what was left.
     pub async fn undo_part(&self, target: &Target, partial: bool) -> Ending<String> {
+        self.undo_because(target, partial, "").await
+    }
+
+    /// The same with the user's reason, which is kept: see `src/agent/remember/feedback.rs`.
+    pub async fn undo_because(&self, target: &Target, partial: bool, reason: &str) -> Ending<String> {
         let mut events = Vec::new();
-        let result = self.undo_last(target, partial, &mut events).await;
+        let result = self.undo_last(target, partial, reason, &mut events).await;
         Ending::new(result, events, |summary| (true, summary.clone()))
     }
 
-    async fn undo_last(&self, target: &Target, partial: bool, events: &mut Vec<Event>) -> Result<String, Failure> {
+    async fn undo_last(
+        &self,
+        target: &Target,
+        partial: bool,
+        reason: &str,
+        events: &mut Vec<Event>,
+    ) -> Result<String, Failure> {
         self.recover_quietly().await;
         self.catch_up().await?;
         let mut last = self.last.lock().await;
@@ -64,16 +77,14 @@ impl Session {
             let back = self.go_back(journal, back, way.edits, vec![rolled.clone()]).await?;
             journal.checkpoints.pop();
             let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();
-            let back_whole = Target::parse(what) == Target::Task;
+            let about = About { reason: reason.to_owned(), ..about(journal, &Target::parse(what), None) };
             let words = match Target::parse(what) {
                 Target::Task => format!("brought back “{request}”"),
                 part => format!("brought back {} of “{request}”", part.words()),
             };
             let summary = told(words, &back.files, &way.left);
             self.after_rollback(journal, rolled.plan, None, events).await;
-            if back_whole {
-                self.undone(&request, false).await;
-            }
+            self.feedback(about, false).await;
             return Ok(summary);
         }
         let chosen = target::choose(journal, target)?;
@@ -88,6 +99,7 @@ impl Session {
                 "`u` undoes your own changes",
             ));
         }
+        let about = About { reason: reason.to_owned(), ..about(journal, &chosen.target, Some(&chosen)) };
         let plan = self.plan_of(&journal.task).await;
         let checkpoint = Checkpoint {
             kind: Kind::Rollback,
@@ -107,16 +119,8 @@ impl Session {
         let plan = checkpoint.plan.clone();
         journal.checkpoints.push(checkpoint);
         self.after_rollback(journal, plan, Some(&target), events).await;
-        if target == Target::Task {
-            self.undone(&request, true).await;
-        }
+        self.feedback(about, true).await;
         Ok(summary)
-    }
-
-    /// Tells memory that the user took the whole of the last task back, or brought it back.
-    async fn undone(&self, request: &str, undone: bool) {
-        let Some((task, mode)) = self.last_task.lock().await.clone() else { return };
-        self.feedback(&task, mode, request, undone, "").await;
     }
 
     /// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
@@ -217,6 +221,24 @@ impl Session {
         if let Some((phase, plan)) = self.replace_plan(journal, plan).await {
             events.push(plan_event(&plan, phase.words()));
         }
+    }
+}
+
+/// What memory is told of an undo.
+fn about(journal: &Journal, target: &Target, chosen: Option<&Chosen<'_>>) -> About {
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    let whole = *target == Target::Task;
+    About {
+        task,
+        request,
+        target: target.to_string(),
+        part: if whole { String::new() } else { format!("{} of ", target.words()) },
+        checkpoints: chosen.filter(|_| !whole).map(Chosen::own),
+        step: match target {
+            Target::Step(step) => *step,
+            Target::Task | Target::Symbol(_) => None,
+        },
+        ..About::default()
     }
 }
 

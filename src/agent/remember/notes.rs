@@ -1,5 +1,6 @@
 //! What one task leaves to memory while it runs: short sentences, approaches, counts. Never a file's content.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::tools::apply_fix::TAKEN_BACK;
 use crate::llm::step::Action;
-use crate::memory::entry::{Kind, Role};
+use crate::memory::entry::{EntryId, Kind, Role};
 use crate::symbols::path::SymbolPath;
 
 /// Characters of one entry: one or two sentences.
@@ -67,6 +68,8 @@ pub(crate) struct Approach {
     pub(crate) approach: String,
     pub(crate) success: bool,
     pub(crate) note: String,
+    /// The checkpoint of what was done; empty where it is of the task as a whole.
+    pub(crate) checkpoint: String,
 }
 
 /// What the lookups of one task came to.
@@ -99,6 +102,8 @@ pub struct Notes {
     pub(crate) total: Tally,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) approaches: Vec<Approach>,
+    /// Entries that its prompts have carried.
+    pub(crate) recalled: BTreeSet<EntryId>,
     /// Codes of the diagnostics of the last question, the worst first.
     pub(crate) codes: Vec<String>,
     /// Whether a diagnostic was in view when it began.
@@ -249,8 +254,11 @@ impl Task {
         self.notes.add(Kind::UserFeedback, &content);
     }
 
-    /// Keeps what the user changed in a plan that was shown: steps that went, and steps in other words.
-    pub fn note_plan_change(&mut self, before: &Plan, after: &Plan) {
+    /// Keeps what the user changed in a plan that was shown, and in which words: steps that went, which are a lesson
+    /// for plans of this kind, and steps in other words.
+    pub fn note_plan_change(&mut self, before: &Plan, after: &Plan, words: &str) {
+        let words = short(words, 100);
+        self.notes.add(Kind::UserFeedback, &format!("The user wanted the plan otherwise: {words}"));
         let has = |plan: &Plan, title: &str| plan.steps.iter().any(|step| step.title == title);
         let gone: Vec<&Step> = before.steps.iter().filter(|step| !has(after, &step.title)).collect();
         let mut new: Vec<&Step> = after.steps.iter().filter(|step| !has(before, &step.title)).collect();
@@ -260,7 +268,12 @@ impl Task {
             let reworded = new.iter().position(|other| other.symbols == step.symbols).map(|at| new.remove(at));
             let content = match reworded {
                 Some(other) => format!("The user reworded the step “{title}”: {}", short(&other.title, 100)),
-                None => format!("The user took the step “{title}” out of the plan."),
+                None => {
+                    let (kind, note) = (learn::plan_kind(&self.request), format!("taken out by the user: {words}"));
+                    let (approach, checkpoint) = (format!("step {title}"), String::new());
+                    self.notes.approaches.push(Approach { kind, approach, success: false, note, checkpoint });
+                    format!("The user took the step “{title}” out of the plan.")
+                }
             };
             self.notes.add(Kind::UserFeedback, &content);
         }
@@ -276,7 +289,9 @@ impl Task {
         let code = code.filter(|code| !code.is_empty());
         let kind = code.map_or_else(|| learn::kind(&self.request, &self.notes.codes), |code| format!("fix {code}"));
         let approach = title.unwrap_or_else(|| tool.to_owned());
-        self.notes.approaches.push(Approach { kind, approach, success, note: short(note, SENTENCE) });
+        let done = self.journal.checkpoints.last().filter(|_| success);
+        let checkpoint = done.map(|checkpoint| checkpoint.id.clone()).unwrap_or_default();
+        self.notes.approaches.push(Approach { kind, approach, success, note: short(note, SENTENCE), checkpoint });
     }
 }
 
@@ -353,16 +368,19 @@ mod tests {
         let before = plan(vec![step("one", "a.py::f"), step("two", "a.py::g"), step("three", "a.py::h")]);
         let after = plan(vec![step("three", "a.py::h"), step("one, gently", "a.py::f"), step("four", "b.py::k")]);
         let mut task = task();
-        task.note_plan_change(&before, &after);
+        task.note_plan_change(&before, &after, "h first, and gently");
         let said: Vec<&str> = task.notes.drafts.iter().map(|draft| draft.content.as_str()).collect();
         assert_eq!(
             said,
             [
+                "The user wanted the plan otherwise: h first, and gently",
                 "The user reworded the step “one”: one, gently",
                 "The user took the step “two” out of the plan.",
                 "The user added the step “four”."
             ]
         );
+        let lessons = &task.notes.approaches;
+        assert_eq!((lessons.len(), lessons[0].approach.as_str(), lessons[0].success), (1, "step two", false));
     }
 
     #[test]
