@@ -60,7 +60,7 @@ impl Session {
         self.catch_up().await?;
         let mut last = self.last.lock().await;
         if last.as_ref().is_none_or(Journal::is_empty) {
-            *last = self.last_kept().await;
+            *last = self.last_kept().await?;
         }
         let Some(journal) = last.as_mut().filter(|journal| !journal.is_empty()) else {
             return Err(Failure::user(

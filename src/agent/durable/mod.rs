@@ -32,6 +32,7 @@ use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 use crate::memory::tasks::TaskState;
+use crate::memory::trace::{Event as TraceEvent, TraceRecord};
 use crate::workspace::root::OWN_FOLDER;
 
 /// What a task knows of how it is kept.
@@ -225,8 +226,8 @@ impl Session {
         }
     }
 
-    /// Removes what is too much: the least recently used checkpoints of tasks that are over, never those of
-    /// this task or of one that can be resumed.
+    /// Removes what is too much: the checkpoints of the least recently used tasks that are over, never those of
+    /// this task, of the last one that changed something, or of one that can be resumed.
     async fn clean(&self, durable: &Durable, task: &str) {
         let limit = self.config.memory.checkpoints_mb.saturating_mul(1 << 20);
         let (session, task) = (durable.session(), task.to_owned());
@@ -237,7 +238,14 @@ impl Session {
                 let open = tasks.iter().filter(|other| !ended.contains(&other.phase.as_str()));
                 let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
                 kept.push(&task);
+                for other in &tasks {
+                    if memory.checkpoints(&session, Some(&other.task))?.iter().any(|info| info.reason == record::EDIT) {
+                        kept.push(&other.task);
+                        break;
+                    }
+                }
                 let cleaned = memory.clean_checkpoints(limit, &kept)?;
+                memory.add_trace(cleaned.tasks.iter().map(|(session, task)| removed(session, task)).collect())?;
                 memory.prune_tasks(&ended)?;
                 Ok(cleaned)
             })
@@ -262,6 +270,28 @@ impl Session {
         self.skip_checkpoints(&checkpoints);
         Ok(Journal { checkpoints, ..Journal::new(task, request) })
     }
+}
+
+/// Under this subject the trace has that a task's checkpoints were removed to make room.
+const REMOVED: &str = "checkpoints";
+
+fn removed(session: &str, task: &str) -> TraceRecord {
+    TraceRecord {
+        session: session.to_owned(),
+        task: task.to_owned(),
+        step: 0,
+        event: TraceEvent::Note,
+        subject: REMOVED.to_owned(),
+        reason: "removed to make room".to_owned(),
+        detail: serde_json::Value::Null,
+        timestamp: now_ms(),
+    }
+}
+
+/// Whether the checkpoints of a task were removed to make room. Blocks.
+pub(crate) fn was_removed(memory: &Memory, session: &str, task: &str) -> Result<bool> {
+    let records = memory.trace(session, Some(task), usize::MAX)?;
+    Ok(records.iter().any(|record| record.event == TraceEvent::Note && record.subject == REMOVED))
 }
 
 /// Whether a folder is there already: a workspace without one has nothing to recover.

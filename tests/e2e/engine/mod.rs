@@ -3,8 +3,10 @@
 mod checks;
 mod commands;
 mod direct;
+mod feedback;
 mod injection;
 mod limits;
+mod room;
 mod shell;
 mod stop;
 

@@ -88,6 +88,7 @@ pub struct Script {
     replies: Mutex<VecDeque<StepReply>>,
     plans: Mutex<VecDeque<PlanReply>>,
     pub asked: Mutex<Vec<StepInput>>,
+    pub planned: Mutex<Vec<PlanInput>>,
     pub usage: Usage,
     /// Never answers.
     pub silent: bool,
@@ -116,7 +117,8 @@ impl Model for Script {
         (Ok(self.replies.lock().unwrap().pop_front().unwrap_or(done)), self.usage)
     }
 
-    async fn plan(&self, _input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+    async fn plan(&self, input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        self.planned.lock().unwrap().push(input.clone());
         self.calls.note("plan").await;
         let empty = PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0 };
         (Ok(self.plans.lock().unwrap().pop_front().unwrap_or(empty)), self.usage)
