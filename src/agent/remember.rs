@@ -3,6 +3,7 @@
 pub(crate) mod feedback;
 mod keep;
 pub(crate) mod learn;
+mod narrow;
 pub mod notes;
 mod project;
 pub(crate) mod recall;

@@ -83,6 +83,7 @@ impl Session {
         let mut new = plan.clone();
         depends::keep_closed(&mut new);
         let mut problems = vec![trigger.words()];
+        problems.extend(self.unless_stopped(cancel, self.available(trigger)).await?);
         if !leaning.is_empty() {
             problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
         }

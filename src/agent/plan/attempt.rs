@@ -117,6 +117,7 @@ impl Session {
             kind: step.kind,
             inputs: resolved,
             symbols,
+            memory: Vec::new(),
         };
         let tried = self.carry_out_edit(step, &context, task, cancel).await;
         (task.scope, task.course.inputs) = (whole, Vec::new());
