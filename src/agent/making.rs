@@ -54,6 +54,8 @@ struct Begun {
     left: Arc<AtomicBool>,
     /// `None` until the editor has answered.
     ended: watch::Receiver<Option<Result<Made>>>,
+    /// Of an edit that the editor did not answer in time: what was to be made, which may come yet.
+    doubtful: Arc<Mutex<Option<Checkpoint>>>,
 }
 
 impl Begun {
@@ -61,13 +63,19 @@ impl Begun {
         self.ended.borrow().as_ref().and_then(|ended| ended.as_ref().ok()).map(|made| made.checkpoint.clone())
     }
 
+    fn doubtful(&self) -> Option<Checkpoint> {
+        self.doubtful.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Puts what was made into the journal that it belongs to. Doing it twice is doing it once.
-    fn enter(&self, journal: &mut Journal) {
-        let Some(checkpoint) = self.made().filter(|_| journal.task == self.task) else { return };
+    fn enter(&self, made: &Checkpoint, journal: &mut Journal) {
+        if journal.task != self.task {
+            return;
+        }
         if !self.takes_back.is_empty() {
             journal.checkpoints.retain(|known| !self.takes_back.contains(&known.id));
-        } else if journal.checkpoints.iter().all(|known| known.id != checkpoint.id) {
-            journal.checkpoints.push(checkpoint);
+        } else if journal.checkpoints.iter().all(|known| known.id != made.id) {
+            journal.checkpoints.push(made.clone());
         }
     }
 }
@@ -107,11 +115,14 @@ struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if self.seen {
+        if self.seen && self.begun.doubtful().is_none() {
             self.session.making.forget(&self.begun.ended);
             return;
         }
         self.begun.left.store(true, Ordering::SeqCst);
+        if self.seen {
+            return;
+        }
         let text = "the editor is still busy with an edit; you are told what becomes of it".to_owned();
         self.session.editor.show(Event::Progress { text });
     }
@@ -129,13 +140,15 @@ impl Session {
             takes_back: change.takes_back.iter().map(|checkpoint| checkpoint.id.clone()).collect(),
             left: Arc::clone(&left),
             ended,
+            doubtful: Arc::default(),
         };
+        let doubtful = Arc::clone(&begun.doubtful);
         self.making.list().push(begun.clone());
         let mut ended = begun.ended.clone();
         let mut waiting = Waiting { session: self, begun, seen: false };
         let (editor, save) = (Arc::clone(&self.editor), self.config.save);
         tokio::spawn(async move {
-            let made = carry_out(editor.as_ref(), durable.as_deref(), save, change).await;
+            let made = carry_out(editor.as_ref(), durable.as_deref(), save, change, &doubtful).await;
             let words = match &made {
                 Ok(made) => {
                     let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
@@ -169,29 +182,62 @@ impl Session {
                 return Err(Failure::new(Kind::Editor, message, "try again when it has come to its end"));
             }
         }
-        if left.is_empty() {
-            return Ok(());
+        let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
+        for begun in &left {
+            let made = match begun.doubtful() {
+                None => begun.made(),
+                Some(checkpoint) => match self.find(checkpoint).await? {
+                    Some(made) => Some(made),
+                    // It may come yet: the next one looks again.
+                    None => continue,
+                },
+            };
+            known.push((begun, made));
         }
         let mut last = self.last.lock().await;
-        for begun in &left {
+        for (begun, made) in &known {
+            let Some(made) = made else { continue };
             // Later tasks sort behind earlier ones: an undo is about the later.
-            let older = last.as_ref().is_none_or(|last| last.task < begun.task);
-            if older && begun.takes_back.is_empty() && begun.made().is_some() {
+            if begun.takes_back.is_empty() && last.as_ref().is_none_or(|last| last.task < begun.task) {
                 *last = Some(Journal::new(begun.task.clone(), begun.request.clone()));
             }
-            last.iter_mut().for_each(|journal| begun.enter(journal));
+            last.iter_mut().for_each(|journal| begun.enter(made, journal));
         }
         drop(last);
         let mut plan = self.plan.lock().await;
-        for begun in &left {
-            plan.iter_mut().for_each(|(_, task)| begun.enter(&mut task.journal));
+        for (begun, made) in &known {
+            if let Some(made) = made {
+                plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
+            }
             self.making.forget(&begun.ended);
         }
         Ok(())
     }
+
+    /// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.
+    async fn find(&self, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
+        for file in &mut checkpoint.files {
+            let now = self.look_at(&file.path).await?.map(|document| document.text);
+            if now == file.before {
+                return Ok(None);
+            }
+            file.after = now;
+            file.marks_after = self.editor.marks(&file.path).await;
+        }
+        if let Some(durable) = self.durable().await {
+            durable.close_change(self.editor.as_ref(), &checkpoint, &[]).await;
+        }
+        Ok(Some(checkpoint))
+    }
 }
 
-async fn carry_out(editor: &dyn Editor, durable: Option<&Durable>, save: Save, change: Change) -> Result<Made> {
+async fn carry_out(
+    editor: &dyn Editor,
+    durable: Option<&Durable>,
+    save: Save,
+    change: Change,
+    doubtful: &Mutex<Option<Checkpoint>>,
+) -> Result<Made> {
     let Change { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
     let reverses: Vec<i64> = takes_back.iter().filter_map(|taken| taken.record).collect();
     if let Some(durable) = durable {
@@ -202,6 +248,10 @@ async fn carry_out(editor: &dyn Editor, durable: Option<&Durable>, save: Save, c
         Err(error) => {
             if let Some(durable) = durable {
                 durable.drop_change(editor, &checkpoint, &error).await;
+            }
+            // What takes others back says of itself in which state it is found: it is not guessed at.
+            if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
+                *doubtful.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
             }
             return Err(error);
         }

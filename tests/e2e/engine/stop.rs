@@ -249,3 +249,20 @@ async fn an_edit_that_a_stop_has_left_is_waited_for_by_whoever_needs_to_know() {
     assert!(undone.contains("undone “change f”: a.py"), "{undone}");
     assert_eq!(project.read("a.py"), TEXT);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_was_not_answered_in_time_is_known_when_it_is_there_after_all() {
+    for memory in [false, true] {
+        let project = project();
+        let replies = vec![act("edit_file", replace("return 1", "return 11"))];
+        let config = json!({"memory": {"enabled": memory}});
+        let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+        engine.calls.stall(Some(Stall::Late));
+        engine.session.ask(&request(), &engine.cancel).await.result.expect("an outcome");
+        assert!(engine.told()[0].contains("did not answer within 5000 ms"), "{:?}", engine.told());
+        engine.calls.stall(None);
+        assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
+        let undone = engine.session.undo().await.result.expect("undone");
+        assert_eq!(project.read("a.py"), TEXT, "{undone}");
+    }
+}

@@ -44,6 +44,8 @@ pub enum Stall {
     Before(Arc<Notify>),
     /// The edit is made, and the answer does not come.
     After(Arc<Notify>),
+    /// The edit is made behind an answer that it was not in time.
+    Late,
 }
 
 impl Calls {
@@ -148,6 +150,9 @@ impl Editor for Counted {
         let applied = self.inner.apply(edits, save).await;
         if let Some(Stall::After(go)) = &stall {
             go.notified().await;
+        }
+        if let Some(Stall::Late) = &stall {
+            return Err(EditorError::Timeout(5000));
         }
         applied
     }
