@@ -1,13 +1,16 @@
 //! The engine's own rules, over a folder with a model on cue.
 
+mod checks;
 mod commands;
 mod direct;
 mod evaluation;
+mod feedback;
 mod figures;
 mod injection;
 mod limits;
 mod prompts;
 mod recalled;
+mod room;
 mod shell;
 mod stop;
 mod store;

@@ -25,6 +25,7 @@ use sextant::llm::step::{
     Action, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply, Usage, Words,
 };
 use sextant::workspace::root::Root;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -40,12 +41,33 @@ pub struct Calls {
     names: Mutex<Vec<&'static str>>,
     stop: Mutex<Option<(usize, CancellationToken)>>,
     stopped: Mutex<Option<Instant>>,
+    stall: Mutex<Option<Stall>>,
+}
+
+/// Where an editor that is asked for an edit stalls, until it is told to go on.
+#[derive(Clone)]
+pub enum Stall {
+    Before(Arc<Notify>),
+    /// The edit is made, and the answer does not come.
+    After(Arc<Notify>),
+    /// The edit is made behind an answer that it was not in time.
+    Late,
 }
 
 impl Calls {
     /// Stops the task at its call of this number (from 0), which then never ends, unless it is an edit.
     pub fn stop_at(&self, call: usize, cancel: CancellationToken) {
         *self.stop.lock().unwrap() = Some((call, cancel));
+    }
+
+    /// Lets the next edits stall.
+    pub fn stall(&self, stall: Option<Stall>) {
+        *self.stall.lock().unwrap() = stall;
+    }
+
+    /// How long ago the task was stopped.
+    pub fn since_stop(&self) -> Duration {
+        self.stopped.lock().unwrap().expect("it was stopped").elapsed()
     }
 
     async fn note(&self, name: &'static str) {
@@ -61,11 +83,6 @@ impl Calls {
                 std::future::pending::<()>().await;
             }
         }
-    }
-
-    /// How long ago the task was stopped.
-    pub fn since_stop(&self) -> Option<Duration> {
-        self.stopped.lock().unwrap().map(|stopped| stopped.elapsed())
     }
 
     pub fn names(&self) -> Vec<&'static str> {
@@ -166,8 +183,19 @@ impl Editor for Counted {
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let stall = self.calls.stall.lock().unwrap().clone();
         self.calls.note("apply").await;
-        self.inner.apply(edits, save).await
+        if let Some(Stall::Before(go)) = &stall {
+            go.notified().await;
+        }
+        let applied = self.inner.apply(edits, save).await;
+        if let Some(Stall::After(go)) = &stall {
+            go.notified().await;
+        }
+        if let Some(Stall::Late) = &stall {
+            return Err(EditorError::Timeout(5000));
+        }
+        applied
     }
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
@@ -251,7 +279,7 @@ pub struct Setup {
     pub tokens: u64,
     pub silent: bool,
     pub message: Option<String>,
-    /// Whether it remembers.
+    /// Whether it remembers, where the configuration does not say.
     pub memory: bool,
     pub price: Option<Price>,
     pub fails_from: Option<usize>,
@@ -278,7 +306,9 @@ impl Engine {
         if config.is_null() {
             config = json!({});
         }
-        config["memory"] = json!({"enabled": setup.memory});
+        if config["memory"].is_null() {
+            config["memory"] = json!({"enabled": setup.memory});
+        }
         let config = serde_json::from_value(config).expect("a sound configuration");
         let root = Root::new(project.root()).expect("a root");
         let model_of = Arc::<Script>::clone(&model);
