@@ -7,14 +7,14 @@ use sextant::memory::store::Memory;
 use crate::support::engine::{Engine, Setup, act};
 use crate::support::project::Project;
 
-/// Digits that pack to half of their size: 800 KB of them.
+/// Digits that pack to half of their size: 1.3 MB of them, so that one change of them is over the limit.
 fn filler() -> String {
     let mut seed: u64 = 7;
     let mut digits = |_| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         format!("{:08x}", seed >> 32)
     };
-    (0..100_000).map(&mut digits).collect()
+    (0..160_000).map(&mut digits).collect()
 }
 
 fn engine(project: &Project, session: &str, replies: &[(u32, u32)]) -> Engine {
