@@ -16,6 +16,7 @@ mod memory;
 mod model;
 mod nvim;
 mod plans;
+mod saves;
 mod servers;
 mod support;
 mod tasks;

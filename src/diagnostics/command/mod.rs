@@ -19,6 +19,7 @@ use crate::base::text::LineIndex;
 use crate::diagnostics::command::config::{Columns, CommandConfig};
 use crate::diagnostics::command::read::{Output, Reader};
 use crate::diagnostics::command::run::Stopped;
+use crate::diagnostics::disk;
 use crate::diagnostics::finding::{Finding, Place};
 use crate::diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
 use crate::diagnostics::program;
@@ -108,12 +109,8 @@ impl CommandProvider {
         Ok(output)
     }
 
-    /// Whether a text is what the disk has. Line ends and the byte order mark are the editor's business.
     async fn on_disk(&self, file: &FileText) -> bool {
-        let Ok(bytes) = tokio::fs::read(self.root.join(&file.path)).await else { return false };
-        let Ok(text) = std::str::from_utf8(&bytes) else { return false };
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        text == file.text || text.replace("\r\n", "\n") == file.text
+        disk::has(&self.root.join(&file.path), &file.text).await
     }
 
     async fn first_unsaved(&self, files: &[FileText]) -> Option<String> {

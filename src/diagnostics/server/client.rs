@@ -11,6 +11,7 @@ use crate::base::text::Encoding;
 use crate::diagnostics::model::Reach;
 use crate::diagnostics::server::Inner;
 use crate::diagnostics::server::connection::{Connection, Handler};
+use crate::diagnostics::server::saves;
 use crate::diagnostics::server::wire::{Reply, RpcError, lock};
 
 /// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
@@ -61,6 +62,11 @@ impl Run {
 
     pub fn advertises_pull(&self) -> bool {
         self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null())
+    }
+
+    /// Whether it knows of a text only what was saved.
+    pub fn reads_the_disk(&self) -> bool {
+        saves::reads_the_disk(&self.capabilities)
     }
 
     /// Whether a change of one file may change the diagnostics of another.

@@ -146,7 +146,10 @@ impl HeadlessEditor {
             let known: Vec<FileText> =
                 read.iter().filter(|(_, path)| open.contains(path)).filter_map(|(read, _)| text(read)).collect();
             let stale = server.sync(&known);
-            stale.iter().for_each(|path| server.saved(path));
+            let written = |path: &&String| {
+                read.iter().flat_map(|(read, _)| read).any(|document| document.path == **path && !document.unsaved)
+            };
+            stale.iter().filter(written).for_each(|path| server.saved(path));
             let gone = |(read, path): &&(Result<Document, EditorError>, String)| {
                 open.contains(path) && matches!(read, Err(EditorError::NotFound(_)))
             };

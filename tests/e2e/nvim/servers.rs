@@ -8,6 +8,7 @@ use crate::support::servers::{PATIENCE_MS, tool};
 
 const OPEN: &str = "textDocument/didOpen";
 const CHANGE: &str = "textDocument/didChange";
+const SAVE: &str = "textDocument/didSave";
 const PULL: &str = "textDocument/diagnostic";
 /// Neovim's own, of the lines that are shown; ours names no range.
 const OWN_PULL: &str = "textDocument/diagnostic with range";
@@ -43,7 +44,9 @@ impl Faked {
     /// Neovim with `a.py` and `b.py`, the first shown, and the fake server of this name on both.
     async fn start(name: &str, script: &Value, text: &str) -> Self {
         let mut script = script.clone();
-        script["capabilities"]["textDocumentSync"] = json!({"openClose": true, "change": 1, "save": true});
+        if script["capabilities"]["textDocumentSync"].is_null() {
+            script["capabilities"]["textDocumentSync"] = json!({"openClose": true, "change": 1, "save": true});
+        }
         let project = Project::new(&[("a.py", text), ("b.py", "fine\n")]);
         let file = project.beside("fake").join("script.json");
         std::fs::write(&file, script.to_string()).expect("a script");
@@ -174,6 +177,49 @@ async fn a_stale_publish_is_a_timeout_without_a_list_and_the_late_one_comes_once
     assert_eq!(fake.late().await.said(), ("versioned", vec![1]));
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
     assert_eq!(fake.late_count().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_checks_on_saving_is_fresh_after_the_save_and_before_it_nothing_is_known() {
+    let script = json!({"on": {OPEN: [push("same")], CHANGE: [], SAVE: [push("same")]}});
+    let mut fake = Faked::start("fake", &script, "bad\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("ok\nbad\n").await;
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+    fake.set("ok\nok\nbad\n").await;
+    let entry = fake.ask(300).await;
+    assert_eq!(entry.said(), ("unavailable", vec![]));
+    assert!(entry.note().contains("may check saved files only"), "{entry:?}");
+    // The user writes: what it says then is of this text.
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.late().await.said(), ("versioned", vec![2]));
+    assert_eq!(fake.late_count().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_has_spoken_of_an_unsaved_text_is_only_late() {
+    let changes = json!([[push("same")], []]);
+    let mut fake = Faked::start("fake", &json!({"on": {OPEN: [push("same")], CHANGE: changes}}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![0]));
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(300).await.said(), ("timeout", vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_whoever_reads_the_disk_nobody_waits_for_an_unsaved_text_and_sees_no_old_list() {
+    let sync = json!({"textDocumentSync": {"openClose": true, "save": {"includeText": true}}});
+    let script = json!({"capabilities": sync, "on": {OPEN: [push("same")], SAVE: [push("same")]}});
+    let mut fake = Faked::start("fake", &script, "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("quiet", vec![0]));
+    fake.set("ok\nbad\n").await;
+    let entry = fake.ask(PATIENCE_MS).await;
+    assert_eq!(entry.said(), ("unavailable", vec![]));
+    assert!(entry.note().contains("it checks saved files only"), "{entry:?}");
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("quiet", vec![1]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
