@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::agent::baseline::doubt_late;
 use crate::agent::ledger::{Ledger, Snaps};
 use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
@@ -175,6 +176,7 @@ impl Session {
             verdict.status = Status::Complete;
         }
         verdict::doubt_syntax(&mut verdict, files, &after);
+        doubt_late(&mut verdict, &task.late_start, &start, &after, self.config.diagnostics.severity_floor);
         verdict
     }
 }

@@ -12,6 +12,7 @@ mod durable;
 mod engine;
 mod headless;
 mod learning;
+mod loading;
 mod memory;
 mod model;
 mod nvim;
