@@ -10,11 +10,13 @@ use crate::agent::verdict::Found;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::Confidence;
+use crate::diagnostics::policy::contradiction::{self, Others};
 use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
 use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, judge, words};
 use crate::editor::event::Event;
 use crate::llm::ask;
 use crate::llm::step::FixOffer;
+use crate::workspace::files;
 
 /// Groups in the summary of what is left out.
 const GROUPS: usize = 5;
@@ -60,6 +62,7 @@ impl Session {
     ) -> (Vec<Weighed>, Vec<FixOffer>) {
         let texts = self.present_texts(found).await;
         let known = self.known().await;
+        let others = self.other_texts(found, &texts).await;
         let items: Vec<Placed> = found.iter().map(placed).collect();
         let merged = merge::merge(&items);
         let evidence = |group: &Merged| {
@@ -67,10 +70,13 @@ impl Session {
             let file = &shown.symbol.file;
             let text = texts.get(file);
             let reported = known.get(&(file.clone(), shown.diagnostic.source.clone()));
+            let reported = reported.and_then(|snap| snap.text.as_deref());
+            let current = text.filter(|text| reported == Some(text.as_str()));
             Evidence {
                 sources: group.sources.clone(),
                 file_exists: file.is_empty() || text.is_some(),
-                text_current: reported.and_then(|snap| snap.text.as_deref()) == text.map(String::as_str),
+                text_current: reported == text.map(String::as_str),
+                contradiction: current.and_then(|text| contradiction::against(&shown.diagnostic, text, &others)),
                 survived: group
                     .members
                     .iter()
@@ -102,7 +108,8 @@ impl Session {
             let group = &merged[judged.index];
             places.extend(group.members.iter().map(|member| (*member, seen.len())));
             let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
-            let asked = judged.doubtful || asks && fixable();
+            let contradicted = evidence[judged.index].contradiction.is_some();
+            let asked = judged.doubtful || contradicted || asks && fixable();
             if asked && !self.acts(task, &shown[judged.index], &evidence[judged.index], judged) {
                 unsure.extend(&group.members);
             }
@@ -130,6 +137,30 @@ impl Session {
             self.editor.show(Event::Progress { text: question.clone() });
         }
         decision == Decision::Act
+    }
+
+    /// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
+    /// to weigh a diagnostic is no reason to load a file.
+    async fn other_texts(&self, found: &[Found], texts: &BTreeMap<String, String>) -> Others {
+        let wanted = found.iter().filter_map(|found| {
+            let text = texts.get(&found.symbol.file)?;
+            Some(contradiction::depends_on(&found.diagnostic, text))
+        });
+        let wanted: BTreeSet<String> = wanted.flatten().collect();
+        let mut others = Others::new();
+        if wanted.is_empty() {
+            return others;
+        }
+        let loaded = self.editor.loaded().await;
+        for file in wanted {
+            let text = if loaded.contains(&file) {
+                self.editor.read(&file).await.ok().map(|document| document.text)
+            } else {
+                self.root.resolve(&file).ok().and_then(|file| files::text(&self.root, &file))
+            };
+            others.insert(file, text);
+        }
+        others
     }
 
     /// The texts of the files as they are now; those that are gone are left out.

@@ -72,7 +72,7 @@ pub fn faint_is_ignored(item: &Placed, judged: &Judged) -> Option<String> {
 }
 
 pub fn contradiction_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
-    judged.contradicted.then(|| "The text has changed since, so this may be over".to_owned())
+    judged.contradicted.then(|| "The text as it is now speaks against it".to_owned())
 }
 
 pub fn survivor_asks(_: &Placed, judged: &Judged, _: &ChangeSize, limits: &Limits) -> Option<String> {

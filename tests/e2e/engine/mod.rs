@@ -1,6 +1,7 @@
 //! The engine's own rules, over a folder with a model on cue.
 
 mod commands;
+mod contradiction;
 mod direct;
 mod injection;
 mod limits;
