@@ -56,6 +56,8 @@ pub struct Task {
     pub step: u32,
     /// Errors in a row.
     pub errors: u32,
+    /// What is to be done about a diagnostic, as far as it was weighed, by symbol and message.
+    pub suggested: BTreeMap<String, String>,
     /// Fixes after which a diagnostic was still there, by symbol and message.
     pub survived: BTreeMap<String, u32>,
     pub trace: SharedTrace,
@@ -115,6 +117,7 @@ impl Task {
             usage: Usage::default(),
             step: 0,
             errors: 0,
+            suggested: BTreeMap::new(),
             survived: BTreeMap::new(),
             trace: SharedTrace::new(request),
             shown: false,

@@ -6,6 +6,7 @@ use crate::agent::consent::{self, Basis};
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::tools::answer::headline;
 use crate::agent::verdict::Found;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Merged, Placed};
@@ -45,6 +46,15 @@ impl Weighed {
 
 fn placed(found: &Found) -> Placed<'_> {
     Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
+}
+
+/// The title of the fix that is offered for one of these: the preferred, or the only one. Of several none is the one.
+fn offered(fixes: &[FixOffer], members: &[usize]) -> Option<String> {
+    let of_them: Vec<&FixOffer> =
+        fixes.iter().filter(|fix| fix.diagnostic.is_some_and(|index| members.contains(&index))).collect();
+    let preferred = of_them.iter().find(|fix| fix.preferred).copied();
+    let only = if let [only] = of_them.as_slice() { Some(*only) } else { None };
+    preferred.or(only).map(|fix| fix.title.clone())
 }
 
 /// What a fix is meant for, good over the steps of a task: symbol and message.
@@ -110,11 +120,19 @@ impl Session {
             let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
             let contradicted = evidence[judged.index].contradiction.is_some();
             let asked = judged.doubtful || contradicted || asks && fixable();
-            if asked && !self.acts(task, &shown[judged.index], &evidence[judged.index], judged) {
+            let objection =
+                if asked { self.objection(task, &shown[judged.index], &evidence[judged.index], judged) } else { None };
+            if objection.is_some() {
                 unsure.extend(&group.members);
             }
+            let mut shown = found[group.shown].clone();
+            let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
+            shown.diagnostic.suggested_action = objection.or_else(|| offered(&fixes, &group.members)).or_else(said);
+            if let Some(word) = &shown.diagnostic.suggested_action {
+                task.suggested.insert(key(&shown), word.clone());
+            }
             seen.push(Weighed {
-                found: found[group.shown].clone(),
+                found: shown,
                 sources: group.sources.clone(),
                 confidence: judged.confidence,
                 doubtful: judged.doubtful,
@@ -128,15 +146,16 @@ impl Session {
         (seen, fixes.into_iter().filter_map(follow).collect())
     }
 
-    /// Whether the rules let a diagnostic be acted upon; else the user is asked, and the task goes on without it.
-    fn acts(&self, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> bool {
+    /// What the rules have against acting upon a diagnostic; the user is then asked, and the task goes on without it.
+    fn objection(&self, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
         let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &Limits::default());
+        let objection = decision.suggestion(&entry.reason);
         let new = !task.trace.entries().iter().any(|known| known.trace == entry);
         task.trace.push(task.step.max(1), entry);
         if let (true, Decision::Ask(question)) = (new, &decision) {
             self.editor.show(Event::Progress { text: question.clone() });
         }
-        decision == Decision::Act
+        objection
     }
 
     /// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
@@ -184,7 +203,10 @@ impl Task {
     pub(crate) fn note_seen(&self, seen: &[Weighed]) {
         for seen in seen {
             let about = words::about(&seen.placed(), &seen.sources);
-            let claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            let mut claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            if let Some(word) = &seen.found.diagnostic.suggested_action {
+                claim = format!("{claim} Suggested: {}.", headline(word));
+            }
             self.trace.push(self.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
         }
     }

@@ -28,6 +28,15 @@ use crate::diagnostics::server::documents::language_id;
 /// How tools call their standard input.
 const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];
 
+/// Characters of a suggestion: it is meant to be one short line.
+const SUGGESTION: usize = 120;
+
+/// The first line of what a tool says would mend it.
+fn suggestion(said: &str) -> String {
+    let line = said.trim().lines().next().unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(SUGGESTION).collect()
+}
+
 /// Why there is nothing to be said of a text that is only in an editor.
 const UNSAVED: &str = "it checks saved files only, and this one is not or was changed meanwhile";
 
@@ -150,7 +159,7 @@ impl CommandProvider {
             message: finding.message.clone(),
             location,
             confidence: self.config.confidence,
-            suggested_action: None,
+            suggested_action: finding.suggestion.as_deref().map(suggestion),
             evidence: Some(self.config.command.first().cloned().unwrap_or_default()),
         }
     }

@@ -16,6 +16,18 @@ pub enum Decision {
     Stop(String),
 }
 
+impl Decision {
+    /// What it comes to, in a few words; `None` where there is nothing against acting.
+    pub fn suggestion(&self, reason: &str) -> Option<String> {
+        match self {
+            Self::Act => None,
+            Self::Ask(_) => Some(format!("ask before changing it: {reason}")),
+            Self::Ignore(_) => Some(format!("leave it: {reason}")),
+            Self::Stop(_) => Some(format!("begin nothing: {reason}")),
+        }
+    }
+}
+
 /// What a change would do, as far as it is known before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSize {

@@ -15,8 +15,6 @@ fn script() -> Value {
         |from: u32, to: u32| json!({"start": {"line": 0, "character": from}, "end": {"line": 0, "character": to}});
     let item = json!({"range": place(7, 9), "severity": 2, "code": "F401", "message": "`os` imported but unused"});
     let publish = json!({"publish": {"items": [item]}});
-    let edit =
-        json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}, "newText": ""});
     let fix = json!({"title": "Remove unused import", "kind": "quickfix", "diagnostics": [item],
         "edit": {"documentChanges": []}, "isPreferred": true});
     json!({
@@ -44,6 +42,8 @@ async fn what_the_text_contradicts_is_believed_less_and_the_trace_says_why() {
     assert_eq!(input["fixes"], json!([]), "nothing is offered for it without a word");
     assert!(trace.contains("used_import_lowers") && trace.contains("line 5 uses `os`"), "{trace}");
     assert!(trace.contains("contradiction_asks"), "{trace}");
+    let suggested = "ask before changing it: The text as it is now speaks against it";
+    assert_eq!(input["diagnostics"][0]["suggested_action"], suggested, "{input}");
 }
 
 #[tokio::test]
@@ -52,4 +52,6 @@ async fn what_nothing_contradicts_is_left_as_it_is() {
     assert_eq!(input["diagnostics"][0]["confidence"], "medium", "{input}");
     assert_eq!(input["fixes"].as_array().map(Vec::len), Some(1), "{input}");
     assert!(!trace.contains("used_import_lowers"), "{trace}");
+    assert_eq!(input["diagnostics"][0]["suggested_action"], "Remove unused import", "{input}");
+    assert!(trace.contains("Suggested: Remove unused import."), "{trace}");
 }
