@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::base::lock::lock;
 use crate::base::path;
 use crate::base::text::Encoding;
 use crate::diagnostics::model::Reach;
 use crate::diagnostics::server::Inner;
 use crate::diagnostics::server::connection::{Connection, Handler};
 use crate::diagnostics::server::saves;
-use crate::diagnostics::server::wire::{Reply, RpcError, lock};
+use crate::diagnostics::server::wire::{Reply, RpcError};
 
 /// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
 const INITIALIZE: Duration = Duration::from_secs(60);

@@ -25,6 +25,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::base::lock::lock;
 use crate::diagnostics::disk;
 use crate::diagnostics::model::{Confidence, FileText, Freshness, Report};
 use crate::diagnostics::server::client::{Run, Way};
@@ -32,7 +33,6 @@ use crate::diagnostics::server::config::ServerConfig;
 use crate::diagnostics::server::documents::{DID_CHANGE, Documents, Notice, OpenDocument, Settled};
 use crate::diagnostics::server::judge::{QUIET, Verdict, judge};
 use crate::diagnostics::server::provider::Settling;
-use crate::diagnostics::server::wire::lock;
 
 /// A language server over a folder. It is started by the first question and started again when it dies;
 /// none of its failures is an error of the caller. Dropping it kills the process.

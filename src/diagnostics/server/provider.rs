@@ -10,11 +10,11 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
 use crate::diagnostics::server::client::{Run, Way};
 use crate::diagnostics::server::saves::{self, PERHAPS_SAVED_ONLY};
 use crate::diagnostics::server::settle::{self, CHASE, NoAnswer};
-use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, LanguageServer, Phase, supervise};
 
 /// Why a text that is not there any more has no diagnostics.

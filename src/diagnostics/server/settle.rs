@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::base::lock::lock;
 use crate::diagnostics::model::{Freshness, Reach};
 use crate::diagnostics::server::client::{Run, Way};
 use crate::diagnostics::server::convert::fingerprint;
@@ -13,7 +14,6 @@ use crate::diagnostics::server::documents::{Settled, directives};
 use crate::diagnostics::server::judge::{Habits, Verdict, judge};
 use crate::diagnostics::server::pull::{self, NotPulled};
 use crate::diagnostics::server::saves::SAVED_ONLY;
-use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, Phase};
 
 /// How long an answer is waited for after nobody waits for it any more. A cold start of a type checker

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::nvim::ask::step;
+use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::servers::{PATIENCE_MS, tool};
@@ -43,6 +45,11 @@ struct Faked {
 impl Faked {
     /// Neovim with `a.py` and `b.py`, the first shown, and the fake server of this name on both.
     async fn start(name: &str, script: &Value, text: &str) -> Self {
+        Self::start_with(name, script, text, "{}").await
+    }
+
+    /// The same with options of Sextant's.
+    async fn start_with(name: &str, script: &Value, text: &str, options: &str) -> Self {
         let mut script = script.clone();
         if script["capabilities"]["textDocumentSync"].is_null() {
             script["capabilities"]["textDocumentSync"] = json!({"openClose": true, "change": 1, "save": true});
@@ -52,7 +59,7 @@ impl Faked {
         std::fs::write(&file, script.to_string()).expect("a script");
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
         let command = json!([tool("python3"), program, file]);
-        let nvim = Nvim::start(&project, "{}", &[]).await;
+        let nvim = Nvim::start(&project, options, &[]).await;
         nvim.edit("a.py").await;
         let setup = format!(
             "{ASK}
@@ -195,6 +202,30 @@ async fn a_server_that_checks_on_saving_is_fresh_after_the_save_and_before_it_no
     fake.nvim.command("silent write").await;
     assert_eq!(fake.late().await.said(), ("versioned", vec![2]));
     assert_eq!(fake.late_count().await, 1);
+}
+
+/// The summary of a task that writes an error into `a.py`, with a server that checks on saving.
+async fn broken_with(save: &str) -> String {
+    let edit = json!({"path": "a.py", "old_string": "fine", "new_string": "bad"});
+    let model = ModelServer::start([step("edit_file", edit, false)]).await;
+    let options = format!(
+        "{{ model = {{ provider = 'openai_compatible', model = 'm', base_url = '{}' }}, save = '{save}', \
+         diagnostics = {{ timeout_ms = 1500, start_timeout_ms = 60000 }} }}",
+        model.url()
+    );
+    let script = json!({"on": {OPEN: [push("same")], CHANGE: [], SAVE: [push("same")]}});
+    let mut fake = Faked::start_with("fake", &script, "fine\n", &options).await;
+    fake.nvim.command("AgentAsk break it").await;
+    fake.nvim.finished().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_knows_what_a_server_says_of_saved_files_where_it_may_save_and_else_why_not() {
+    let saved = broken_with("if_clean").await;
+    assert!(saved.contains("1 new diagnostics, 0 fixed"), "{saved}");
+    let unsaved = broken_with("never").await;
+    assert!(unsaved.contains("0 new diagnostics so far"), "{unsaved}");
+    assert!(unsaved.contains("fake (a.py, not available: it may check saved files only"), "{unsaved}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
