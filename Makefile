@@ -32,7 +32,7 @@ try-model: tools ## Drive one task with a real small model on this machine, fetc
 	$(PYTHON) tests/tasks/try_model.py
 
 bench: tools ## Measure the costs that the documentation states
-	$(CARGO) bench --locked --bench costs
+	$(CARGO) bench --locked --bench costs --bench recall
 
 soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1)
 	@$(PYTHON) tests/tools.py soundness

@@ -1,4 +1,6 @@
 --- The floating plan window: shows the plan document, approves it, runs it, stops it, closes.
+local scratch = require('sextant.scratch')
+
 local M = {}
 local api = vim.api
 
@@ -9,17 +11,13 @@ local question = nil
 local KEYS = ' <CR> approve and run · s one step · c change · <C-c> stop · q close '
 
 local function buffer()
-  if buf and api.nvim_buf_is_valid(buf) then
+  local made
+  buf, made = scratch.buffer('plan', 'hide')
+  if not made then
     return buf
   end
-  buf = api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'hide'
-  vim.bo[buf].undolevels = -1
-  api.nvim_buf_set_name(buf, 'sextant://plan')
-  vim.bo[buf].filetype = 'markdown'
-  vim.bo[buf].modifiable = false
   local function map(lhs, run, desc)
-    vim.keymap.set('n', lhs, run, { buffer = buf, nowait = true, desc = desc })
+    scratch.map(buf, lhs, run, desc)
   end
   map('<CR>', function()
     require('sextant.rpc').send('approve', { steps = 'all' })
@@ -45,10 +43,7 @@ local function buffer()
 end
 
 local function set(lines)
-  local b = buffer()
-  vim.bo[b].modifiable = true
-  api.nvim_buf_set_lines(b, 0, -1, false, lines)
-  vim.bo[b].modifiable = false
+  scratch.set(buffer(), lines)
 end
 
 local function title(phase)

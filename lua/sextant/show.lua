@@ -1,4 +1,6 @@
 --- Shows a task: a window of ours with the words and results as they come, messages, the quickfix list.
+local scratch = require('sextant.scratch')
+
 local M = {}
 local api = vim.api
 
@@ -10,16 +12,11 @@ local function options()
 end
 
 local function buffer()
-  if buf and api.nvim_buf_is_valid(buf) then
-    return buf
+  local made
+  buf, made = scratch.buffer('answer', 'hide')
+  if made then
+    scratch.map(buf, '<C-c>', '<Cmd>AgentStop<CR>', 'Stop the task')
   end
-  buf = api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'hide'
-  vim.bo[buf].undolevels = -1
-  api.nvim_buf_set_name(buf, 'sextant://answer')
-  vim.bo[buf].filetype = 'markdown'
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close the window' })
-  vim.keymap.set('n', '<C-c>', '<Cmd>AgentStop<CR>', { buffer = buf, nowait = true, desc = 'Stop the task' })
   return buf
 end
 
@@ -29,9 +26,9 @@ local function append(text)
   local last = api.nvim_buf_line_count(b)
   local tail = api.nvim_buf_get_lines(b, last - 1, last, false)[1]
   local follow = win and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win)[1] >= last
-  vim.bo[b].modifiable = true
-  api.nvim_buf_set_text(b, last - 1, #tail, last - 1, #tail, vim.split(text, '\n', { plain = true }))
-  vim.bo[b].modifiable = false
+  scratch.write(b, function()
+    api.nvim_buf_set_text(b, last - 1, #tail, last - 1, #tail, vim.split(text, '\n', { plain = true }))
+  end)
   if follow and api.nvim_win_is_valid(win) then
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(b), 0 })
   end
@@ -66,9 +63,7 @@ function M.open_answer(request)
     vim.wo[win].wrap = true
     vim.wo[win].linebreak = true
   end
-  vim.bo[b].modifiable = true
-  api.nvim_buf_set_lines(b, 0, -1, false, { '# ' .. request, '' })
-  vim.bo[b].modifiable = false
+  scratch.set(b, { '# ' .. request, '' })
   api.nvim_win_set_cursor(win, { 2, 0 })
 end
 

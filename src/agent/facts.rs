@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::agent::consent;
+use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
@@ -14,6 +15,7 @@ use crate::base::deadline::Deadline;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::policy::word;
+use crate::diagnostics::syntax;
 use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
@@ -55,6 +57,7 @@ impl Session {
             sources: self.sources(task).await,
             workspace: self.workspace_files(),
             diagnostics: seen.iter().map(line).collect(),
+            unsettled: self.unsettled(&task.scope).await,
             fixes,
             results: task.results.clone(),
             step: task.step,
@@ -86,6 +89,7 @@ impl Session {
             sources: self.sources(task).await,
             workspace: self.files_by_use(FILES, self.workspace_files()).await,
             diagnostics: seen.iter().map(line).collect(),
+            unsettled: self.unsettled(&task.scope).await,
             groups,
             fixes,
             framing: self.framing(true).await,
@@ -96,15 +100,24 @@ impl Session {
     /// The known diagnostics in scope, from the floor up, worst first.
     pub(crate) async fn in_scope(&self, scope: &Scope) -> Vec<Found> {
         let known = self.known().await;
-        let files: BTreeSet<String> = match scope {
-            Scope::Workspace => known.keys().map(|(file, _)| file.clone()).collect(),
-            _ => scope.files().into_iter().collect(),
-        };
-        let mut found = verdict::all(&known, &files);
+        let mut found = verdict::all(&known, &files_of(scope, &known));
         found.retain(|found| {
             found.diagnostic.severity <= self.config.diagnostics.severity_floor && scope.holds(&found.symbol)
         });
         found
+    }
+
+    /// Who has not answered about the files in scope as they are: what is known of them is of an older text.
+    pub(crate) async fn unsettled(&self, scope: &Scope) -> Vec<String> {
+        let mut names = Vec::new();
+        for file in files_of(scope, &self.known().await) {
+            let Ok(document) = self.document(&file).await else { continue };
+            let ledger = self.ledger.lock().await;
+            // The parser is asked anew with every answer and never late.
+            let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
+            names.extend(of_file.map(|provider| format!("{} ({file})", verdict::short(provider))));
+        }
+        names
     }
 
     /// The source in scope as the editor has it now; the outline where it would be too long.
@@ -126,6 +139,14 @@ impl Session {
 
     fn workspace_files(&self) -> Vec<String> {
         files::list(&self.root, "", FILES).files
+    }
+}
+
+/// The files in scope; of a whole workspace those that somebody has spoken about.
+fn files_of(scope: &Scope, known: &Snaps) -> BTreeSet<String> {
+    match scope {
+        Scope::Workspace => known.keys().map(|(file, _)| file.clone()).collect(),
+        _ => scope.files().into_iter().collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is known of diagnostics: for each file and provider the last fresh report, with the text it is of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostics::model::{Diagnostic, Report};
@@ -22,6 +22,8 @@ pub type Snaps = BTreeMap<Key, Arc<Snap>>;
 #[derive(Debug, Default)]
 pub struct Ledger {
     last: Snaps,
+    /// Whoever was asked last and did not answer about the text as it was.
+    silent: BTreeSet<Key>,
 }
 
 impl Ledger {
@@ -29,9 +31,24 @@ impl Ledger {
     pub fn take(&mut self, report: &Report, text: &Arc<str>) {
         if report.freshness.is_fresh() {
             let key = (report.file.clone(), report.provider.clone());
+            self.silent.remove(&key);
             let snap = Snap { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
             self.last.insert(key, Arc::new(snap));
         }
+    }
+
+    /// Notes who has answered and who has not, of the files that were asked about.
+    pub fn note_silence(&mut self, reports: &[Report]) {
+        self.silent.retain(|(file, _)| !reports.iter().any(|report| report.file == *file));
+        let silent = reports.iter().filter(|report| !report.freshness.is_fresh());
+        self.silent.extend(silent.map(|report| (report.file.clone(), report.provider.clone())));
+    }
+
+    /// Who has not answered about this text of the file: what is known of them is of an older one, or nothing.
+    pub fn unsettled<'a>(&'a self, file: &'a str, text: &str) -> BTreeSet<&'a str> {
+        let older = self.of(file).filter(|(_, snap)| snap.text.as_deref().is_some_and(|known| known != text));
+        let silent = self.silent.iter().filter(|(known, _)| known == file).map(|(_, provider)| provider.as_str());
+        older.map(|(provider, _)| provider).chain(silent).collect()
     }
 
     /// The file is gone, and with it everything that was said about it.
@@ -39,6 +56,7 @@ impl Ledger {
         for (_, snap) in self.last.iter_mut().filter(|((known, _), _)| known == file) {
             *snap = Arc::new(Snap { text: None, diagnostics: Vec::new() });
         }
+        self.silent.retain(|(known, _)| known != file);
     }
 
     /// The texts are what they were: so is what was known of them.
@@ -67,5 +85,40 @@ impl Ledger {
 
     pub fn snaps(&self) -> Snaps {
         self.last.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::model::Freshness;
+
+    fn report(provider: &str, freshness: Freshness) -> Report {
+        Report {
+            provider: provider.to_owned(),
+            file: "a.py".to_owned(),
+            diagnostics: Vec::new(),
+            freshness,
+            version: Some(1),
+            wanted_version: Some(1),
+            elapsed_ms: 0,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn who_was_asked_and_did_not_answer_is_known_until_he_does() {
+        let mut ledger = Ledger::default();
+        let (slow, quick) = (report("lsp:slow", Freshness::Timeout), report("lsp:quick", Freshness::Exact));
+        ledger.take(&quick, &Arc::from("x = 1\n"));
+        ledger.note_silence(&[slow, quick]);
+        assert_eq!(ledger.unsettled("a.py", "x = 1\n"), BTreeSet::from(["lsp:slow"]));
+        assert_eq!(ledger.unsettled("a.py", "x = 2\n"), BTreeSet::from(["lsp:quick", "lsp:slow"]), "it is older");
+        assert!(ledger.unsettled("b.py", "").is_empty());
+        ledger.take(&report("lsp:slow", Freshness::Versioned), &Arc::from("x = 1\n"));
+        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty(), "a late answer is one");
+        ledger.note_silence(&[report("lsp:neovim", Freshness::Unavailable)]);
+        ledger.note_silence(&[report("lsp:quick", Freshness::Exact)]);
+        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty(), "what counts is the last question");
     }
 }

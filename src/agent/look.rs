@@ -51,6 +51,7 @@ impl Session {
                 }
             }
         }
+        ledger.note_silence(&reports);
         reports
     }
 

@@ -191,7 +191,7 @@ impl Session {
 }
 
 /// In a file that the task created nothing is old.
-fn with_created(start: &Snaps, created: &BTreeSet<String>, known: &Snaps) -> Snaps {
+pub(crate) fn with_created(start: &Snaps, created: &BTreeSet<String>, known: &Snaps) -> Snaps {
     let mut start = start.clone();
     for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {
         start.extend(Ledger::absent(file, [provider.clone()]));

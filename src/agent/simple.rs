@@ -129,7 +129,7 @@ impl Session {
                     Some(action) => {
                         more.clone_from(&reply.more);
                         let (result, ok) = self.act(task, &action, &reply.reasoning).await;
-                        if ok && !reply.proceed {
+                        if ok && (!reply.proceed || self.mended(task).await) {
                             return Ok(Ended::Done {
                                 changed: task.journal.checkpoints.len() > changes,
                                 answer: reply.answer,

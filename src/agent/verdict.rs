@@ -227,7 +227,7 @@ fn order(found: &Found) -> (Severity, &str, u32, u32) {
     (found.diagnostic.severity, found.symbol.file.as_str(), found.line, found.column)
 }
 
-fn short(provider: &str) -> &str {
+pub(crate) fn short(provider: &str) -> &str {
     provider.strip_prefix("lsp:").unwrap_or(provider)
 }
 

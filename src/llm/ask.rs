@@ -29,6 +29,21 @@ const WORK_STEMS: &str = "add rename write implement create refactor move extrac
 const REPORT_STEMS: &str = "diagnos error warning lint clean tidy problem issue type complain \
     aviso advertencia queja fehler warnung meldung";
 
+/// Stems of what language servers offer under such a verb after all: `add the missing import`.
+const OFFERED_STEMS: &str = "import unused missing lint clean tidy organi aufräum limpi";
+
+/// Stems of verbs that may be said of reports, and mean mending them then.
+const DELETION_STEMS: &str = "delet remov drop elimin borr quit lösch entfern";
+
+/// Words that add nothing to a wish to have something mended.
+const FILLERS: &str = "a an the this that these those it them here there is are in of on at for from with and or to be \
+    please can could would you i me my our we now just make get all any each every whole entire py python static type \
+    types typing file files function functions method methods class classes module project workspace line lines code \
+    el la los las un una unos unas este esta esto estos estas de del en por favor todo toda todos todas mi tipo tipos y \
+    archivo archivos fichero función funcion método metodo clase módulo modulo proyecto línea linea líneas lineas código \
+    der die das den dem des ein eine einen dieser diese dieses bitte alle im aus von und mein meine typ typen datei \
+    dateien funktion methode klasse modul projekt zeile zeilen";
+
 /// Stems of verbs after which a symbol may be there no longer.
 const REMOVAL_STEMS: &str = "delet remov drop eras prun discard strip obsolet inline merg extract mov renam split \
     rewrit replac elimin borr quit suprim mueve renombr reemplaz lösch entfern streich verschieb ersetz umbenenn";
@@ -54,6 +69,19 @@ pub fn mends_reports(query: &str) -> bool {
     mends(query) && has_stem(query, REPORT_STEMS)
 }
 
+/// Whether it wants what is reported mended and nothing else: every word is about that, a filler, or a name of what
+/// it is to be mended in.
+pub fn only_mends_reports(query: &str, is_name: impl Fn(&str) -> bool) -> bool {
+    let known = |word: &str| {
+        let lower = word.to_lowercase();
+        FILLERS.split_whitespace().any(|filler| filler == lower)
+            || begins(word, REPAIR_STEMS)
+            || begins(word, REPORT_STEMS)
+            || is_name(word)
+    };
+    mends_reports(query) && words(query).into_iter().all(known)
+}
+
 /// Whether it says that everything is meant.
 pub fn wants_all(query: &str) -> bool {
     has_stem(query, ALL_STEMS)
@@ -61,8 +89,7 @@ pub fn wants_all(query: &str) -> bool {
 
 /// What each verb of removal speaks of: `delete the function f in a.py` gives `the function f`.
 pub fn removals(text: &str) -> Vec<Vec<&str>> {
-    let words: Vec<&str> =
-        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect();
+    let words = words(text);
     let is_bound = |word: &&&str| BOUNDS.split_whitespace().any(|bound| bound == word.to_lowercase());
     let object = |at: usize| words[at + 1..].iter().take_while(|word| !is_bound(word)).copied().collect();
     (0..words.len()).filter(|at| begins(words[*at], REMOVAL_STEMS)).map(object).collect()
@@ -71,6 +98,11 @@ pub fn removals(text: &str) -> Vec<Vec<&str>> {
 /// Whether these words speak of symbols without naming one.
 pub fn is_generic(object: &[&str]) -> bool {
     object.iter().any(|word| begins(word, GENERIC_STEMS))
+}
+
+/// The words of a text; a name with underscores is one.
+pub fn words(text: &str) -> Vec<&str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()).collect()
 }
 
 fn begins(word: &str, stems: &str) -> bool {
@@ -86,7 +118,7 @@ fn has_stem(text: &str, stems: &str) -> bool {
 /// Nothing but the words is looked at; an empty request asks for what can be done.
 pub fn classify(query: &str) -> Ask {
     let lower = query.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words = words(&lower);
     let speaks_of = |stems: &str, words: &[&str]| {
         words.iter().any(|word| stems.split_whitespace().any(|stem| word.starts_with(stem)))
     };
@@ -95,16 +127,28 @@ pub fn classify(query: &str) -> Ask {
     {
         return Ask::Question;
     }
-    if speaks_of(REPAIR_STEMS, &words) {
+    let works = speaks_of(WORK_STEMS, &words[..words.len().min(1)]);
+    if speaks_of(REPAIR_STEMS, &words) && !(works && needs_understanding(&lower, &words)) {
         return Ask::Repair;
     }
     if lower.trim_end().ends_with('?') || speaks_of("expl erklär", &words) {
         return Ask::Question;
     }
-    if speaks_of(WORK_STEMS, &words[..words.len().min(1)]) {
-        return Ask::Work;
-    }
-    Ask::Repair
+    if works { Ask::Work } else { Ask::Repair }
+}
+
+/// Whether a verb of work at the beginning is meant as such, though a word of mending follows: `add error handling`,
+/// but not `add the missing import`, `make it type-clean` or `remove all type errors`.
+fn needs_understanding(query: &str, words: &[&str]) -> bool {
+    let offered = words.iter().any(|word| begins(word, OFFERED_STEMS));
+    let removes_reports = || {
+        if !words.first().is_some_and(|first| begins(first, DELETION_STEMS)) {
+            return false;
+        }
+        let object = removals(query).into_iter().next().unwrap_or_default();
+        object.last().is_some_and(|word| begins(word, REPORT_STEMS))
+    };
+    !offered && !removes_reports()
 }
 
 #[cfg(test)]
@@ -134,6 +178,14 @@ mod tests {
             ("rename total to sum", Ask::Work),
             ("add a parameter tax", Ask::Work),
             ("escribe una docstring", Ask::Work),
+            ("add error handling to total", Ask::Work),
+            ("rename fix_total to mend", Ask::Work),
+            ("replace the warning with an exception", Ask::Work),
+            ("make the error message nicer", Ask::Work),
+            ("make this file type-clean", Ask::Repair),
+            ("remove all type errors", Ask::Repair),
+            ("elimina los errores de total", Ask::Repair),
+            ("delete the error class", Ask::Work),
         ] {
             assert_eq!(classify(query), wanted, "{query}");
         }
@@ -152,6 +204,25 @@ mod tests {
             assert_eq!((mends(query), mends_reports(query)), wanted, "{query}");
         }
         assert!(wants_all("fix everything") && !wants_all("fix this"));
+    }
+
+    #[test]
+    fn a_wish_for_more_than_mending_is_never_taken_for_mending_alone() {
+        let named = |word: &str| ["prices", "total", "cart"].contains(&word.to_lowercase().as_str());
+        for (query, wanted) in [
+            ("fix the type error in total", true),
+            ("Fix all errors in prices.py, please", true),
+            ("make this file type-clean", true),
+            ("arregla los errores de tipo en Cart::total", true),
+            ("behebe alle Fehler in dieser Datei", true),
+            ("fix this", false),
+            ("fix the type error in total and handle negative prices", false),
+            ("fix the errors in other", false),
+            ("fix the error and rename total", false),
+            ("why does the error remain", false),
+        ] {
+            assert_eq!(only_mends_reports(query, named), wanted, "{query}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and 
     configuration, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a \
     local server, which needs no key.";
 
-/// At most this many diagnostics are named in an answer; the rest are counted.
+/// At most this many kinds of diagnostics are named in an answer; the rest are counted.
 const NAMED: usize = 5;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,7 +120,7 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     if groups.is_empty() {
         return PlanReply {
             title: "Nothing to apply".to_owned(),
-            reason: nothing(&input.diagnostics, &left),
+            reason: nothing(&input.diagnostics, &input.unsettled, &left),
             steps: Vec::new(),
             confidence: 0.9,
         };
@@ -204,15 +204,20 @@ fn done(input: &StepInput) -> StepReply {
     if applied > 0 {
         answer = format!("Applied {}. ", counted(applied, "offered fix", "offered fixes"));
     }
-    answer.push_str(&nothing(&input.diagnostics, &left));
+    answer.push_str(&nothing(&input.diagnostics, &input.unsettled, &left));
     StepReply { reasoning: "No offered fix is left.".to_owned(), confidence: 0.9, answer, ..StepReply::default() }
 }
 
-fn nothing(diagnostics: &[DiagnosticLine], left: &[&DiagnosticLine]) -> String {
-    if diagnostics.is_empty() {
-        return "Nothing is reported here, so there is nothing to fix.".to_owned();
+fn nothing(diagnostics: &[DiagnosticLine], unsettled: &[String], left: &[&DiagnosticLine]) -> String {
+    let silent = match unsettled {
+        [] => String::new(),
+        names => format!(" Not heard yet about the text as it is: {}. Ask again later.", names.join(", ")),
+    };
+    match (diagnostics, unsettled) {
+        ([], []) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
+        ([], _) => format!("Nothing is known to be wrong here.{silent}"),
+        _ => format!("No fix is offered for {}.{silent} {HOW_TO_CONFIGURE}", listed(left)),
     }
-    format!("No fix is offered for {}. {HOW_TO_CONFIGURE}", listed(left))
 }
 
 fn cannot(ask: Ask, diagnostics: &[DiagnosticLine]) -> StepReply {
@@ -265,12 +270,22 @@ fn left_over<'a>(diagnostics: &'a [DiagnosticLine], fixes: &[FixOffer]) -> Vec<&
     diagnostics.iter().enumerate().filter(|(i, _)| !offered.contains(i)).map(|(_, line)| line).collect()
 }
 
-/// `2 diagnostics: error reportX in a.py::f, warning F401 in a.py`.
+/// `3 diagnostics: error reportX in a.py::f (2 times), warning F401 in a.py`.
 fn listed(lines: &[&DiagnosticLine]) -> String {
+    let mut alike: Vec<(String, usize)> = Vec::new();
+    for line in lines {
+        let name = format!("{} in {}", named(line), line.symbol);
+        match alike.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => alike.push((name, 1)),
+        }
+    }
+    let more: usize = alike.iter().skip(NAMED).map(|(_, count)| count).sum();
+    let shown = alike.into_iter().take(NAMED);
     let mut names: Vec<String> =
-        lines.iter().take(NAMED).map(|line| format!("{} in {}", named(line), line.symbol)).collect();
-    if lines.len() > NAMED {
-        names.push(format!("{} more", lines.len() - NAMED));
+        shown.map(|(name, count)| if count == 1 { name } else { format!("{name} ({count} times)") }).collect();
+    if more > 0 {
+        names.push(format!("{more} more"));
     }
     format!("{}: {}", counted(lines.len(), "diagnostic", "diagnostics"), names.join(", "))
 }

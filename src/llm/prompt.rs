@@ -71,7 +71,7 @@ fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     facts.contract(&input.contract);
     facts.inputs(&input.inputs);
     facts.sources(&input.sources);
-    facts.diagnostics(&input.diagnostics);
+    facts.diagnostics(&input.diagnostics, &input.unsettled);
     facts.fixes(&input.fixes);
     facts.results(&input.results, input.fresh);
     facts.line(&closing(input));
@@ -94,7 +94,7 @@ pub fn plan(input: &PlanInput) -> Prompt {
         let groups: Vec<String> = input.groups.iter().map(|group| clean(group, MESSAGE_CHARS)).collect();
         facts.block("All diagnostics, summed up by symbol and by kind", &groups.join("\n"));
     }
-    facts.diagnostics(&input.diagnostics);
+    facts.diagnostics(&input.diagnostics, &input.unsettled);
     facts.fixes(&input.fixes);
     if !input.standing.is_empty() {
         let title = if input.change.is_empty() {
@@ -124,7 +124,10 @@ fn closing(input: &StepInput) -> String {
         line.push_str(" This reads like a question: edit nothing; action null, and the answer in \"answer\".");
     } else if let Some(fix) = input.fixes.iter().find(|fix| fix.diagnostic.is_some()) {
         line.push_str(&format!(" A fix is offered: apply_fix with fix \"{}\".", one_line(&fix.id)));
-    } else if input.diagnostics.is_empty() && input.results.last().is_some_and(|last| last.ok) {
+    } else if input.diagnostics.is_empty()
+        && input.unsettled.is_empty()
+        && input.results.last().is_some_and(|last| last.ok)
+    {
         line.push_str(" Nothing is reported any more. If the request is fulfilled, set action to null.");
     }
     line.push_str(&format!(" {}", input.framing.manner()));
@@ -244,9 +247,15 @@ impl Facts {
         }
     }
 
-    fn diagnostics(&mut self, lines: &[DiagnosticLine]) {
+    fn diagnostics(&mut self, lines: &[DiagnosticLine], unsettled: &[String]) {
+        let older = match unsettled {
+            [] => String::new(),
+            names => {
+                format!(" (of an older text; not heard yet about this one: {})", clean(&names.join(", "), LINE_CHARS))
+            }
+        };
         if lines.is_empty() {
-            self.line("Diagnostics: none known");
+            self.line(&format!("Diagnostics{older}: none known"));
             return;
         }
         let mut content: Vec<String> = lines
@@ -267,7 +276,7 @@ impl Facts {
         if lines.len() > DIAGNOSTICS {
             content.push(format!("… {} more", lines.len() - DIAGNOSTICS));
         }
-        self.block("Diagnostics", &content.join("\n"));
+        self.block(&format!("Diagnostics{older}"), &content.join("\n"));
     }
 
     fn fixes(&mut self, fixes: &[FixOffer]) {

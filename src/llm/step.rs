@@ -73,6 +73,9 @@ pub struct StepInput {
     /// Files of the workspace, relative to the root.
     pub workspace: Vec<String>,
     pub diagnostics: Vec<DiagnosticLine>,
+    /// Who has not answered about the text as it is, as `basedpyright (a.py)`; what is known of them is older.
+    #[serde(default)]
+    pub unsettled: Vec<String>,
     pub fixes: Vec<FixOffer>,
     /// Results so far, oldest first; the last one is what the model must react to.
     pub results: Vec<LastResult>,
@@ -133,6 +136,9 @@ pub struct PlanInput {
     pub sources: Vec<(String, String)>,
     pub workspace: Vec<String>,
     pub diagnostics: Vec<DiagnosticLine>,
+    /// As in [`StepInput`].
+    #[serde(default)]
+    pub unsettled: Vec<String>,
     /// All that is in scope, summed up by symbol and by theme, where it is more than a few.
     #[serde(default)]
     pub groups: Vec<String>,

@@ -111,7 +111,7 @@ impl Session {
         outcome: &Outcome,
     ) {
         let how = match ended {
-            Ok(Ended::Done { .. }) if fell_short(task, outcome) => metrics::Outcome::Failure,
+            Ok(Ended::Done { .. }) if fell_short(task, outcome) || self.declines(task) => metrics::Outcome::Failure,
             Ok(Ended::Done { .. }) => metrics::Outcome::Success,
             Err(failure) if failure.kind == FailureKind::Cancelled => metrics::Outcome::Cancelled,
             Ok(Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_)) | Err(_) => metrics::Outcome::Failure,
@@ -227,6 +227,11 @@ impl Session {
             // Whoever asks next should find it; a file that is held by another process is not waited for.
             let _ = tokio::time::timeout(PATIENCE, writing).await;
         }
+    }
+
+    /// Whether the model could only say that it takes another one: it serves repairs alone.
+    fn declines(&self, task: &Task) -> bool {
+        self.model.needs_providers() && ask::classify(&task.request) != Ask::Repair
     }
 
     fn run_of(&self, task: &mut Task, remember: &Remember, outcome: metrics::Outcome, worked: Duration) -> Run {

@@ -57,6 +57,9 @@ async fn live(inner: &Arc<Inner>) -> String {
             Err(error) if error.fatal => return error.reason,
             Err(error) => error.reason,
         };
+        if *inner.stop.borrow() {
+            return reason;
+        }
         tracing::warn!(server = inner.config.name, reason, "language server died");
         match deaths.record(Instant::now()) {
             Next::GiveUp => return format!("it died 4 times in a minute and was given up; the last time {reason}"),

@@ -77,6 +77,12 @@ fn the_end_says_what_is_left_and_why() {
     assert!(reply.answer.contains("error reportReturnType in a.py::g"), "{}", reply.answer);
     assert!(reply.answer.contains("[model]"), "the way out is named");
 
+    input.unsettled = vec!["basedpyright (a.py)".to_owned()];
+    let silent = " Not heard yet about the text as it is: basedpyright (a.py).";
+    assert!(step(&input).answer.contains(silent), "that more may be wrong is said");
+    let unknown = step(&StepInput { unsettled: input.unsettled, ..StepInput::default() });
+    assert!(unknown.answer.starts_with("Nothing is known to be wrong here.") && unknown.answer.contains(silent));
+
     let nothing = step(&StepInput::default());
     assert_eq!(nothing.answer, "Nothing is reported here, so there is nothing to fix.");
 }
@@ -86,6 +92,13 @@ fn many_left_overs_are_counted_not_listed() {
     let diagnostics = (0..12).map(|i| line("error", &format!("a.py::f{i}"), "X", "m")).collect();
     let answer = step(&StepInput { diagnostics, ..StepInput::default() }).answer;
     assert!(answer.contains("12 diagnostics") && answer.contains("7 more") && !answer.contains("f5"), "{answer}");
+    let diagnostics = vec![
+        line("error", "a.py::f", "X", "m"),
+        line("error", "a.py::g", "X", "m"),
+        line("error", "a.py::f", "X", "n"),
+    ];
+    let answer = step(&StepInput { diagnostics, ..StepInput::default() }).answer;
+    assert!(answer.contains("3 diagnostics: error X in a.py::f (2 times), error X in a.py::g."), "{answer}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod doors;
 mod durable;
 mod failures;
 mod memory;
+mod mended;
 mod modes;
 mod plan;
 mod servers;
