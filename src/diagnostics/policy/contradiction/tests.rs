@@ -169,6 +169,5 @@ fn nothing_that_is_right_is_contradicted() {
         }
     }
     let first: Vec<_> = wrong.iter().take(5).collect();
-    println!("{weighed} diagnostics weighed");
     assert!(weighed > 300 && wrong.is_empty(), "{} of {weighed}: {first:#?}", wrong.len());
 }
