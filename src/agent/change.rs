@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::agent::baseline::{Baseline, doubt_late};
 use crate::agent::journal::{Checkpoint, FileChange, Kind};
 use crate::agent::ledger::{Key, Ledger, Snaps};
-use crate::agent::mode::Mode;
+use crate::agent::making;
 use crate::agent::scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -16,10 +16,8 @@ use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::diagnostics::model::Report;
 use crate::diagnostics::policy::{Effect, Trace};
-use crate::editor::event::Event;
 use crate::editor::{Applied, Document, FileEdit};
 use crate::edits::TextEdit;
-use crate::symbols::path::SymbolPath;
 
 /// An edit that a tool wants, with the document it was worked out on.
 #[derive(Clone, Debug)]
@@ -99,24 +97,24 @@ impl Session {
         let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
         let renamed = task.scope.follow(&wanted);
         let files = self.files_before(&wanted).await;
-        let mut checkpoint = self.checkpoint(task, files, &symbols);
-        let edits: Vec<FileEdit> = wanted.into_iter().map(Wanted::into_edit).collect();
-        // From here until the journal has it, a stop waits.
-        let whole = self.whole.begin();
-        self.open_change(&task.id, &mut checkpoint, &[]).await;
-        let applied = match self.editor.apply(&edits, self.config.save).await {
-            Ok(applied) => applied,
-            Err(error) => {
-                self.drop_change(&checkpoint, &error).await;
-                return Err(error.into());
-            }
+        let change = making::Change {
+            task: task.id.clone(),
+            request: task.journal.request.clone(),
+            checkpoint: self.checkpoint(task, files, &symbols),
+            edits: wanted.into_iter().map(Wanted::into_edit).collect(),
+            takes_back: Vec::new(),
+            restores_marks: false,
         };
+        // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
+        let making::Made { checkpoint, applied } = self.make(change).await?;
         task.scope = renamed;
-        self.record(task, &mut checkpoint.files, &applied, &symbols).await;
-        self.close_change(&checkpoint, &[]).await;
+        for file in &checkpoint.files {
+            if let Some(text) = &file.after {
+                task.seen.insert(file.path.clone(), text.clone());
+            }
+        }
         let id = checkpoint.id.clone();
         task.journal.checkpoints.push(checkpoint);
-        drop(whole);
         task.deferred = None;
         let verdict = match when {
             _ if !checked => Verdict::without(Status::Off),
@@ -179,22 +177,8 @@ impl Session {
     }
 
     fn checkpoint(&self, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
-        let step = if task.mode == Mode::Simple { usize::try_from(task.step).unwrap_or(0) } else { task.keep.at };
         let (id, symbols) = (self.next_checkpoint(), symbols.to_vec());
-        Checkpoint { id, kind: Kind::Edit, step, files, symbols, ..Checkpoint::default() }
-    }
-
-    async fn record(&self, task: &mut Task, files: &mut [FileChange], applied: &[Applied], symbols: &[String]) {
-        for (file, done) in files.iter_mut().zip(applied) {
-            file.after = done.document.as_ref().map(|document| document.text.clone());
-            file.marks_after = self.editor.marks(&file.path).await;
-            if let Some(text) = &file.after {
-                task.seen.insert(file.path.clone(), text.clone());
-            }
-            let own = |symbol: &&String| SymbolPath::parse(symbol).file == file.path;
-            let symbols = symbols.iter().filter(own).cloned().collect();
-            self.editor.show(Event::Edited { path: file.path.clone(), symbols });
-        }
+        Checkpoint { id, kind: Kind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
     }
 
     fn remember_created(&self, task: &mut Task, wanted: &[Wanted], before: &mut Snaps) {
@@ -239,7 +223,6 @@ impl Session {
 
     /// Takes back the last change of the task: text, saved state and knowledge are what they were.
     pub(crate) async fn take_back(&self, task: &mut Task, changed: &Changed) -> Result<(), Failure> {
-        let _whole = self.whole.begin();
         self.roll_back_to(task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
         self.ledger.lock().await.restore(&changed.before);
         Ok(())

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::agent::change::Wanted;
 use crate::agent::journal::Journal;
 use crate::agent::mode::Mode;
@@ -42,7 +44,8 @@ pub(crate) enum Basis {
 }
 
 /// What the user has allowed and what waits for a word.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Consent {
     /// Symbols whose deletion the user has allowed.
     pub(crate) allowed: BTreeSet<String>,

@@ -19,6 +19,7 @@ mod gate;
 pub mod journal;
 pub mod ledger;
 mod look;
+mod making;
 mod mended;
 pub mod mode;
 mod modules;

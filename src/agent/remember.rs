@@ -1,7 +1,9 @@
 //! The session's handle on its memory: where the file is, when it is opened, and that no call holds up the loop.
 
+pub(crate) mod feedback;
 mod keep;
 pub(crate) mod learn;
+mod narrow;
 pub mod notes;
 mod project;
 pub(crate) mod recall;

@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::durable::state::RunState;
-use crate::agent::durable::{Durable, has_record};
+use crate::agent::durable::{Durable, has_record, was_removed};
 use crate::agent::journal::Journal;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
@@ -40,6 +40,7 @@ impl Session {
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Failure> {
         self.recover_quietly().await;
+        self.catch_up().await?;
         self.use_cancel(cancel);
         let Some(waiting) = self.waiting().await? else {
             // Without memory there is at most the plan of this process.
@@ -186,13 +187,17 @@ impl Session {
     }
 
     /// The journal of the last task that changed something, as it is kept.
-    pub(crate) async fn last_kept(&self) -> Option<Journal> {
+    ///
+    /// # Errors
+    /// Where its checkpoints were removed to make room for others.
+    pub(crate) async fn last_kept(&self) -> Result<Option<Journal>, Failure> {
         if !has_record(self.root.path()) {
-            return None;
+            return Ok(None);
         }
-        let durable = self.durable().await?;
+        let Some(durable) = self.durable().await else { return Ok(None) };
         let session = durable.session();
-        let tasks = self.or_tell(&durable, durable.run(move |memory| memory.tasks(&session)).await)?;
+        let tasks = self.or_tell(&durable, durable.run(move |memory| memory.tasks(&session)).await);
+        let Some(tasks) = tasks else { return Ok(None) };
         for kept in tasks {
             let me = durable.owner().name();
             if kept.owner.as_deref().is_some_and(|owner| owner != me && durable.owner().is_alive(owner)) {
@@ -201,10 +206,19 @@ impl Session {
             let Ok(run) = RunState::read(kept.state) else { continue };
             let journal = self.load_journal(&durable, &run.id, &run.request).await;
             if let Some(journal) = self.or_tell(&durable, journal).filter(|journal| !journal.is_empty()) {
-                return Some(journal);
+                return Ok(Some(journal));
+            }
+            let (session, task) = (durable.session(), run.id.clone());
+            let gone = durable.run(move |memory| was_removed(memory, &session, &task)).await;
+            if self.or_tell(&durable, gone) == Some(true) {
+                let limit = self.config.memory.checkpoints_mb;
+                return Err(Failure::user(
+                    format!("“{}” cannot be undone any more: what it changed was removed to make room", run.request),
+                    format!("checkpoints may take {limit} MB here; `memory.checkpoints_mb` sets it"),
+                ));
             }
         }
-        None
+        Ok(None)
     }
 
     /// The plan of a task as it stands, in this process or as it is kept.
@@ -216,7 +230,7 @@ impl Session {
         self.kept(&durable, task).await.and_then(|(run, _)| run.plan)
     }
 
-    async fn kept(&self, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
+    pub(crate) async fn kept(&self, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
         let session = durable.session();
         let tasks = self.or_tell(durable, durable.run(move |memory| memory.tasks(&session)).await)?;
         let kept = tasks.into_iter().find(|kept| kept.task == task)?;

@@ -11,11 +11,11 @@ use crate::agent::config::{Config, PlanMode};
 use crate::agent::durable::Durable;
 use crate::agent::journal::{Checkpoint, Journal};
 use crate::agent::ledger::Ledger;
+use crate::agent::making::Making;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::OpenEnd;
 use crate::agent::plan::Plan;
 use crate::agent::remember::Remember;
-use crate::agent::stop::Whole;
 use crate::agent::task::Task;
 use crate::agent::trace::{Entry, SharedTrace};
 use crate::editor::Editor;
@@ -39,16 +39,14 @@ pub struct Session {
     mode: RwLock<PlanMode>,
     checkpoints: AtomicU64,
     pub(crate) approvals: Approvals,
-    /// Edits that a stop does not break in the middle.
-    pub(crate) whole: Whole,
+    /// Changes of files that are under way.
+    pub(crate) making: Making,
     /// Opened with [`Session::remember`].
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
     /// Opened with [`Session::durable`].
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
     /// Whether what a dead process left was looked at.
     pub(crate) recovered: OnceCell<()>,
-    /// The last task that changed something: what an undo speaks of.
-    pub(crate) last_task: Mutex<Option<(String, crate::memory::entry::Mode)>>,
     /// When the project was last looked over, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
     /// Of the task that runs; waits for diagnostics end with it.
@@ -70,11 +68,10 @@ impl Session {
             trace: RwLock::default(),
             checkpoints: AtomicU64::new(1),
             approvals: Approvals::default(),
-            whole: Whole::default(),
+            making: Making::default(),
             memory: OnceCell::new(),
             durable: OnceCell::new(),
             recovered: OnceCell::new(),
-            last_task: Mutex::default(),
             scanned: AtomicI64::new(0),
             cancel: RwLock::default(),
         }

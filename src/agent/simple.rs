@@ -64,6 +64,7 @@ impl Session {
 
     /// Runs a task without a plan from where it stands to its end.
     pub(crate) async fn run_ask(&self, task: &mut Task, cancel: &CancellationToken) -> Result<Outcome, Failure> {
+        task.notes.start_clock();
         self.keep_call(task).await;
         let ended = self.run_steps(task, cancel).await;
         let limits = &self.config.limits;

@@ -1,8 +1,7 @@
-//! When a stopped task ends: at once, except in the middle of an edit, which is finished first.
+//! When a stopped task ends: at once, except in the middle of an edit, which gets a moment to be whole.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -11,32 +10,12 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::session::Session;
 use crate::base::failure::Failure;
 
-/// Counts the edits that are being written and not yet in the journal.
-#[derive(Debug, Default)]
-pub(crate) struct Whole(AtomicU32);
-
-impl Whole {
-    /// From here to the end of the guard the work must not be broken off.
-    pub(crate) fn begin(&self) -> WholeGuard<'_> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        WholeGuard(&self.0)
-    }
-
-    fn busy(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 0
-    }
-}
-
-pub(crate) struct WholeGuard<'a>(&'a AtomicU32);
-
-impl Drop for WholeGuard<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 /// What a stopped task may still take to sum itself up, at each of its two last looks.
-const GRACE: Duration = Duration::from_millis(40);
+const GRACE: Duration = Duration::from_millis(25);
+
+/// What an edit that is under way may still take, so that the outcome names it. One that takes longer is left to
+/// itself ([`Session::make`]); together with the two last looks a stop takes 80 ms of the 100 ms that it may.
+const EDIT: Duration = Duration::from_millis(30);
 
 impl Session {
     /// Does the work, and gives it up [`GRACE`] after a stop.
@@ -52,26 +31,29 @@ impl Session {
         }
     }
 
-    /// Does the work, unless the task is stopped before it is done: then the work is dropped where it stands,
-    /// or as soon as the edit that it is in is whole.
+    /// Does the work, unless the task is stopped before it is done: then the work is dropped where it stands, or as
+    /// soon as the edit that it waits for is whole, but at the latest [`EDIT`] after the stop.
     pub(crate) async fn unless_stopped<T>(
         &self,
         cancel: &CancellationToken,
         work: impl Future<Output = T>,
     ) -> Result<T, Failure> {
         let mut work = pin!(work);
-        let mut stopped = pin!(cancel.cancelled());
+        let mut late = pin!(async {
+            cancel.cancelled().await;
+            tokio::time::sleep(EDIT).await;
+        });
+        let mut is_late = false;
         poll_fn(|context| {
-            if cancel.is_cancelled() && !self.whole.busy() {
+            is_late = is_late || late.as_mut().poll(context).is_ready();
+            let stops = || cancel.is_cancelled() && (is_late || !self.making.busy());
+            if stops() {
                 return Poll::Ready(Err(Failure::cancelled()));
             }
             if let Poll::Ready(done) = work.as_mut().poll(context) {
                 return Poll::Ready(Ok(done));
             }
-            if (cancel.is_cancelled() || stopped.as_mut().poll(context).is_ready()) && !self.whole.busy() {
-                return Poll::Ready(Err(Failure::cancelled()));
-            }
-            Poll::Pending
+            if stops() { Poll::Ready(Err(Failure::cancelled())) } else { Poll::Pending }
         })
         .await
     }

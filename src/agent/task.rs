@@ -143,6 +143,11 @@ impl Task {
         (self.start, self.late_start) = (start.snaps, start.late);
     }
 
+    /// What an undo calls the step: that of the plan, or of the task where it has none; counted from 1.
+    pub(crate) fn step_number(&self) -> usize {
+        if self.mode == Mode::Simple { usize::try_from(self.step).unwrap_or(0) } else { self.keep.at }
+    }
+
     /// The title of an offered fix, for a reader.
     pub(crate) fn offered_title(&self, id: &str) -> Option<String> {
         let offer = self.offered.iter().find(|offer| offer.id == id)?;

@@ -8,11 +8,14 @@ use std::collections::BTreeMap;
 use crate::agent::change::Wanted;
 use crate::agent::durable::recover::edit_to;
 use crate::agent::journal::{Checkpoint, FileChange, Journal, Kind};
+use crate::agent::making::Change;
 use crate::agent::outcome::Ending;
 use crate::agent::plan::make::plan_event;
+use crate::agent::remember::feedback::About;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::undo::reverse::{Part, reverse};
+use crate::agent::undo::target::Chosen;
 pub use crate::agent::undo::target::Target;
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
@@ -36,16 +39,28 @@ impl Session {
     /// Undoes a part of the last task. With `partial` everything that does not touch the user's own later
     /// changes is taken back, and the summary names what was left.
     pub async fn undo_part(&self, target: &Target, partial: bool) -> Ending<String> {
+        self.undo_because(target, partial, "").await
+    }
+
+    /// The same with the user's reason, which is kept: see `src/agent/remember/feedback.rs`.
+    pub async fn undo_because(&self, target: &Target, partial: bool, reason: &str) -> Ending<String> {
         let mut events = Vec::new();
-        let result = self.undo_last(target, partial, &mut events).await;
+        let result = self.undo_last(target, partial, reason, &mut events).await;
         Ending::new(result, events, |summary| (true, summary.clone()))
     }
 
-    async fn undo_last(&self, target: &Target, partial: bool, events: &mut Vec<Event>) -> Result<String, Failure> {
+    async fn undo_last(
+        &self,
+        target: &Target,
+        partial: bool,
+        reason: &str,
+        events: &mut Vec<Event>,
+    ) -> Result<String, Failure> {
         self.recover_quietly().await;
+        self.catch_up().await?;
         let mut last = self.last.lock().await;
         if last.as_ref().is_none_or(Journal::is_empty) {
-            *last = self.last_kept().await;
+            *last = self.last_kept().await?;
         }
         let Some(journal) = last.as_mut().filter(|journal| !journal.is_empty()) else {
             return Err(Failure::user(
@@ -58,21 +73,18 @@ impl Session {
             let rolled = rolled.clone();
             let way = self.way_back(&[&rolled], Part::All, None).await?;
             refuse_touched(&way, partial)?;
-            let reverses: Vec<i64> = rolled.record.into_iter().collect();
             let back = Checkpoint { files: way.files, step: rolled.step, ..Checkpoint::default() };
-            let back = self.go_back(&journal.task, back, way.edits, &reverses).await?;
+            let back = self.go_back(journal, back, way.edits, vec![rolled.clone()]).await?;
             journal.checkpoints.pop();
             let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();
-            let back_whole = Target::parse(what) == Target::Task;
+            let about = About { reason: reason.to_owned(), ..about(journal, &Target::parse(what), None) };
             let words = match Target::parse(what) {
                 Target::Task => format!("brought back “{request}”"),
                 part => format!("brought back {} of “{request}”", part.words()),
             };
             let summary = told(words, &back.files, &way.left);
             self.after_rollback(journal, rolled.plan, None, events).await;
-            if back_whole {
-                self.undone(&request, false).await;
-            }
+            self.feedback(about, false).await;
             return Ok(summary);
         }
         let chosen = target::choose(journal, target)?;
@@ -87,6 +99,7 @@ impl Session {
                 "`u` undoes your own changes",
             ));
         }
+        let about = About { reason: reason.to_owned(), ..about(journal, &chosen.target, Some(&chosen)) };
         let plan = self.plan_of(&journal.task).await;
         let checkpoint = Checkpoint {
             kind: Kind::Rollback,
@@ -97,7 +110,7 @@ impl Session {
             ..Checkpoint::default()
         };
         let target = chosen.target.clone();
-        let checkpoint = self.go_back(&journal.task, checkpoint, way.edits, &[]).await?;
+        let checkpoint = self.go_back(journal, checkpoint, way.edits, Vec::new()).await?;
         let words = match &target {
             Target::Task => format!("undone “{request}”"),
             part => format!("undone {} of “{request}”", part.words()),
@@ -106,16 +119,8 @@ impl Session {
         let plan = checkpoint.plan.clone();
         journal.checkpoints.push(checkpoint);
         self.after_rollback(journal, plan, Some(&target), events).await;
-        if target == Target::Task {
-            self.undone(&request, true).await;
-        }
+        self.feedback(about, true).await;
         Ok(summary)
-    }
-
-    /// Tells memory that the user took the whole of the last task back, or brought it back.
-    async fn undone(&self, request: &str, undone: bool) {
-        let Some((task, mode)) = self.last_task.lock().await.clone() else { return };
-        self.feedback(&task, mode, request, undone, "").await;
     }
 
     /// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
@@ -130,9 +135,9 @@ impl Session {
         let rows: Vec<&Checkpoint> = task.journal.checkpoints[mark..].iter().collect();
         let way = self.way_back(&rows, Part::All, None).await?;
         refuse_touched(&way, partial)?;
-        let reverses: Vec<i64> = rows.iter().filter_map(|row| row.record).collect();
+        let taken: Vec<Checkpoint> = rows.into_iter().cloned().collect();
         let back = Checkpoint { files: way.files, ..Checkpoint::default() };
-        let back = self.go_back(&task.journal.task.clone(), back, way.edits, &reverses).await?;
+        let back = self.go_back(&task.journal, back, way.edits, taken).await?;
         task.journal.checkpoints.truncate(mark);
         for file in &back.files {
             match &file.after {
@@ -187,31 +192,15 @@ impl Session {
     /// Goes the way back, as one change with a checkpoint of its own. All or none.
     async fn go_back(
         &self,
-        task: &str,
+        journal: &Journal,
         mut checkpoint: Checkpoint,
         edits: Vec<FileEdit>,
-        reverses: &[i64],
+        takes_back: Vec<Checkpoint>,
     ) -> Result<Checkpoint, Failure> {
         checkpoint.id = self.next_checkpoint();
-        self.open_change(task, &mut checkpoint, reverses).await;
-        let applied = match self.editor.apply(&edits, self.config.save).await {
-            Ok(applied) => applied,
-            Err(error) => {
-                self.drop_change(&checkpoint, &error).await;
-                return Err(error.into());
-            }
-        };
-        for (file, applied) in checkpoint.files.iter_mut().zip(&applied) {
-            file.after = applied.document.as_ref().map(|document| document.text.clone());
-            if applied.document.is_some() {
-                self.editor.restore_marks(&file.path, &file.marks_after, &file.marks_before).await;
-            }
-        }
-        self.close_change(&checkpoint, reverses).await;
-        for file in &checkpoint.files {
-            self.editor.show(Event::Edited { path: file.path.clone(), symbols: Vec::new() });
-        }
-        Ok(checkpoint)
+        let (task, request) = (journal.task.clone(), journal.request.clone());
+        let change = Change { task, request, checkpoint, edits, takes_back, restores_marks: true };
+        Ok(self.make(change).await?.checkpoint)
     }
 
     /// The plan follows its files: the steps that were taken back are open again, those that were brought back
@@ -232,6 +221,24 @@ impl Session {
         if let Some((phase, plan)) = self.replace_plan(journal, plan).await {
             events.push(plan_event(&plan, phase.words()));
         }
+    }
+}
+
+/// What memory is told of an undo.
+fn about(journal: &Journal, target: &Target, chosen: Option<&Chosen<'_>>) -> About {
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    let whole = *target == Target::Task;
+    About {
+        task,
+        request,
+        target: target.to_string(),
+        part: if whole { String::new() } else { format!("{} of ", target.words()) },
+        checkpoints: chosen.filter(|_| !whole).map(Chosen::own),
+        step: match target {
+            Target::Step(step) => *step,
+            Target::Task | Target::Symbol(_) => None,
+        },
+        ..About::default()
     }
 }
 

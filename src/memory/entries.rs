@@ -9,6 +9,9 @@ use crate::memory::store::{self, Memory};
 /// So many of the newest entries are looked through for the end of a chat.
 pub const RECENT: i64 = 1000;
 
+/// The relevance that use and feedback can give an entry: no one of them decides alone for ever.
+pub const RELEVANCE: std::ops::RangeInclusive<f64> = 0.01..=3.0;
+
 impl Memory {
     pub fn append(&self, entry: NewEntry) -> Result<EntryId> {
         entry.check()?;
@@ -65,16 +68,21 @@ impl Memory {
         })
     }
 
-    /// Tells how useful an entry proved; the planner mode recalls by it.
-    pub fn set_relevance(&self, id: EntryId, relevance: f64) -> Result<()> {
-        if !relevance.is_finite() {
-            return Err(MemoryError::invalid("relevance", "it is no finite number"));
+    /// Multiplies the relevance of entries, as they prove useful (more than 1) or not; the planner mode recalls by
+    /// it. It stays within [`RELEVANCE`]. Entries that are gone are passed over.
+    pub fn weigh(&self, ids: Vec<EntryId>, factor: f64) -> Result<()> {
+        if !(factor.is_finite() && factor > 0.0) {
+            return Err(MemoryError::invalid("factor", "it is no positive number"));
         }
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let ids = serde_json::to_string(&ids)?;
         self.write(move |conn| {
-            match conn.execute("UPDATE entries SET relevance = ?2 WHERE id = ?1", (id.0, relevance))? {
-                0 => Err(MemoryError::NotFound { what: "entry", id: id.0 }),
-                _ => Ok(()),
-            }
+            let sql = "UPDATE entries SET relevance = min(max(relevance * ?2, ?3), ?4) \
+                       WHERE id IN (SELECT value FROM json_each(?1))";
+            conn.execute(sql, (&ids, factor, RELEVANCE.start(), RELEVANCE.end()))?;
+            Ok(())
         })
     }
 

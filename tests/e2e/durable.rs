@@ -260,3 +260,76 @@ fn six_runs_killed_at_random_moments_leave_whole_tool_calls() {
     let text = said(&output);
     assert!(output.status.success() && text.contains("6 of 6 held"), "{text}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_is_killed_while_it_is_made_anew_is_made_anew_by_the_next_process() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let before = project.bytes();
+    let objects =
+        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "replan": "g is generated"});
+    let server = ModelServer::start([
+        plan(&["f", "g", "h"]),
+        replace("return 1", "return 11", false),
+        Reply::Json(objects),
+        Reply::Stall("{".into()),
+    ])
+    .await;
+    let url = server.url();
+    let mut process = start(&project, &url, &["plan", "change all", "--file", "a.py", "--approve"]);
+    server.requests_seen(4).await;
+    assert!(server.requests()[3].said_by("user").contains("g is generated"), "it was about to plan anew");
+    process.kill().expect("killed");
+    process.wait().expect("gone");
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
+
+    server.push(plan(&["h"]));
+    server.push(replace("return 3", "return 33", false));
+    let resumed = run(&project, &url, &["resume", "--json"]);
+    let said_so = said(&resumed);
+    assert!(server.requests()[4].said_by("user").contains("g is generated"), "it plans anew for the same reason");
+    assert!(server.requests()[4].said_by("user").contains("change f"), "and knows what is done: {said_so}");
+    assert_eq!(server.requests().len(), 6, "the step that was done is not run again: {said_so}");
+    let done = TEXT.replace("return 1\n", "return 11\n").replace("return 3", "return 33");
+    assert_eq!(project.read("a.py"), done, "{said_so}");
+    let summary = outcome(&resumed)["outcome"]["summary"].as_str().unwrap_or_default().to_owned();
+    assert!(summary.contains("2 of 3 steps done, planned anew 1 times"), "{summary}");
+    undo(&project, &[]);
+    assert_eq!(project.bytes(), before, "what both processes did");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resumed_run_knows_what_was_allowed_and_goes_on_counting() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let delete = || step("edit_symbol", json!({"symbol": "a.py::h", "action": "delete", "content": ""}), false);
+    let done = || {
+        Reply::Json(
+            json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "not without"}),
+        )
+    };
+    let server =
+        ModelServer::start([plan(&["f", "h"]), replace("return 1", "return 11", false), delete(), done()]).await;
+    let url = server.url();
+    let asked = said(&run(&project, &url, &["plan", "change both", "--file", "a.py", "--approve"]));
+    assert!(asked.contains("would delete a.py::h"), "{asked}");
+    let calls = server.requests().len();
+    server.push(Reply::Stall("{".into()));
+    let mut process = start(&project, &url, &["resume", "--answer", "2"]);
+    server.requests_seen(calls + 1).await;
+    process.kill().expect("killed");
+    process.wait().expect("gone");
+
+    server.push(delete());
+    server.push(done());
+    let resumed = said(&run(&project, &url, &["resume"]));
+    assert!(!project.read("a.py").contains("def h"), "what was allowed is not asked for again: {resumed}");
+    assert!(resumed.contains("2 of 2 steps done"), "{resumed}");
+    let figures = Command::new(env!("CARGO_BIN_EXE_sextant"))
+        .args(["stats", "--json"])
+        .current_dir(project.root())
+        .output()
+        .expect("the binary");
+    let stats: Value = serde_json::from_slice(&figures.stdout).expect("JSON");
+    let planner = &stats["modes"][1];
+    let counted = (&planner["runs"], &planner["steps"], &planner["escalated"]);
+    assert_eq!(counted, (&json!(1), &json!(3), &json!(1.0)), "{stats}");
+}

@@ -15,6 +15,7 @@ use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
+use sextant::memory::entry::{self, Kind, NewEntry};
 use sextant::memory::preferences::Preference;
 use sextant::memory::store::Memory;
 use sextant::workspace::root::Root;
@@ -43,6 +44,10 @@ impl Run {
     }
 
     async fn over(project: Project, mode: PlanMode, script: impl IntoIterator<Item = Reply>) -> Self {
+        Self::configured(project, Config { mode, ..Config::default() }, script).await
+    }
+
+    async fn configured(project: Project, settings: Config, script: impl IntoIterator<Item = Reply>) -> Self {
         let server = ModelServer::start(script).await;
         let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "m");
         config.base_url = Some(server.url());
@@ -56,7 +61,7 @@ impl Run {
         let (sender, events) = unbounded_channel();
         let editor = HeadlessEditor::new(project.root(), Vec::new(), sender).expect("a folder");
         let root = Root::new(project.root()).expect("a root");
-        let session = Session::new(Arc::new(editor), Arc::new(model), root, Config { mode, ..Config::default() });
+        let session = Session::new(Arc::new(editor), Arc::new(model), root, settings);
         Self { project, server, session, events, cancel: CancellationToken::new() }
     }
 
@@ -210,7 +215,7 @@ async fn what_cannot_be_meant_is_said_before_anything_runs() {
         "step 1: after 1: step 1 is not an earlier step",
         "step 2: no single symbol new",
         "a check is one of `no errors`",
-        "no command nope is configured",
+        "no command nope has reported, and nope is not on the user's list",
         "outside the workspace",
         "step 4: a search needs words",
     ] {
@@ -390,6 +395,61 @@ async fn further_looks_come_with_the_same_answer_and_edits_do_not() {
     }
     assert!(run.told(2).contains("write_file does more, so none of `more` ran"), "{}", run.told(2));
     assert_eq!(run.project.read("b.py"), B);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_plans_anew_for_what_has_gone_is_told_what_there_is_instead() {
+    let steps = [with("Rename price", &["a.py::price"], json!({})), with("Double it", &["a.py::price"], json!({}))];
+    let again = [with("Double cost", &["a.py::cost"], json!({}))];
+    let script = [
+        plan(&steps),
+        replace("a.py", "def price(x: int)", "def cost(x: int)"),
+        plan(&again),
+        replace("a.py", "return x\n", "return 2 * x\n"),
+    ];
+    let run = Run::new(PlanMode::Planner, script).await;
+    let (outcome, shown) = run.run().await;
+    let told = run.told(2);
+    assert!(told.contains("a.py::price is gone") && told.contains("available in a.py: cost, total"), "{told}");
+    assert!(shown.markdown.contains("- [x] Double cost"), "{}\n{}", outcome.summary, shown.markdown);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_brings_what_is_remembered_of_its_files() {
+    let steps = [
+        with("Look at price", &["a.py::price"], json!({"kind": "examine"})),
+        with("Change it", &["a.py::price"], json!({"with": ["seen = step1.output"]})),
+    ];
+    let run = Run::new(PlanMode::Planner, [plan(&steps), replace("a.py", "return x\n", "return 2 * x\n")]).await;
+    std::fs::create_dir_all(run.project.root().join(".sextant")).expect("a folder");
+    let memory = Memory::open(&run.project.root().join(".sextant/memory.db")).expect("a memory");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_millis() as i64;
+    for (text, file) in [("price was cut short", "a.py"), ("other was cut short", "b.py")] {
+        let new = NewEntry::new("main", entry::Mode::Planner, Kind::Error, text, now - 1000);
+        memory.append(NewEntry { files: vec![file.into()], ..new }).expect("kept");
+    }
+    let (outcome, shown) = run.run().await;
+    assert!(outcome.ok, "{}\n{}", outcome.summary, shown.markdown);
+    let told = run.told(1);
+    assert!(told.contains("remembered of it:\n[error] price was cut short"), "{told}");
+    assert!(!told.contains("other was cut short"), "its own view alone: {told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configured_preference_is_an_input_with_memory_and_without() {
+    for enabled in [true, false] {
+        let steps = [with("Change price", &["a.py::price"], json!({"with": ["style = session.preferences.style"]}))];
+        let project = Project::new(&[("a.py", A), ("b.py", B)]);
+        let config: Config = serde_json::from_value(json!({
+            "preferences": {"style": "short functions"}, "memory": {"enabled": enabled},
+        }))
+        .expect("a configuration");
+        let script = [plan(&steps), replace("a.py", "return x\n", "return 2 * x\n")];
+        let run = Run::configured(project, config, script).await;
+        let (outcome, _) = run.run().await;
+        assert!(outcome.ok, "{}", outcome.summary);
+        assert!(run.told(1).contains("Input style:\n<data>\nshort functions"), "{}", run.told(1));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,6 +19,7 @@ use crate::agent::outcome::Outcome;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::agent::trace::SharedTrace;
+use crate::agent::undo::Target;
 use crate::agent::verdict::Status;
 use crate::base::failure::Failure;
 use crate::diagnostics::policy::{Effect, Trace};
@@ -35,9 +36,9 @@ pub enum Direct {
     Uses(String),
     /// The symbols of a file.
     Outline(String),
-    /// The last task, or one of its steps; why, as far as it was said.
+    /// The last task, or a part of it; why, as far as it was said.
     Undo {
-        step: Option<usize>,
+        target: Target,
         reason: String,
     },
     Forget(String),
@@ -86,7 +87,7 @@ impl Session {
             Direct::Outline(name) => self.direct_outline(name, say).await?,
             Direct::Where(name) => self.direct_where(request, name, say).await?,
             Direct::Uses(name) => self.direct_uses(request, name, say).await?,
-            Direct::Undo { step, reason } => Some(self.direct_undo(*step, reason).await?),
+            Direct::Undo { target, reason } => Some(self.direct_undo(target, reason).await?),
             Direct::Forget(text) => Some(answered(self.forget(text).await?)),
             Direct::Remember(text) => Some(answered(self.prefer(text).await?)),
             Direct::Recall(text) => Some(answered(self.recall_about(text).await?)),

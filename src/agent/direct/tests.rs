@@ -3,6 +3,7 @@
 use crate::agent::config::PlanMode;
 use crate::agent::direct::mode::Wanted;
 use crate::agent::direct::{Direct, is_stop, recognise};
+use crate::agent::undo::Target;
 
 fn read(name: &str) -> Option<Direct> {
     Some(Direct::Read(name.into()))
@@ -21,7 +22,12 @@ fn outline(name: &str) -> Option<Direct> {
 }
 
 fn undo(step: Option<usize>, reason: &str) -> Option<Direct> {
-    Some(Direct::Undo { step, reason: reason.into() })
+    let target = step.map_or(Target::Task, |step| Target::Step(Some(step)));
+    Some(Direct::Undo { target, reason: reason.into() })
+}
+
+fn undo_symbol(symbol: &str, reason: &str) -> Option<Direct> {
+    Some(Direct::Undo { target: Target::Symbol(symbol.into()), reason: reason.into() })
 }
 
 fn remember(text: &str) -> Option<Direct> {
@@ -83,6 +89,10 @@ fn clear_requests_are_recognised_in_both_languages() {
         ("undo step 2", undo(Some(2), "")),
         ("undo step 2 since nobody asked for it", undo(Some(2), "nobody asked for it")),
         ("deshaz eso", undo(None, "")),
+        ("undo Cart::total because it is slow", undo_symbol("Cart::total", "it is slow")),
+        ("deshaz src/cart.py::Cart::total", undo_symbol("src/cart.py::Cart::total", "")),
+        ("undo Cart::total and add a test", None),
+        ("undo the rename", None),
         ("deshaz eso porque rompió las pruebas", undo(None, "rompió las pruebas")),
         ("deshazlo", undo(None, "")),
         ("deshaz el paso 3", undo(Some(3), "")),

@@ -1,12 +1,10 @@
 //! Taking back: `undo that because it broke the tests`, `deshaz el paso 2`. The reason is kept.
 
-use crate::agent::direct::phrase::Phrase;
+use crate::agent::direct::phrase::{Phrase, fold};
 use crate::agent::direct::{Direct, Said};
-use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
 use crate::agent::undo::Target;
 use crate::base::failure::Failure;
-use crate::memory::entry::{Kind, Mode, NewEntry};
 
 const LAST: &[&str] = &[
     "undo",
@@ -46,41 +44,30 @@ const LAST: &[&str] = &[
 const STEP: &[&str] =
     &["undo step", "revert step", "take back step", "deshaz el paso", "deshaz paso", "revierte el paso"];
 
+/// What stands before the name of a symbol.
+const VERBS: &[&str] = &["undo", "revert", "take back", "deshaz", "revierte"];
+
 pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
     let (wish, reason) =
         phrase.split_at(&["because", "since", "porque", "pues"]).unwrap_or_else(|| (phrase.whole(), String::new()));
     if LAST.contains(&wish.as_str()) {
-        return Some(Direct::Undo { step: None, reason });
+        return Some(Direct::Undo { target: Target::Task, reason });
     }
-    let number = STEP.iter().find_map(|step| wish.strip_prefix(step))?;
-    let step = number.trim().parse().ok().filter(|step| *step > 0)?;
-    Some(Direct::Undo { step: Some(step), reason })
+    if let Some(number) = STEP.iter().find_map(|step| wish.strip_prefix(step)) {
+        let step = number.trim().parse().ok().filter(|step| *step > 0)?;
+        return Some(Direct::Undo { target: Target::Step(Some(step)), reason });
+    }
+    // Only what is plainly a symbol's path: `undo the rename` is for the model.
+    let symbol = phrase.after(VERBS)?.first().filter(|word| word.contains("::"))?;
+    let alone = VERBS.iter().any(|verb| wish == format!("{verb} {}", fold(symbol)));
+    let target = Target::Symbol(symbol.trim_matches('`').to_owned());
+    alone.then_some(Direct::Undo { target, reason })
 }
 
 impl Session {
-    pub(super) async fn direct_undo(&self, step: Option<usize>, reason: &str) -> Result<Said, Failure> {
-        let summary = self.take_back_what_was_named(step).await?;
-        if !reason.is_empty() {
-            self.keep_reason(&format!("the user had it undone ({summary}), because {reason}")).await;
-        }
+    pub(super) async fn direct_undo(&self, target: &Target, reason: &str) -> Result<Said, Failure> {
+        let summary = self.undo_because(target, false, reason).await.result?;
         let kept = if reason.is_empty() { String::new() } else { format!("; noted: {reason}") };
         Ok(Said::new("", format!("{summary}{kept}")))
-    }
-
-    /// The last task, or one of its steps.
-    async fn take_back_what_was_named(&self, step: Option<usize>) -> Result<String, Failure> {
-        match step {
-            None => self.undo().await.result,
-            Some(step) => self.undo_part(&Target::Step(Some(step)), false).await.result,
-        }
-    }
-
-    async fn keep_reason(&self, text: &str) {
-        let Some(remember) = self.remember().await else { return };
-        let mode = Mode::from_name(&self.mode().to_string()).unwrap_or(Mode::Simple);
-        let entry = NewEntry::new(&remember.session, mode, Kind::UserFeedback, text, now_ms());
-        if let Err(error) = remember.run(move |memory| memory.append(entry)).await {
-            tracing::warn!(%error, "the reason of an undo was not kept");
-        }
     }
 }

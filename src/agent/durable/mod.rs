@@ -27,10 +27,12 @@ use crate::agent::remember::{Remember, now_ms};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::base::failure::Failure;
+use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 use crate::memory::tasks::TaskState;
+use crate::memory::trace::{Event as TraceEvent, TraceRecord};
 use crate::workspace::root::OWN_FOLDER;
 
 /// What a task knows of how it is kept.
@@ -71,6 +73,20 @@ impl Durable {
     ) -> Result<T> {
         self.remember.run(work).await
     }
+
+    /// What was kept, or the user told once why not: a task goes on without it.
+    pub(crate) fn or_tell<T>(&self, editor: &dyn Editor, kept: Result<T>) -> Option<T> {
+        let error = match kept {
+            Ok(kept) => return Some(kept),
+            Err(error) => error,
+        };
+        tracing::warn!(%error, "something was not kept");
+        if !self.told.swap(true, Ordering::Relaxed) {
+            let text = format!("this task could not be kept for another process: {error}");
+            editor.show(Event::Progress { text });
+        }
+        None
+    }
 }
 
 /// The name of a phase in the memory file, as it is in JSON.
@@ -103,18 +119,8 @@ impl Session {
         self.durable.get_or_init(open).await.clone()
     }
 
-    /// What was kept, or the user told once why not: a task goes on without it.
     pub(crate) fn or_tell<T>(&self, durable: &Durable, kept: Result<T>) -> Option<T> {
-        let error = match kept {
-            Ok(kept) => return Some(kept),
-            Err(error) => error,
-        };
-        tracing::warn!(%error, "something was not kept");
-        if !durable.told.swap(true, Ordering::Relaxed) {
-            let text = format!("this task could not be kept for another process: {error}");
-            self.editor.show(Event::Progress { text });
-        }
-        None
+        durable.or_tell(self.editor.as_ref(), kept)
     }
 
     /// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
@@ -124,7 +130,11 @@ impl Session {
         }
         let Some(durable) = self.durable().await else { return };
         self.keep_baseline(&durable, task).await;
-        let kept = self.save(&durable, &RunState::of(task, plan), phase, None).await;
+        let mut state = RunState::of(task, plan);
+        if phase != Phase::Executing {
+            state.counted.concluded();
+        }
+        let kept = self.save(&durable, &state, phase, None).await;
         if let Some(revision) = self.or_tell(&durable, kept) {
             task.keep.revision = revision;
         }
@@ -216,8 +226,8 @@ impl Session {
         }
     }
 
-    /// Removes what is too much: the least recently used checkpoints of tasks that are over, never those of
-    /// this task or of one that can be resumed.
+    /// Removes what is too much: the checkpoints of the least recently used tasks that are over, never those of
+    /// this task, of the last one that changed something, or of one that can be resumed.
     async fn clean(&self, durable: &Durable, task: &str) {
         let limit = self.config.memory.checkpoints_mb.saturating_mul(1 << 20);
         let (session, task) = (durable.session(), task.to_owned());
@@ -228,7 +238,14 @@ impl Session {
                 let open = tasks.iter().filter(|other| !ended.contains(&other.phase.as_str()));
                 let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
                 kept.push(&task);
+                for other in &tasks {
+                    if memory.checkpoints(&session, Some(&other.task))?.iter().any(|info| info.reason == record::EDIT) {
+                        kept.push(&other.task);
+                        break;
+                    }
+                }
                 let cleaned = memory.clean_checkpoints(limit, &kept)?;
+                memory.add_trace(cleaned.tasks.iter().map(|(session, task)| removed(session, task)).collect())?;
                 memory.prune_tasks(&ended)?;
                 Ok(cleaned)
             })
@@ -253,6 +270,28 @@ impl Session {
         self.skip_checkpoints(&checkpoints);
         Ok(Journal { checkpoints, ..Journal::new(task, request) })
     }
+}
+
+/// Under this subject the trace has that a task's checkpoints were removed to make room.
+const REMOVED: &str = "checkpoints";
+
+fn removed(session: &str, task: &str) -> TraceRecord {
+    TraceRecord {
+        session: session.to_owned(),
+        task: task.to_owned(),
+        step: 0,
+        event: TraceEvent::Note,
+        subject: REMOVED.to_owned(),
+        reason: "removed to make room".to_owned(),
+        detail: serde_json::Value::Null,
+        timestamp: now_ms(),
+    }
+}
+
+/// Whether the checkpoints of a task were removed to make room. Blocks.
+pub(crate) fn was_removed(memory: &Memory, session: &str, task: &str) -> Result<bool> {
+    let records = memory.trace(session, Some(task), usize::MAX)?;
+    Ok(records.iter().any(|record| record.event == TraceEvent::Note && record.subject == REMOVED))
 }
 
 /// Whether a folder is there already: a workspace without one has nothing to recover.

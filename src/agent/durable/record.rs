@@ -10,8 +10,8 @@ use crate::agent::journal::{Checkpoint, FileChange, Kind};
 use crate::agent::plan::Plan;
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
-use crate::editor::Marks;
 use crate::editor::error::EditorError;
+use crate::editor::{Editor, Marks};
 use crate::memory::checkpoints::{Checkpoint as Kept, CheckpointFile, FileState, NewCheckpoint};
 use crate::memory::error::Result;
 use crate::memory::store::Memory;
@@ -100,10 +100,16 @@ pub(crate) fn read_all(memory: &Memory, session: &str, task: &str) -> Result<Vec
     Ok(found)
 }
 
-impl Session {
-    /// A change is about to be made; its files name the text that is meant to be there afterwards.
-    pub(crate) async fn open_change(&self, task: &str, checkpoint: &mut Checkpoint, reverses: &[i64]) {
-        let Some(durable) = self.durable().await else { return };
+impl Durable {
+    /// A change is about to be made; its files name the text that is meant to be there afterwards. Answers with its
+    /// number.
+    pub(crate) async fn open_change(
+        &self,
+        editor: &dyn Editor,
+        task: &str,
+        checkpoint: &Checkpoint,
+        reverses: &[i64],
+    ) -> Option<i64> {
         let reason = match checkpoint.kind {
             Kind::Rollback => ROLLBACK,
             _ if !reverses.is_empty() => REVERSAL,
@@ -116,43 +122,45 @@ impl Session {
         });
         let new = NewCheckpoint {
             files: files.collect(),
-            ..empty(&durable, task, checkpoint, reason, &Row::of(checkpoint, reverses))
+            ..empty(self, task, checkpoint, reason, &Row::of(checkpoint, reverses))
         };
-        let owner = durable.owner().name().to_owned();
-        let kept = durable.run(move |memory| memory.open_checkpoint(new, &owner)).await;
-        checkpoint.record = self.or_tell(&durable, kept);
+        let owner = self.owner().name().to_owned();
+        let kept = self.run(move |memory| memory.open_checkpoint(new, &owner)).await;
+        self.or_tell(editor, kept)
     }
 
     /// The change is made, and its files name what is there now. What it takes back goes, and a change that is
     /// only there to take others back goes with them.
-    pub(crate) async fn close_change(&self, checkpoint: &Checkpoint, reverses: &[i64]) {
-        let (Some(durable), Some(id)) = (self.durable().await, checkpoint.record) else { return };
+    pub(crate) async fn close_change(&self, editor: &dyn Editor, checkpoint: &Checkpoint, reverses: &[i64]) {
+        let Some(id) = checkpoint.record else { return };
         let row = Row::of(checkpoint, reverses);
         let after = checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_ref()))).collect();
         let mut gone = reverses.to_vec();
         if !gone.is_empty() {
             gone.push(id);
         }
-        let kept = durable
+        let kept = self
             .run(move |memory| {
                 let row = serde_json::to_value(&row).unwrap_or_default();
                 memory.close_checkpoint(id, after, row, gone)
             })
             .await;
-        self.or_tell(&durable, kept);
+        self.or_tell(editor, kept);
     }
 
     /// The change was refused: nothing was made. Where the editor did not answer it may have been, and the
     /// checkpoint stays open for whoever comes next.
-    pub(crate) async fn drop_change(&self, checkpoint: &Checkpoint, why: &EditorError) {
+    pub(crate) async fn drop_change(&self, editor: &dyn Editor, checkpoint: &Checkpoint, why: &EditorError) {
         if matches!(why, EditorError::Timeout(_) | EditorError::Closed) {
             return;
         }
-        let (Some(durable), Some(id)) = (self.durable().await, checkpoint.record) else { return };
-        let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-        self.or_tell(&durable, dropped);
+        let Some(id) = checkpoint.record else { return };
+        let dropped = self.run(move |memory| memory.drop_checkpoints(vec![id])).await;
+        self.or_tell(editor, dropped);
     }
+}
 
+impl Session {
     /// Keeps a checkpoint without files: the state of the task, and memory's mark.
     pub(crate) async fn keep_mark(&self, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
         let Some(durable) = self.durable().await else { return };

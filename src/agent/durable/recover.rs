@@ -196,7 +196,7 @@ impl Session {
             for change in &mut checkpoint.files {
                 change.marks_after = self.editor.marks(&change.path).await;
             }
-            self.close_change(&checkpoint, &row.reverses).await;
+            durable.close_change(self.editor.as_ref(), &checkpoint, &row.reverses).await;
         } else if let Some(id) = checkpoint.record {
             let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
             self.or_tell(durable, dropped);

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent::consent::Consent;
 use crate::agent::evaluate::Trigger;
 use crate::agent::mode::Mode;
 use crate::agent::plan::Plan;
 use crate::agent::plan::contract::Course;
 use crate::agent::plan::question::Question;
+use crate::agent::remember::notes::{Counted, Notes};
 use crate::agent::scope::Scope;
 use crate::agent::task::Task;
 use crate::llm::step::{LastResult, Usage};
@@ -66,6 +68,11 @@ pub struct RunState {
     pub survived: BTreeMap<String, u32>,
     #[serde(default)]
     pub results: Vec<LastResult>,
+    /// What the user has allowed, and whether the open steps are still what was approved.
+    #[serde(default)]
+    pub consent: Consent,
+    #[serde(default)]
+    pub counted: Counted,
 }
 
 impl RunState {
@@ -91,6 +98,8 @@ impl RunState {
             tried: task.tried.clone(),
             survived: task.survived.clone(),
             results: task.results.clone(),
+            consent: task.consent.clone(),
+            counted: task.notes.counted(),
         }
     }
 
@@ -115,6 +124,8 @@ impl RunState {
         (task.created, task.tried, task.survived) = (self.created, self.tried, self.survived);
         task.results = self.results;
         task.course = self.course;
+        task.consent = self.consent;
+        task.notes = Notes::count_on(self.counted);
         task.keep.replanning = self.replanning;
         if let Some(running) = self.running {
             (task.keep.at, task.keep.mark) = (running.step, Some(running.mark));
@@ -168,6 +179,10 @@ mod tests {
             (task.step, task.errors, task.plan_errors, task.replans) = counts.into();
             (task.created, task.tried, task.survived) = (names.clone(), names, survived);
             task.usage.calls = 3;
+            (task.consent.allowed, task.consent.withheld) = (task.created.clone(), task.tried.clone());
+            task.consent.replanned = mark.is_some();
+            (task.notes.steps, task.notes.errors) = (task.step, task.errors);
+            (task.notes.escalations, task.notes.had_work) = (task.replans, mark.is_some());
             task.results.push(LastResult { tool: "t".into(), ok: true, text: request.clone() });
             let steps = plan.as_ref().map_or(0, |plan| plan.steps.len());
             let question = question.filter(|_| steps > 0);
@@ -183,6 +198,17 @@ mod tests {
             prop_assert_eq!(&again.journal.task, &task.id);
             prop_assert_eq!(RunState::of(&again, plan.as_ref()), state);
         }
+    }
+
+    #[test]
+    fn a_state_of_before_the_consent_and_the_counts_was_kept_is_read() {
+        let task = Task::new("mend it", Mode::Planner, None, Scope::Workspace);
+        let mut old = serde_json::to_value(RunState::of(&task, None)).unwrap();
+        let fields = old.as_object_mut().unwrap();
+        assert!(fields.remove("consent").is_some() && fields.remove("counted").is_some());
+        let (again, _) = RunState::read(old).unwrap().into_task();
+        assert_eq!((again.request.as_str(), again.notes.steps), ("mend it", 0));
+        assert_eq!(again.consent, Consent::default());
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(crate) struct ModuleContext {
     pub(crate) inputs: Vec<(String, String)>,
     /// What the step names, and what its target brought.
     pub(crate) symbols: Vec<SymbolPath>,
+    /// What is remembered of its files or words. Empty where a model is asked: that has a part of memory of its own.
+    pub(crate) memory: Vec<String>,
 }
 
 /// What a module may do in the project: look, with the tools that only look.
@@ -84,11 +86,17 @@ pub(crate) async fn run_at_once(contexts: &[ModuleContext], eyes: &dyn Eyes) -> 
 }
 
 async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
-    match context.kind {
+    let result = match context.kind {
         Kind::Examine => examine::run(context, eyes).await,
         Kind::Search => search::run(context, eyes).await,
         Kind::Edit => ModuleResult::failed(Vec::new(), "an edit is no look"),
+    };
+    if result.error.is_some() || context.memory.is_empty() {
+        return result;
     }
+    // In front, since long sources are cut off at their end.
+    let text = format!("remembered of it:\n{}\n{}", context.memory.join("\n"), result.output.text);
+    ModuleResult { output: Output::new(&text, result.output.symbols), ..result }
 }
 
 /// A module's plan must have something to do, not too much, and nothing twice.

@@ -133,3 +133,16 @@ fn a_module_s_plan_is_held_to_its_limits() {
     assert!(validate(&many).unwrap_err().contains("too many"));
     assert_eq!(validate(&many[..3]), Ok(()));
 }
+
+#[tokio::test]
+async fn what_is_remembered_of_a_module_s_own_work_comes_with_what_it_saw() {
+    let eyes = Scripted::new(None);
+    let plain = step(1, Kind::Examine, "look at f", &["a.py::f"]);
+    let memory = vec!["[error] edit_file a.py failed".to_owned()];
+    let told = ModuleContext { memory: memory.clone(), ..plain.clone() };
+    let lost = ModuleContext { memory, ..step(2, Kind::Examine, "look at gone", &["a.py::gone"]) };
+    let results = run_at_once(&[plain, told, lost], &eyes).await;
+    let before = &results[0].output.text;
+    assert_eq!(results[1].output.text, format!("remembered of it:\n[error] edit_file a.py failed\n{before}"));
+    assert!(results[2].error.is_some() && results[2].output.text.is_empty());
+}

@@ -49,9 +49,14 @@ impl Session {
             new.steps.extend(proposed.steps);
             (new.title, new.reason) = (proposed.title, proposed.reason);
             task.question = None;
+            task.note_plan_change(&plan, &new, words);
             plan = new;
             plan.clone()
         });
+        if result.is_ok() {
+            self.keep(&mut task).await;
+            self.keep_plan(&plan, &mut task).await;
+        }
         *self.plan.lock().await = Some((plan, task));
         result
     }
@@ -78,6 +83,7 @@ impl Session {
         let mut new = plan.clone();
         depends::keep_closed(&mut new);
         let mut problems = vec![trigger.words()];
+        problems.extend(self.unless_stopped(cancel, self.available(trigger)).await?);
         if !leaning.is_empty() {
             problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
         }

@@ -117,6 +117,7 @@ impl Session {
             kind: step.kind,
             inputs: resolved,
             symbols,
+            memory: Vec::new(),
         };
         let tried = self.carry_out_edit(step, &context, task, cancel).await;
         (task.scope, task.course.inputs) = (whole, Vec::new());
@@ -286,12 +287,17 @@ impl Session {
     }
 
     /// How the checks of a step stand, in their order.
-    pub(super) async fn findings(&self, step: &Step, task: &Task, new: usize) -> Vec<Finding> {
+    pub(super) async fn findings(&self, step: &Step, task: &mut Task, new: usize) -> Vec<Finding> {
         if step.checks.is_empty() {
             return Vec::new();
         }
+        let mut commands: Vec<(String, Finding)> = Vec::new();
+        for check in &step.checks {
+            if let Criterion::CommandPasses(name) = check {
+                commands.push((name.clone(), self.command_stands(task, name).await));
+            }
+        }
         let spoken = self.spoken_of(&task.scope.files()).await;
-        let known = self.known().await;
         let asked: Vec<SymbolPath> = step
             .checks
             .iter()
@@ -300,14 +306,6 @@ impl Session {
                 _ => None,
             })
             .collect();
-        let mut commands: Vec<(String, usize)> = Vec::new();
-        for ((_, provider), snap) in &known {
-            let Some(name) = provider.strip_prefix("tool:") else { continue };
-            match commands.iter_mut().find(|(known, _)| known == name) {
-                Some((_, count)) => *count += snap.diagnostics.len(),
-                None => commands.push((name.to_owned(), snap.diagnostics.len())),
-            }
-        }
         let found = self.in_scope(&task.scope).await;
         let reported = found
             .iter()

@@ -21,7 +21,8 @@ pub enum Criterion {
     SymbolGone(SymbolPath),
     /// The step introduced nothing, from the severity floor up.
     NoNewDiagnostics,
-    /// The command that is configured under this name reports nothing.
+    /// What reports under this name reports nothing; or, where nobody does, the command of these words is run and
+    /// ends with status 0.
     CommandPasses(String),
 }
 
@@ -61,7 +62,7 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
         ["no", "new", "diagnostics"] => Ok(Criterion::NoNewDiagnostics),
         ["symbol", path, "exists"] => Ok(Criterion::SymbolExists(SymbolPath::parse(path))),
         ["symbol", path, "gone"] => Ok(Criterion::SymbolGone(SymbolPath::parse(path))),
-        ["command", name, "passes"] => Ok(Criterion::CommandPasses((*name).to_owned())),
+        ["command", command @ .., "passes"] if !command.is_empty() => Ok(Criterion::CommandPasses(command.join(" "))),
         [code, "gone"] => Ok(Criterion::CodeGone((*code).to_owned())),
         _ => Err(format!("{:?} is no check; a check is one of {GRAMMAR}", text.trim())),
     }
@@ -78,8 +79,8 @@ pub struct Known {
     pub new: usize,
     /// Full paths of the asked symbols that are there.
     pub present: Vec<SymbolPath>,
-    /// By the name of a command that has spoken: how much it reports.
-    pub commands: Vec<(String, usize)>,
+    /// By the words of each command that is asked about: how it stands.
+    pub commands: Vec<(String, Finding)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +110,7 @@ impl Criterion {
             Self::SymbolExists(path) => unmet_if(!known.present.contains(path), format!("{path} is not there")),
             Self::SymbolGone(path) => unmet_if(known.present.contains(path), format!("{path} is still there")),
             Self::CommandPasses(name) => match known.commands.iter().find(|(known, _)| known == name) {
-                Some((_, count)) => unmet_if(*count > 0, format!("{name} reports {count}")),
+                Some((_, finding)) => finding.clone(),
                 None => Finding::Unknown(format!("{name} has not spoken")),
             },
         }
@@ -133,6 +134,7 @@ mod tests {
             assert_eq!(parse(text).unwrap().to_string(), text);
             assert!(GRAMMAR.split('`').any(|form| form.split(' ').count() == text.split(' ').count()), "{text}");
         }
+        assert_eq!(parse("command pytest -q  tests passes").unwrap().to_string(), "command pytest -q tests passes");
         assert_eq!(parse(" symbol `a.py::f`  exists ").unwrap().to_string(), "symbol a.py::f exists");
         for text in ["", "it works", "no warnings", "symbol a.py", "gone", "command passes"] {
             assert!(parse(text).unwrap_err().contains("command NAME passes"), "{text}");
@@ -147,7 +149,7 @@ mod tests {
             reported: vec![("E1".into(), "error".into()), ("W1".into(), "warning".into())],
             new: 1,
             present: vec![path()],
-            commands: vec![("pytest".into(), 0), ("mypy".into(), 2)],
+            commands: vec![("pytest".into(), Finding::Met), ("mypy".into(), Finding::Unmet("it reports 2".into()))],
         };
         let judged = |text: &str| parse(text).unwrap().judge(&known);
         for text in ["E2 gone", "symbol a.py::f exists", "symbol a.py::g gone", "command pytest passes"] {

@@ -139,7 +139,9 @@ impl Session {
             _ => self.with_target(step, &inputs, &task.scope).await.map_err(unresolved)?,
         };
         let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
-        Ok(ModuleContext { number, title, kind, inputs, symbols })
+        let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
+        context.memory = self.module_memory(task.mode, &context).await;
+        Ok(context)
     }
 
     async fn judge_look(

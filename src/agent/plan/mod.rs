@@ -2,6 +2,7 @@
 
 pub(crate) mod anew;
 mod attempt;
+mod available;
 pub mod contract;
 pub mod criteria;
 pub mod depends;

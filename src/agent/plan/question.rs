@@ -71,6 +71,7 @@ impl Session {
 
     /// Does what the answer says to the plan; whether the plan goes on then. The question stays where it cannot.
     async fn take_answer(&self, choice: usize) -> Result<bool, Failure> {
+        self.catch_up().await?;
         let mut waiting = self.plan.lock().await;
         let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
         let Some(question) = task.question.take() else { return Err(no_question()) };

@@ -30,6 +30,7 @@ impl Session {
         cancel: &CancellationToken,
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Failure> {
+        self.catch_up().await?;
         let Some((mut plan, mut task)) = self.plan.lock().await.take() else {
             return Err(Failure::user(
                 "there is no plan to approve",
@@ -136,6 +137,7 @@ impl Session {
                     }
                     Decision::Ask(_) => {
                         task.question = question;
+                        task.notes.escalations += 1;
                         self.say_what_leans(plan, index);
                         return Ok(());
                     }

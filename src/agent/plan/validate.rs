@@ -135,31 +135,49 @@ impl Session {
         creates
     }
 
-    /// A command's word counts only where the command is configured and has spoken.
+    /// A check by a command needs one that has spoken, or one that may be run.
     async fn unknown_commands(&self, checks: &[criteria::Criterion]) -> Vec<String> {
         let mut problems = Vec::new();
         for check in checks {
             if let criteria::Criterion::CommandPasses(name) = check {
-                let source = format!("tool:{name}");
-                if !self.known().await.keys().any(|(_, provider)| *provider == source) {
-                    problems
-                        .push(format!("check `{check}`: no command {name} is configured, or it has not spoken yet"));
+                let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
+                if self.reported_by(name).await.is_none()
+                    && let Some(why) = self.cannot_run(&command)
+                {
+                    problems.push(format!("check `{check}`: no command {name} has reported, and {}", why.message));
                 }
             }
         }
         problems
     }
 
+    /// How much a configured command reports under this name; `None` where it has not spoken.
+    async fn reported_by(&self, name: &str) -> Option<usize> {
+        let known = self.known().await;
+        let own = known.iter().filter(|((_, provider), _)| provider.strip_prefix("tool:") == Some(name));
+        own.map(|(_, snap)| snap.diagnostics.len()).reduce(|all, more| all + more)
+    }
+
+    /// How the command of a check stands: by what is reported under its name, else by running it.
+    pub(super) async fn command_stands(&self, task: &mut Task, name: &str) -> criteria::Finding {
+        use criteria::Finding;
+        if let Some(count) = self.reported_by(name).await {
+            return if count > 0 { Finding::Unmet(format!("{name} reports {count}")) } else { Finding::Met };
+        }
+        let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
+        match self.run_check(task, &command).await {
+            Ok(ran) if ran.passed => Finding::Met,
+            Ok(ran) => Finding::Unmet(ran.end),
+            Err(refused) => Finding::Unknown(refused.message),
+        }
+    }
+
     /// What the session says for a reference to it; `None` where it says nothing.
     pub(super) async fn session_value(&self, value: &Value) -> Option<String> {
-        let remember = self.remember().await?;
         let found = match value {
-            Value::Preference(key) => {
-                let (key, project) = (key.clone(), remember.project);
-                let found = remember.run(move |memory| memory.preference(&key, Some(project))).await;
-                found.ok().flatten().map(|preference| preference.value)
-            }
+            Value::Preference(key) => self.preferences().await.remove(key),
             Value::Variable(name) => {
+                let remember = self.remember().await?;
                 let (session, name) = (remember.session.clone(), name.clone());
                 remember.run(move |memory| Ok(memory.variable(&session, &name))).await.ok().flatten()
             }

@@ -9,13 +9,13 @@ use crate::agent::mode::Phase;
 use crate::agent::outcome::Outcome;
 use crate::agent::plan::{Plan, State};
 use crate::agent::remember::notes::{Approach, short};
-use crate::agent::remember::{Remember, learn, mode_of, now_ms};
+use crate::agent::remember::{Remember, feedback, learn, mode_of, now_ms};
 use crate::agent::session::Session;
 use crate::agent::simple::Ended;
 use crate::agent::task::Task;
 use crate::base::failure::{Failure, Kind as FailureKind};
 use crate::llm::ask::{self, Ask};
-use crate::memory::entry::{Kind, NewEntry, Role};
+use crate::memory::entry::{EntryId, Kind, NewEntry, Role};
 use crate::memory::error::Result;
 use crate::memory::metrics::{self, Run};
 use crate::memory::recall;
@@ -37,13 +37,28 @@ struct End {
     run: Run,
     learned: Vec<Approach>,
     recalled: TraceRecord,
+    /// Entries that were recalled and of use.
+    used: Vec<EntryId>,
 }
 
-fn write(memory: &Memory, remember: &Remember, entries: Vec<NewEntry>, end: Option<End>) -> Result<()> {
+/// What entries are of.
+struct Of {
+    task: String,
+    step: usize,
+}
+
+fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, end: Option<End>) -> Result<()> {
     if !entries.is_empty() {
-        memory.append_all(entries)?;
+        let good = |entry: &NewEntry| matches!(entry.kind, Kind::Success | Kind::Pattern | Kind::Solution);
+        let good: Vec<bool> = entries.iter().map(good).collect();
+        let ids = memory.append_all(entries)?;
+        let ids: Vec<_> = ids.into_iter().zip(good).filter_map(|(id, good)| good.then_some(id)).collect();
+        if !ids.is_empty() {
+            memory.add_trace(vec![feedback::entries(&remember.session, &of.task, of.step, &ids)])?;
+        }
     }
-    let Some(End { run, learned, recalled }) = end else { return Ok(()) };
+    let Some(End { run, learned, recalled, used }) = end else { return Ok(()) };
+    feedback::was_of_use(memory, used)?;
     let done = learned.iter().filter(|approach| approach.success);
     let mut records: Vec<TraceRecord> =
         done.map(|approach| learn::record(&remember.session, &run.task, approach)).collect();
@@ -91,12 +106,13 @@ impl Session {
             .collect();
         let before = task.notes.writing.take();
         let editor = Arc::clone(&self.editor);
+        let of = Of { task: task.id.clone(), step: task.step_number() };
         task.notes.writing = Some(tokio::spawn(async move {
             if let Some(before) = before {
                 let _ = before.await;
             }
             let known = Arc::clone(&remember);
-            if let Err(error) = remember.run(move |memory| write(memory, &known, entries, end)).await {
+            if let Err(error) = remember.run(move |memory| write(memory, &known, of, entries, end)).await {
                 tracing::warn!(%error, "what a task did could not be remembered");
             }
             crate::agent::remember::tell(&remember, editor.as_ref());
@@ -130,13 +146,12 @@ impl Session {
 
     /// A plan's run is over, or pauses: it is one run, however often it pauses.
     pub(crate) async fn remember_run(&self, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
-        let escalated = u32::from(task.question.is_some());
-        task.notes.escalations += escalated;
+        let escalated = task.question.is_some();
         let worked = outcome.ok && !new_errors(outcome);
         let how = match phase {
             Phase::Completed if worked => metrics::Outcome::Success,
             Phase::Completed | Phase::Error => metrics::Outcome::Failure,
-            Phase::Paused if escalated > 0 => metrics::Outcome::Failure,
+            Phase::Paused if escalated => metrics::Outcome::Failure,
             Phase::Paused | Phase::Planning | Phase::Executing => metrics::Outcome::Cancelled,
         };
         if how == metrics::Outcome::Success {
@@ -150,7 +165,8 @@ impl Session {
         if matches!(phase, Phase::Completed | Phase::Error) {
             let approach = format!("{} steps, {} planned anew", plan.steps.len(), task.replans);
             let (kind, success) = (learn::plan_kind(&task.request), how == metrics::Outcome::Success);
-            task.notes.approaches.push(Approach { kind, approach, success, note: String::new() });
+            let (note, checkpoint) = (String::new(), String::new());
+            task.notes.approaches.push(Approach { kind, approach, success, note, checkpoint });
         }
         let summary = outcome.summary.clone();
         self.conclude(task, how, &summary, &outcome.files).await;
@@ -215,14 +231,13 @@ impl Session {
             detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(task.mode))}),
             timestamp: now_ms(),
         };
-        if !task.journal.is_empty() {
-            *self.last_task.lock().await = Some((task.id.clone(), mode_of(task.mode)));
-        }
         let set = |name: &str, value| remember.memory.set_variable(&remember.session, name, value);
         set("last_request", json!(short(&task.request, 200)));
         set("last_answer", json!(short(said, 200)));
         set("last_files", json!(files));
-        self.put(task, Some(End { run, learned, recalled })).await;
+        let used = std::mem::take(&mut task.notes.recalled);
+        let used = used.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
+        self.put(task, Some(End { run, learned, recalled, used })).await;
         if let Some(writing) = task.notes.writing.take() {
             // Whoever asks next should find it; a file that is held by another process is not waited for.
             let _ = tokio::time::timeout(PATIENCE, writing).await;

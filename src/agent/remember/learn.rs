@@ -10,7 +10,6 @@ use crate::agent::verdict::Found;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::ask::{self, Ask};
 use crate::llm::step::FixOffer;
-use crate::memory::entry::{Kind, Mode, NewEntry};
 use crate::memory::error::Result;
 use crate::memory::learnings::{Experience, Learning};
 use crate::memory::store::Memory;
@@ -20,8 +19,6 @@ use crate::memory::trace::{Event, TraceRecord};
 const REJECTIONS: u32 = 2;
 /// Words of a kind of task.
 const WORDS: usize = 4;
-/// Approaches of one task that a later word of the user is about.
-const APPROACHES: usize = 100;
 /// Words that say nothing of what is to be done (English, Spanish, German).
 const FILLERS: &str = "a an the this that these those in of on to for at from with please file function method class and \
     el la los las este esta esto un una de del en por favor archivo fichero función y \
@@ -89,7 +86,7 @@ pub(crate) fn record(session: &str, task: &str, approach: &Approach) -> TraceRec
         event: Event::Decision,
         subject: approach.approach.clone(),
         reason: approach.kind.clone(),
-        detail: serde_json::Value::Null,
+        detail: serde_json::json!({"checkpoint": approach.checkpoint}),
         timestamp: now_ms(),
     }
 }
@@ -148,37 +145,6 @@ impl Session {
             task.trace.push(task.step.max(1), entry);
         }
         kept
-    }
-
-    /// The user took a task back, or brought it back again: what it did counts as bad, or as good.
-    pub(crate) async fn feedback(&self, task: &str, mode: Mode, request: &str, undone: bool, reason: &str) {
-        let Some(remember) = self.remember().await else { return };
-        let (task, reason) = (task.to_owned(), short(reason, 160));
-        let what = if undone { "undid" } else { "brought back" };
-        let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-        let content = format!("The user {what} “{}”{why}.", short(request, 100));
-        let known = std::sync::Arc::clone(&remember);
-        let kept = remember
-            .run(move |memory| {
-                let records = memory.trace(&known.session, Some(&task), APPROACHES)?;
-                let decisions = records.iter().filter(|record| record.event == Event::Decision);
-                for TraceRecord { reason: kind, subject, .. } in decisions {
-                    let note = match (undone, reason.is_empty()) {
-                        (true, true) => "undone by the user".to_owned(),
-                        (true, false) => format!("undone by the user: {reason}"),
-                        (false, _) => String::new(),
-                    };
-                    let (kind, approach) = (kind.clone(), subject.clone());
-                    let experience = experience(&Approach { kind, approach, success: !undone, note }, known.project);
-                    if undone { memory.unlearn(experience)? } else { memory.learn(experience)? }
-                }
-                memory.append(NewEntry::new(known.session.clone(), mode, Kind::UserFeedback, content, now_ms()))?;
-                Ok(())
-            })
-            .await;
-        if let Err(error) = kept {
-            tracing::warn!(%error, "what the user took back could not be kept");
-        }
     }
 }
 

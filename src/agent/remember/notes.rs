@@ -1,9 +1,11 @@
 //! What one task leaves to memory while it runs: short sentences, approaches, counts. Never a file's content.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
 use crate::agent::plan::{Plan, Step};
@@ -13,7 +15,7 @@ use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::tools::apply_fix::TAKEN_BACK;
 use crate::llm::step::Action;
-use crate::memory::entry::{Kind, Role};
+use crate::memory::entry::{EntryId, Kind, Role};
 use crate::symbols::path::SymbolPath;
 
 /// Characters of one entry: one or two sentences.
@@ -60,16 +62,19 @@ pub(crate) struct Draft {
 }
 
 /// What was done about a kind of task, and whether it worked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Approach {
     pub(crate) kind: String,
     pub(crate) approach: String,
     pub(crate) success: bool,
     pub(crate) note: String,
+    /// The checkpoint of what was done; empty where it is of the task as a whole.
+    pub(crate) checkpoint: String,
 }
 
 /// What the lookups of one task came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Tally {
     pub(crate) lookups: u32,
     pub(crate) hits: u32,
@@ -97,6 +102,8 @@ pub struct Notes {
     pub(crate) total: Tally,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) approaches: Vec<Approach>,
+    /// Entries that its prompts have carried.
+    pub(crate) recalled: BTreeSet<EntryId>,
     /// Codes of the diagnostics of the last question, the worst first.
     pub(crate) codes: Vec<String>,
     /// Whether a diagnostic was in view when it began.
@@ -107,7 +114,67 @@ pub struct Notes {
     pub(crate) writing: Option<JoinHandle<()>>,
 }
 
+/// What another process needs of the notes to count on. Grows by fields with defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counted {
+    started: i64,
+    worked_ms: u64,
+    steps: u32,
+    errors: u32,
+    escalations: u32,
+    calls_saved: u32,
+    tally: Tally,
+    total: Tally,
+    approaches: Vec<Approach>,
+    had_work: bool,
+    open_error: Option<(String, String)>,
+}
+
+impl Counted {
+    /// A run that ends or pauses has its approaches learned by its own process.
+    pub(crate) fn concluded(&mut self) {
+        self.approaches.clear();
+    }
+}
+
 impl Notes {
+    /// As they stand. Drafts are written in their own time and are no part of it.
+    pub(crate) fn counted(&self) -> Counted {
+        let worked = self.worked + self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        Counted {
+            started: self.started,
+            worked_ms: u64::try_from(worked.as_millis()).unwrap_or(u64::MAX),
+            steps: self.steps,
+            errors: self.errors,
+            escalations: self.escalations,
+            calls_saved: self.calls_saved,
+            tally: self.tally,
+            total: self.total,
+            approaches: self.approaches.clone(),
+            had_work: self.had_work,
+            open_error: self.open_error.clone(),
+        }
+    }
+
+    /// Counts on from what another process has counted; the clock stands.
+    pub(crate) fn count_on(counted: Counted) -> Self {
+        Self {
+            started: counted.started,
+            worked: Duration::from_millis(counted.worked_ms),
+            steps: counted.steps,
+            errors: counted.errors,
+            escalations: counted.escalations,
+            calls_saved: counted.calls_saved,
+            tally: counted.tally,
+            total: counted.total,
+            approaches: counted.approaches,
+            had_work: counted.had_work,
+            open_error: counted.open_error,
+            ..Self::default()
+        }
+    }
+
     /// The clock runs while the agent works, not while a plan waits for its user.
     pub(crate) fn start_clock(&mut self) {
         if self.started == 0 {
@@ -187,8 +254,11 @@ impl Task {
         self.notes.add(Kind::UserFeedback, &content);
     }
 
-    /// Keeps what the user changed in a plan that was shown: steps that went, and steps in other words.
-    pub fn note_plan_change(&mut self, before: &Plan, after: &Plan) {
+    /// Keeps what the user changed in a plan that was shown, and in which words: steps that went, which are a lesson
+    /// for plans of this kind, and steps in other words.
+    pub fn note_plan_change(&mut self, before: &Plan, after: &Plan, words: &str) {
+        let words = short(words, 100);
+        self.notes.add(Kind::UserFeedback, &format!("The user wanted the plan otherwise: {words}"));
         let has = |plan: &Plan, title: &str| plan.steps.iter().any(|step| step.title == title);
         let gone: Vec<&Step> = before.steps.iter().filter(|step| !has(after, &step.title)).collect();
         let mut new: Vec<&Step> = after.steps.iter().filter(|step| !has(before, &step.title)).collect();
@@ -198,7 +268,12 @@ impl Task {
             let reworded = new.iter().position(|other| other.symbols == step.symbols).map(|at| new.remove(at));
             let content = match reworded {
                 Some(other) => format!("The user reworded the step “{title}”: {}", short(&other.title, 100)),
-                None => format!("The user took the step “{title}” out of the plan."),
+                None => {
+                    let (kind, note) = (learn::plan_kind(&self.request), format!("taken out by the user: {words}"));
+                    let (approach, checkpoint) = (format!("step {title}"), String::new());
+                    self.notes.approaches.push(Approach { kind, approach, success: false, note, checkpoint });
+                    format!("The user took the step “{title}” out of the plan.")
+                }
             };
             self.notes.add(Kind::UserFeedback, &content);
         }
@@ -214,7 +289,9 @@ impl Task {
         let code = code.filter(|code| !code.is_empty());
         let kind = code.map_or_else(|| learn::kind(&self.request, &self.notes.codes), |code| format!("fix {code}"));
         let approach = title.unwrap_or_else(|| tool.to_owned());
-        self.notes.approaches.push(Approach { kind, approach, success, note: short(note, SENTENCE) });
+        let done = self.journal.checkpoints.last().filter(|_| success);
+        let checkpoint = done.map(|checkpoint| checkpoint.id.clone()).unwrap_or_default();
+        self.notes.approaches.push(Approach { kind, approach, success, note: short(note, SENTENCE), checkpoint });
     }
 }
 
@@ -291,16 +368,19 @@ mod tests {
         let before = plan(vec![step("one", "a.py::f"), step("two", "a.py::g"), step("three", "a.py::h")]);
         let after = plan(vec![step("three", "a.py::h"), step("one, gently", "a.py::f"), step("four", "b.py::k")]);
         let mut task = task();
-        task.note_plan_change(&before, &after);
+        task.note_plan_change(&before, &after, "h first, and gently");
         let said: Vec<&str> = task.notes.drafts.iter().map(|draft| draft.content.as_str()).collect();
         assert_eq!(
             said,
             [
+                "The user wanted the plan otherwise: h first, and gently",
                 "The user reworded the step “one”: one, gently",
                 "The user took the step “two” out of the plan.",
                 "The user added the step “four”."
             ]
         );
+        let lessons = &task.notes.approaches;
+        assert_eq!((lessons.len(), lessons[0].approach.as_str(), lessons[0].success), (1, "step two", false));
     }
 
     #[test]

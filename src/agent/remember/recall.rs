@@ -9,7 +9,7 @@ use crate::agent::remember::notes::{Tally, short};
 use crate::agent::remember::{Remember, learn, mode_of, now_ms};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::memory::entry::{Mode, Role};
+use crate::memory::entry::{EntryId, Mode, Role};
 use crate::memory::error::Result;
 use crate::memory::recall::{self, estimate};
 use crate::memory::store::Memory;
@@ -49,6 +49,8 @@ struct Room {
     lines: Vec<String>,
     /// Tokens of what was offered, cut or left out or not.
     found: usize,
+    /// Entries that came in.
+    recalled: Vec<EntryId>,
 }
 
 impl Room {
@@ -101,7 +103,7 @@ struct Question {
 }
 
 fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(Room, bool)> {
-    let mut room = Room { left: question.limit, lines: Vec::new(), found: 0 };
+    let mut room = Room { left: question.limit, lines: Vec::new(), found: 0, recalled: Vec::new() };
     let said = memory.preferences(Some(remember.project))?;
     let mut hits = said.len();
     let preferences = prefer::merged(&question.preferences, &said);
@@ -139,6 +141,7 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
         memory.recall_counted(question.mode, &remember.session, now_ms(), room.left.saturating_sub(1), &count)?;
     hits += recalled.entries.len();
     let left = room.left;
+    room.recalled = recalled.entries.iter().map(|recalled| recalled.entry.id).collect();
     room.take(recalled.entries.into_iter().map(|recalled| recalled.line), left);
     room.found += recalled.tokens_found.saturating_sub(recalled.tokens);
     Ok((room, hits > 0))
@@ -165,7 +168,7 @@ impl Session {
             preferences: self.configured_preferences(),
         };
         let only = |question: &Question| {
-            let mut room = Room { left: question.limit, lines: Vec::new(), found: 0 };
+            let mut room = Room { left: question.limit, lines: Vec::new(), found: 0, recalled: Vec::new() };
             room.take(
                 prefer::merged(&question.preferences, &[]).iter().map(|one| format!("prefers {one}")),
                 question.limit / 2,
@@ -180,6 +183,7 @@ impl Session {
         self.tell_notices(&remember);
         match answered {
             Ok((room, hit)) => {
+                task.notes.recalled.extend(&room.recalled);
                 let tally = &mut task.notes.tally;
                 let took = u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX);
                 *tally = Tally {

@@ -28,6 +28,14 @@ impl Target {
         }
     }
 
+    /// The same with a reason behind it: `2 because it broke the tests`.
+    pub fn parse_because(text: &str) -> (Self, String) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let at = words.iter().position(|word| ["because", "porque"].contains(&word.to_lowercase().as_str()));
+        let (target, reason) = words.split_at(at.unwrap_or(words.len()));
+        (Self::parse(&target.join(" ")), reason.get(1..).unwrap_or_default().join(" "))
+    }
+
     /// As a sentence names it.
     pub fn words(&self) -> String {
         match self {
@@ -74,6 +82,22 @@ pub(super) struct Chosen<'a> {
     pub(super) checkpoints: Vec<&'a Checkpoint>,
     pub(super) step: usize,
     pub(super) symbol: Option<SymbolPath>,
+}
+
+impl Chosen<'_> {
+    /// The names of the edits that it is about: of a symbol those that have changed something in it.
+    pub(super) fn own(&self) -> Vec<String> {
+        let inside = |symbol: &SymbolPath, changed: &String| {
+            let changed = SymbolPath::parse(changed);
+            let names = format!("{}::", symbol.names);
+            changed.file == symbol.file && (changed.names == symbol.names || changed.names.starts_with(&names))
+        };
+        let own = |row: &&&Checkpoint| {
+            row.kind == Kind::Edit
+                && self.symbol.as_ref().is_none_or(|symbol| row.symbols.iter().any(|changed| inside(symbol, changed)))
+        };
+        self.checkpoints.iter().filter(own).map(|row| row.id.clone()).collect()
+    }
 }
 
 /// Finds what a target is about in a journal. The error names what there is.
@@ -199,6 +223,10 @@ mod tests {
             assert_eq!(target.to_string(), text);
         }
         assert_eq!(Target::parse("step 3"), Target::Step(Some(3)));
+        let because = |text: &str| Target::parse_because(text);
+        assert_eq!(because("2 because it broke the tests"), (Target::Step(Some(2)), "it broke the tests".into()));
+        assert_eq!(because("Because it is wrong"), (Target::Task, "it is wrong".into()));
+        assert_eq!(because("Cart::total"), (Target::Symbol("Cart::total".into()), String::new()));
     }
 
     #[test]

@@ -169,10 +169,10 @@ impl Door {
             }
             "undo" => {
                 let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-                let target = Target::parse(given["target"].as_str().unwrap_or_default());
+                let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
                 let partial = given["partial"].as_bool().unwrap_or(false);
                 self.start_here(json, move |session, _cancel| {
-                    Box::pin(async move { session.undo_part(&target, partial).await.events })
+                    Box::pin(async move { session.undo_because(&target, partial, &reason).await.events })
                 });
             }
             "resume" => self.start_here(json, |session, cancel| {

@@ -73,6 +73,8 @@ pub struct Checkpoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleaned {
     pub dropped: Vec<i64>,
+    /// Whose they were: session and task. Nothing of these is left.
+    pub tasks: Vec<(String, String)>,
     pub bytes_before: u64,
     pub bytes_after: u64,
 }
@@ -148,9 +150,10 @@ impl Memory {
         })
     }
 
-    /// Drops the least recently used checkpoints until contents and states take at most `max_bytes`.
+    /// Drops the checkpoints of the least recently used tasks until contents and states take at most `max_bytes`: all
+    /// of a task, since with a part of them a part of it would be taken back.
     ///
-    /// Those of a running task stay whatever they take, and those in the middle of a change, so the limit may be missed.
+    /// Those of a running task stay whatever they take, and of one in the middle of a change, so the limit may be missed.
     pub fn clean_checkpoints(&self, max_bytes: u64, running: &[&str]) -> Result<Cleaned> {
         let running = serde_json::to_string(running)?;
         self.write(move |conn| {
@@ -159,13 +162,16 @@ impl Memory {
             if out.bytes_before <= max_bytes {
                 return Ok(out);
             }
-            let sql =
-                "SELECT id FROM checkpoints WHERE owner IS NULL AND task NOT IN (SELECT value FROM json_each(?1)) \
-                 ORDER BY last_used, id";
-            for id in store::all(conn, sql, [&running], |row| row.get::<_, i64>(0))? {
-                conn.execute("DELETE FROM checkpoints WHERE id = ?1", [id])?;
+            let sql = "SELECT sessions.id, sessions.name, task FROM checkpoints \
+                       JOIN sessions ON sessions.id = checkpoints.session \
+                       WHERE task NOT IN (SELECT value FROM json_each(?1)) GROUP BY sessions.id, task \
+                       HAVING count(owner) = 0 ORDER BY max(last_used), max(checkpoints.id)";
+            let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?));
+            for (session, name, task) in store::all(conn, sql, [&running], read)? {
+                let sql = "DELETE FROM checkpoints WHERE session = ?1 AND task = ?2 RETURNING id";
+                out.dropped.extend(store::all(conn, sql, (session, &task), |row| row.get::<_, i64>(0))?);
                 sweep(conn)?;
-                out.dropped.push(id);
+                out.tasks.push((name, task));
                 out.bytes_after = blobs::kept(conn)?;
                 if out.bytes_after <= max_bytes {
                     break;

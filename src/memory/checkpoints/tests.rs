@@ -1,5 +1,7 @@
 //! Checkpoints byte for byte, kept once, and cleaned without touching the running task.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -90,11 +92,19 @@ proptest! {
             let id = memory.add_checkpoint(new(&format!("t{task}"), *used, vec![file("a", bytes(&content))])).unwrap();
             by_use.push((*used, id, *task));
         }
-        by_use.sort();
         let cleaned = memory.clean_checkpoints(limit, &["t0"]).unwrap();
-        let candidates: Vec<i64> = by_use.iter().filter(|(_, _, task)| *task != 0).map(|(_, id, _)| *id).collect();
-        prop_assert!(candidates.starts_with(&cleaned.dropped));
-        prop_assert!(cleaned.bytes_after <= limit || cleaned.dropped.len() == candidates.len());
+        let mut last: BTreeMap<u8, (i64, i64)> = BTreeMap::new();
+        for (used, id, task) in by_use.iter().filter(|(_, _, task)| *task != 0) {
+            let known = last.entry(*task).or_default();
+            *known = (known.0.max(*used), *id);
+        }
+        let mut tasks: Vec<u8> = last.keys().copied().collect();
+        tasks.sort_by_key(|task| last[task]);
+        let gone: Vec<u8> = cleaned.tasks.iter().map(|(_, task)| task[1..].parse().unwrap()).collect();
+        prop_assert!(tasks.starts_with(&gone));
+        prop_assert!(cleaned.bytes_after <= limit || gone.len() == tasks.len());
+        let of_gone = by_use.iter().filter(|(_, _, task)| gone.contains(task)).count();
+        prop_assert_eq!(cleaned.dropped.len(), of_gone, "all of a task or nothing");
         for (_, id, _) in by_use.iter().filter(|(_, id, _)| !cleaned.dropped.contains(id)) {
             prop_assert_eq!(memory.checkpoint(*id, 0).unwrap().files.len(), 1);
         }

@@ -1,10 +1,13 @@
 //! The engine's own rules, over a folder with a model on cue.
 
+mod checks;
 mod commands;
 mod contradiction;
 mod direct;
+mod feedback;
 mod injection;
 mod limits;
+mod room;
 mod shell;
 mod stop;
 

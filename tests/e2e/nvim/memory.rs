@@ -32,7 +32,7 @@ async fn what_was_done_and_undone_is_shown_with_its_figures() {
     assert!(before.contains("- simple: success > 90 %: not measured"), "{before}");
     nvim.command("AgentAsk raise the number").await;
     nvim.finished().await;
-    nvim.command("AgentUndo").await;
+    nvim.command("AgentUndo because nobody asked for it").await;
     nvim.finished().await;
     nvim.command("AgentStats").await;
     let after = page(&nvim, "statistics").await;
@@ -40,7 +40,10 @@ async fn what_was_done_and_undone_is_shown_with_its_figures() {
     nvim.command("AgentMemory").await;
     let kept = page(&nvim, "memory").await;
     assert!(kept.contains("- style: short"), "{kept}");
-    assert!(kept.contains("[user_feedback] The user undid “raise the number”."), "{kept}");
-    assert!(kept.contains("for raise number: “edit_file” good 0 of 1 times: undone by the user"), "{kept}");
+    assert!(kept.contains("[user_feedback] The user undid “raise the number”: nobody asked for it."), "{kept}");
+    assert!(
+        kept.contains("for raise number: “edit_file” good 0 of 1 times: undone by the user: nobody asked for it"),
+        "{kept}"
+    );
     assert!(kept.contains("- worked on most: a.py"), "{kept}");
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, Wor
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::step::{Action, Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
 use sextant::workspace::root::Root;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -34,12 +35,34 @@ pub struct Calls {
     count: AtomicUsize,
     names: Mutex<Vec<&'static str>>,
     stop: Mutex<Option<(usize, CancellationToken)>>,
+    stopped: Mutex<Option<Instant>>,
+    stall: Mutex<Option<Stall>>,
+}
+
+/// Where an editor that is asked for an edit stalls, until it is told to go on.
+#[derive(Clone)]
+pub enum Stall {
+    Before(Arc<Notify>),
+    /// The edit is made, and the answer does not come.
+    After(Arc<Notify>),
+    /// The edit is made behind an answer that it was not in time.
+    Late,
 }
 
 impl Calls {
     /// Stops the task at its call of this number (from 0), which then never ends, unless it is an edit.
     pub fn stop_at(&self, call: usize, cancel: CancellationToken) {
         *self.stop.lock().unwrap() = Some((call, cancel));
+    }
+
+    /// Lets the next edits stall.
+    pub fn stall(&self, stall: Option<Stall>) {
+        *self.stall.lock().unwrap() = stall;
+    }
+
+    /// How long ago the task was stopped.
+    pub fn since_stop(&self) -> Duration {
+        self.stopped.lock().unwrap().expect("it was stopped").elapsed()
     }
 
     async fn note(&self, name: &'static str) {
@@ -49,6 +72,7 @@ impl Calls {
         if let Some((at, cancel)) = stop
             && at == call
         {
+            *self.stopped.lock().unwrap() = Some(Instant::now());
             cancel.cancel();
             if name != "apply" {
                 std::future::pending::<()>().await;
@@ -67,6 +91,7 @@ pub struct Script {
     replies: Mutex<VecDeque<StepReply>>,
     plans: Mutex<VecDeque<PlanReply>>,
     pub asked: Mutex<Vec<StepInput>>,
+    pub planned: Mutex<Vec<PlanInput>>,
     pub usage: Usage,
     /// Never answers.
     pub silent: bool,
@@ -95,7 +120,8 @@ impl Model for Script {
         (Ok(self.replies.lock().unwrap().pop_front().unwrap_or(done)), self.usage)
     }
 
-    async fn plan(&self, _input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+    async fn plan(&self, input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        self.planned.lock().unwrap().push(input.clone());
         self.calls.note("plan").await;
         let empty = PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0 };
         (Ok(self.plans.lock().unwrap().pop_front().unwrap_or(empty)), self.usage)
@@ -117,8 +143,19 @@ impl Editor for Counted {
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let stall = self.calls.stall.lock().unwrap().clone();
         self.calls.note("apply").await;
-        self.inner.apply(edits, save).await
+        if let Some(Stall::Before(go)) = &stall {
+            go.notified().await;
+        }
+        let applied = self.inner.apply(edits, save).await;
+        if let Some(Stall::After(go)) = &stall {
+            go.notified().await;
+        }
+        if let Some(Stall::Late) = &stall {
+            return Err(EditorError::Timeout(5000));
+        }
+        applied
     }
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
@@ -196,7 +233,7 @@ pub struct Engine {
 pub struct Setup {
     pub replies: Vec<StepReply>,
     pub plans: Vec<PlanReply>,
-    /// As in the user's configuration.
+    /// As in the user's configuration; memory is off where it is not named.
     pub config: Value,
     /// Tokens of each answer.
     pub tokens: u64,
@@ -224,7 +261,9 @@ impl Engine {
         if config.is_null() {
             config = json!({});
         }
-        config["memory"] = json!({"enabled": false});
+        if config["memory"].is_null() {
+            config["memory"] = json!({"enabled": false});
+        }
         let config = serde_json::from_value(config).expect("a sound configuration");
         let root = Root::new(project.root()).expect("a root");
         let model_of = Arc::<Script>::clone(&model);

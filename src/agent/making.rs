@@ -1,0 +1,276 @@
+//! A change of files once it has begun: work of its own, which whoever waits for it may leave and hear of later.
+//!
+//! The checkpoint is opened, the editor asked, and the checkpoint closed with what came of it, all in one piece
+//! that no stop breaks. Where the editor stalls, a stopped task ends without it; what the editor has made then is
+//! entered where it belongs before the next undo, approval or resume.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::agent::durable::Durable;
+use crate::agent::journal::{Checkpoint, Journal};
+use crate::agent::session::Session;
+use crate::base::failure::{Failure, Kind};
+use crate::editor::error::EditorError;
+use crate::editor::event::Event;
+use crate::editor::{Applied, Editor, FileEdit, Save};
+use crate::symbols::path::SymbolPath;
+
+/// How long a command that needs to know what an editor has made waits for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A change that is to be made, in the name of a task.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) task: String,
+    pub(crate) request: String,
+    /// Its files name the text that is meant to be there afterwards.
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) edits: Vec<FileEdit>,
+    /// The checkpoints that it takes back: they go from the journal instead of this one coming into it.
+    pub(crate) takes_back: Vec<Checkpoint>,
+    /// Whether marks are put where the checkpoint has them, rather than read.
+    pub(crate) restores_marks: bool,
+}
+
+/// A change that was made: its files name what is there now.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) applied: Vec<Applied>,
+}
+
+type Result<T> = std::result::Result<T, EditorError>;
+
+/// A change that somebody waits for, or has left.
+#[derive(Clone, Debug)]
+struct Begun {
+    task: String,
+    request: String,
+    takes_back: Vec<String>,
+    left: Arc<AtomicBool>,
+    /// `None` until the editor has answered.
+    ended: watch::Receiver<Option<Result<Made>>>,
+    /// Of an edit that the editor did not answer in time: what was to be made, which may come yet.
+    doubtful: Arc<Mutex<Option<Checkpoint>>>,
+}
+
+impl Begun {
+    fn made(&self) -> Option<Checkpoint> {
+        self.ended.borrow().as_ref().and_then(|ended| ended.as_ref().ok()).map(|made| made.checkpoint.clone())
+    }
+
+    fn doubtful(&self) -> Option<Checkpoint> {
+        self.doubtful.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts what was made into the journal that it belongs to. Doing it twice is doing it once.
+    fn enter(&self, made: &Checkpoint, journal: &mut Journal) {
+        if journal.task != self.task {
+            return;
+        }
+        if !self.takes_back.is_empty() {
+            journal.checkpoints.retain(|known| !self.takes_back.contains(&known.id));
+        } else if journal.checkpoints.iter().all(|known| known.id != made.id) {
+            journal.checkpoints.push(made.clone());
+        }
+    }
+}
+
+/// Changes that are being made, and those that a stop has left.
+#[derive(Debug, Default)]
+pub(crate) struct Making {
+    begun: Mutex<Vec<Begun>>,
+}
+
+impl Making {
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Begun>> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a change is under way that somebody still waits for.
+    pub(crate) fn busy(&self) -> bool {
+        self.list().iter().any(|begun| !begun.left.load(Ordering::SeqCst))
+    }
+
+    fn left(&self) -> Vec<Begun> {
+        self.list().iter().filter(|begun| begun.left.load(Ordering::SeqCst)).cloned().collect()
+    }
+
+    fn forget(&self, ended: &watch::Receiver<Option<Result<Made>>>) {
+        self.list().retain(|begun| !begun.ended.same_channel(ended));
+    }
+}
+
+/// Held by whoever waits for a change. Dropped before its end, the change is left.
+struct Waiting<'a> {
+    session: &'a Session,
+    begun: Begun,
+    /// Whether the end was seen.
+    seen: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.seen && self.begun.doubtful().is_none() {
+            self.session.making.forget(&self.begun.ended);
+            return;
+        }
+        self.begun.left.store(true, Ordering::SeqCst);
+        if self.seen {
+            return;
+        }
+        let text = "the editor is still busy with an edit; you are told what becomes of it".to_owned();
+        self.session.editor.show(Event::Progress { text });
+    }
+}
+
+impl Session {
+    /// Makes a change. Dropping the future leaves it to be made; see [`Session::catch_up`].
+    pub(crate) async fn make(&self, change: Change) -> Result<Made> {
+        let durable = self.durable().await;
+        let (tell, ended) = watch::channel(None);
+        let left = Arc::new(AtomicBool::new(false));
+        let begun = Begun {
+            task: change.task.clone(),
+            request: change.request.clone(),
+            takes_back: change.takes_back.iter().map(|checkpoint| checkpoint.id.clone()).collect(),
+            left: Arc::clone(&left),
+            ended,
+            doubtful: Arc::default(),
+        };
+        let doubtful = Arc::clone(&begun.doubtful);
+        self.making.list().push(begun.clone());
+        let mut ended = begun.ended.clone();
+        let mut waiting = Waiting { session: self, begun, seen: false };
+        let (editor, save) = (Arc::clone(&self.editor), self.config.save);
+        tokio::spawn(async move {
+            let made = carry_out(editor.as_ref(), durable.as_deref(), save, change, &doubtful).await;
+            let words = match &made {
+                Ok(made) => {
+                    let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
+                    format!("the edit that was under way when you stopped was made: {}", files.join(", "))
+                }
+                Err(error) => format!("the edit that was under way when you stopped was not made: {error}"),
+            };
+            tell.send_replace(Some(made));
+            if left.load(Ordering::SeqCst) {
+                editor.show(Event::Progress { text: words });
+            }
+        });
+        let made = match ended.wait_for(Option::is_some).await {
+            Ok(ended) => ended.clone().unwrap_or(Err(EditorError::Closed)),
+            Err(_) => Err(EditorError::Closed),
+        };
+        waiting.seen = true;
+        made
+    }
+
+    /// Waits for the changes that a stop has left, and enters what came of them into the journals.
+    ///
+    /// # Errors
+    /// Where the editor has not answered within 5 s: what is there is not known then.
+    pub(crate) async fn catch_up(&self) -> std::result::Result<(), Failure> {
+        let left = self.making.left();
+        for begun in &left {
+            let mut ended = begun.ended.clone();
+            if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
+                let message = format!("the editor is still busy with an edit of “{}”", begun.request);
+                return Err(Failure::new(Kind::Editor, message, "try again when it has come to its end"));
+            }
+        }
+        let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
+        for begun in &left {
+            let made = match begun.doubtful() {
+                None => begun.made(),
+                Some(checkpoint) => match self.find(checkpoint).await? {
+                    Some(made) => Some(made),
+                    // It may come yet: the next one looks again.
+                    None => continue,
+                },
+            };
+            known.push((begun, made));
+        }
+        let mut last = self.last.lock().await;
+        for (begun, made) in &known {
+            let Some(made) = made else { continue };
+            // Later tasks sort behind earlier ones: an undo is about the later.
+            if begun.takes_back.is_empty() && last.as_ref().is_none_or(|last| last.task < begun.task) {
+                *last = Some(Journal::new(begun.task.clone(), begun.request.clone()));
+            }
+            last.iter_mut().for_each(|journal| begun.enter(made, journal));
+        }
+        drop(last);
+        let mut plan = self.plan.lock().await;
+        for (begun, made) in &known {
+            if let Some(made) = made {
+                plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
+            }
+            self.making.forget(&begun.ended);
+        }
+        Ok(())
+    }
+
+    /// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.
+    async fn find(&self, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
+        for file in &mut checkpoint.files {
+            let now = self.look_at(&file.path).await?.map(|document| document.text);
+            if now == file.before {
+                return Ok(None);
+            }
+            file.after = now;
+            file.marks_after = self.editor.marks(&file.path).await;
+        }
+        if let Some(durable) = self.durable().await {
+            durable.close_change(self.editor.as_ref(), &checkpoint, &[]).await;
+        }
+        Ok(Some(checkpoint))
+    }
+}
+
+async fn carry_out(
+    editor: &dyn Editor,
+    durable: Option<&Durable>,
+    save: Save,
+    change: Change,
+    doubtful: &Mutex<Option<Checkpoint>>,
+) -> Result<Made> {
+    let Change { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
+    let reverses: Vec<i64> = takes_back.iter().filter_map(|taken| taken.record).collect();
+    if let Some(durable) = durable {
+        checkpoint.record = durable.open_change(editor, &task, &checkpoint, &reverses).await;
+    }
+    let applied = match editor.apply(&edits, save).await {
+        Ok(applied) => applied,
+        Err(error) => {
+            if let Some(durable) = durable {
+                durable.drop_change(editor, &checkpoint, &error).await;
+            }
+            // What takes others back says of itself in which state it is found: it is not guessed at.
+            if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
+                *doubtful.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+            }
+            return Err(error);
+        }
+    };
+    for (file, done) in checkpoint.files.iter_mut().zip(&applied) {
+        file.after = done.document.as_ref().map(|document| document.text.clone());
+        if !restores_marks {
+            file.marks_after = editor.marks(&file.path).await;
+        } else if done.document.is_some() {
+            editor.restore_marks(&file.path, &file.marks_after, &file.marks_before).await;
+        }
+    }
+    if let Some(durable) = durable {
+        durable.close_change(editor, &checkpoint, &reverses).await;
+    }
+    for file in &checkpoint.files {
+        let own = |symbol: &&String| !restores_marks && SymbolPath::parse(symbol).file == file.path;
+        let symbols = checkpoint.symbols.iter().filter(own).cloned().collect();
+        editor.show(Event::Edited { path: file.path.clone(), symbols });
+    }
+    Ok(Made { checkpoint, applied })
+}
