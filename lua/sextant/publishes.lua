@@ -21,6 +21,7 @@ local ECHO_MS = 10000
 ---@field version integer the newest
 ---@field epoch integer of its last change
 ---@field at integer of its last change, milliseconds of vim.uv.now()
+---@field unsaved? boolean changed since it was opened or saved
 ---@field closed? { version: integer, at: integer } the document that had this URI before
 
 ---@type table<integer, table<string, sextant.Publish>> by client, by URI
@@ -46,6 +47,15 @@ local function is_ambiguous(client_id, uri, version)
   return closed ~= nil and version ~= nil and version <= closed.version and vim.uv.now() - closed.at < ECHO_MS
 end
 
+-- A publish while a text is changed and not saved, be it of an older version, tells that the server does not wait.
+local function learn_of_saves(client_id, uri)
+  local document = documents[client_id] and documents[client_id][uri]
+  local client = vim.lsp.get_client_by_id(client_id)
+  if client and document and document.unsaved then
+    servers.note_unsaved_word(client)
+  end
+end
+
 local function record(client_id, params)
   local byuri = store[client_id] or {}
   store[client_id] = byuri
@@ -60,6 +70,7 @@ local function record(client_id, params)
     ambiguous = is_ambiguous(client_id, params.uri, version),
     epoch = M.epoch(client_id),
   }
+  learn_of_saves(client_id, params.uri)
   preamble.published(client_id, params.uri, version, count)
   tell(client_id, params.uri)
 end
@@ -100,9 +111,20 @@ local sent = {
     return { version = params.textDocument.version, at = vim.uv.now(), closed = before and before.closed }, true
   end,
   ['textDocument/didChange'] = function(before, params)
-    return { version = params.textDocument.version, at = vim.uv.now(), closed = before and before.closed }, false
+    return {
+      version = params.textDocument.version,
+      at = vim.uv.now(),
+      unsaved = true,
+      closed = before and before.closed,
+    },
+      false
   end,
-  ['textDocument/didSave'] = function(before)
+  ['textDocument/didSave'] = function(before, _, client)
+    if before then
+      before.unsaved = false
+      -- For whoever is told of nothing else, the saving is the change.
+      before.at = servers.reads_the_disk(client) and vim.uv.now() or before.at
+    end
     return before, false
   end,
   ['textDocument/didClose'] = function(before)
@@ -124,7 +146,7 @@ local function on_notify(args)
   local params = args.data.params
   local id, uri = client.id, params.textDocument.uri
   documents[id] = documents[id] or {}
-  local document, anew = note(documents[id][uri], params)
+  local document, anew = note(documents[id][uri], params, client)
   if not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
     epochs[id] = M.epoch(id) + 1
   end

@@ -7,6 +7,9 @@ M.PULL = 'textDocument/diagnostic'
 local ANSWERS_PULL = { pyright = true, basedpyright = true, pyrefly = true }
 -- Clients that hold documents but have nothing to say about them.
 local NOT_A_CHECKER = { copilot = true, ['GitHub Copilot'] = true, copilot_ls = true }
+--- Of a client that declares so, and of one that may do so for all that is known.
+M.SAVED_ONLY = 'it checks saved files only, and this one is not saved'
+M.PERHAPS_SAVED_ONLY = 'it may check saved files only, and this one is not saved'
 -- Servers that never look at another file.
 local ONE_FILE = { pylsp = true, jedi_language_server = true, ruff = true }
 local TS_REQUEST = 'typescript.tsserverRequest'
@@ -28,6 +31,28 @@ end
 
 function M.note_amendment(client)
   two_phase[client.name] = true
+end
+
+local function sync_of(client)
+  return client.server_capabilities and client.server_capabilities.textDocumentSync or {}
+end
+
+--- Whether the client tells its server of saves and not of changes: all that this knows of a text is what was saved.
+function M.reads_the_disk(client)
+  local sync = sync_of(client)
+  return (sync.change or 0) == 0 and sync.save and true or false
+end
+
+---@type table<string, boolean> by client name: seen to publish while a text was changed and not saved
+local speaks_unsaved = {}
+
+function M.note_unsaved_word(client)
+  speaks_unsaved[client.name] = true
+end
+
+--- Whether silence on an unsaved text may be the server's habit.
+function M.may_wait_for_a_save(client)
+  return sync_of(client).save and not speaks_unsaved[client.name]
 end
 
 local function is_source(path)

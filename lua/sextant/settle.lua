@@ -227,6 +227,16 @@ local function cut_short(job)
   vim.defer_fn(function()
     stop(job)
   end, LATE_MS)
+  local buf = job.buf
+  if
+    job.listens
+    and api.nvim_buf_is_loaded(buf)
+    and vim.bo[buf].modified
+    and servers.may_wait_for_a_save(job.client)
+  then
+    job.note = servers.PERHAPS_SAVED_ONLY
+    return entry(job, 'unavailable')
+  end
   return entry(job, 'timeout')
 end
 

@@ -24,6 +24,7 @@ local PREAMBLE_MS = 3000
 ---@field wanted integer?
 ---@field request integer? the open request
 ---@field unlisten fun()?
+---@field listens boolean? waits for what the server publishes by itself
 ---@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[])
 ---@field give_up fun(job: sextant.Job, how: string, note: string)
 
@@ -148,6 +149,11 @@ function M.push(job)
   stop_listening(job)
   flush(job.client)
   job.wanted = version_of(job.buf)
+  local reads_the_disk = servers.reads_the_disk(job.client)
+  if reads_the_disk and vim.bo[job.buf].modified then
+    return job:give_up('unavailable', servers.SAVED_ONLY)
+  end
+  job.listens = true
   local uri = vim.uri_from_bufnr(job.buf)
   local id = job.client.id
   if job.client.name == 'clangd' then
@@ -173,7 +179,8 @@ function M.push(job)
     local last = publishes.last(id, uri)
     if not last then
       return
-    elseif not last.version then
+    elseif not last.version or reads_the_disk then
+      -- What reads the disk names the version of its opening.
       if publishes.is_later(id, uri, last) then
         wait(last, version, QUIET_MS, 'quiet')
       end

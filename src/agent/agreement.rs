@@ -82,6 +82,8 @@ fn complaints(items: &[Item], fate: impl Fn(&[&Item]) -> Fate) -> Vec<Complaint>
         if independent_sources(&group.sources) > 1 {
             diagnostic.confidence = raised(diagnostic.confidence);
         }
+        let said = || members.iter().find_map(|item| item.diagnostic.suggested_action.clone());
+        diagnostic.suggested_action = diagnostic.suggested_action.or_else(said);
         let was = items[group.shown].was.clone();
         Complaint { diagnostic, fate: fate(&members), sources: group.sources, was }
     };

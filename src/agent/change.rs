@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use crate::agent::baseline::{Baseline, doubt_late};
 use crate::agent::journal::{Checkpoint, FileChange, Kind};
 use crate::agent::ledger::{Key, Ledger, Snaps};
 use crate::agent::making;
@@ -80,11 +81,18 @@ impl Session {
         self.permit(task, &wanted)?;
         self.take_late(task).await;
         let checked = self.config.diagnostics.on_edit;
-        let needs_baseline = checked && task.deferred.is_none();
-        let (bystanders, stale) =
-            if needs_baseline { self.baseline(&wanted, deadline).await } else { Default::default() };
-        let mut before = self.known().await;
-        before.extend(task.deferred.take().unwrap_or_default());
+        let in_burst = task.deferred.is_some();
+        let (mut bystanders, mut stale) = (Vec::new(), Vec::new());
+        if checked {
+            bystanders = self.bystanders(&wanted.iter().map(|want| want.path().to_owned()).collect::<Vec<_>>()).await;
+            if task.deferred.as_ref().is_none_or(|burst| burst.lacks(&wanted)) {
+                stale = self.baseline(&wanted, &bystanders, deadline).await;
+            }
+        }
+        let has_begun = !task.journal.is_empty();
+        let mut burst = task.deferred.clone().unwrap_or_default();
+        burst.take(&self.known().await, in_burst);
+        let Baseline { snaps: mut before, late } = burst;
         self.remember_created(task, &wanted, &mut before);
         let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
         let renamed = task.scope.follow(&wanted);
@@ -107,19 +115,21 @@ impl Session {
         }
         let id = checkpoint.id.clone();
         task.journal.checkpoints.push(checkpoint);
+        task.deferred = None;
         let verdict = match when {
             _ if !checked => Verdict::without(Status::Off),
             When::Now => {
                 let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
                 let reports = self.look(&now, &bystanders, deadline).await;
-                self.judge(task, &before, &reports, &stale).await
+                let burst = Baseline { snaps: before.clone(), late };
+                self.judge(task, &burst, &reports, &stale).await
             }
             When::Defer => {
-                task.deferred = Some(before.clone());
+                task.deferred = Some(Baseline { snaps: before.clone(), late });
                 Verdict { pending: vec!["deferred to the next result".to_owned()], ..Verdict::without(Status::Partial) }
             }
         };
-        task.remember_start(&before);
+        task.remember_start(&before, has_begun);
         Ok(Changed { checkpoint: id, applied, symbols, verdict, before })
     }
 
@@ -137,9 +147,8 @@ impl Session {
         Some(self.judge(task, &before, &reports, &[]).await)
     }
 
-    /// The other files that the answer depends on, and which providers have no baseline of this very text.
-    async fn baseline(&self, wanted: &[Wanted], deadline: Deadline) -> (Vec<Document>, Vec<String>) {
-        let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
+    /// Makes sure of the baseline, and names the providers that have none of this very text.
+    async fn baseline(&self, wanted: &[Wanted], bystanders: &[Document], deadline: Deadline) -> Vec<String> {
         let edited: Vec<Document> = wanted
             .iter()
             .filter_map(|want| match want {
@@ -147,10 +156,8 @@ impl Session {
                 Wanted::Create { .. } => None,
             })
             .collect();
-        let bystanders = self.bystanders(&paths).await;
-        let reports = self.ensure_baseline(&edited, &bystanders, deadline).await;
-        let (_, stale) = verdict::status(&reports);
-        (bystanders, stale)
+        let reports = self.ensure_baseline(&edited, bystanders, deadline).await;
+        verdict::status(&reports).1
     }
 
     async fn files_before(&self, wanted: &[Wanted]) -> Vec<FileChange> {
@@ -184,7 +191,7 @@ impl Session {
         }
     }
 
-    async fn judge(&self, task: &mut Task, before: &Snaps, reports: &[Report], stale: &[String]) -> Verdict {
+    async fn judge(&self, task: &mut Task, known: &Baseline, reports: &[Report], stale: &[String]) -> Verdict {
         let open: BTreeSet<Key> = reports
             .iter()
             .filter(|report| !report.freshness.is_fresh())
@@ -196,7 +203,7 @@ impl Session {
             task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
         }
         let after: Snaps = self.known().await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
-        let mut before = before.clone();
+        let mut before = known.snaps.clone();
         for (file, provider) in after.keys() {
             if task.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
                 before.extend(Ledger::absent(file, [provider.clone()]));
@@ -207,6 +214,7 @@ impl Session {
             verdict.status = Status::Partial;
             verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));
         }
+        doubt_late(&mut verdict, &known.late, &before, &after, self.config.diagnostics.severity_floor);
         // Only of these is anything still to come; what the others amend was compared now.
         before.retain(|key, _| open.contains(key));
         task.pending = (!open.is_empty()).then_some(before);

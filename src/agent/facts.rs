@@ -237,6 +237,7 @@ fn line(seen: &Weighed) -> DiagnosticLine {
         message: format!("{}{doubt}", headline(&diagnostic.message)),
         source: seen.source(),
         confidence: word(seen.confidence).to_owned(),
+        suggested_action: diagnostic.suggested_action.as_deref().map(headline),
     }
 }
 

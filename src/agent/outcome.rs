@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::agent::baseline::doubt_late;
 use crate::agent::ledger::{Ledger, Snaps};
 use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
@@ -12,6 +13,7 @@ use crate::agent::task::Task;
 use crate::agent::tools::answer::{Line, agreed, headline};
 use crate::agent::trace::Entry as TraceEntry;
 use crate::agent::verdict::{self, Found, Status, Verdict};
+use crate::agent::weigh::key;
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::diagnostics::grouping;
@@ -91,7 +93,15 @@ impl Session {
             *self.last.lock().await = Some(task.journal.clone());
         }
         let floor = self.config.diagnostics.severity_floor;
-        let shown: Vec<&Found> = verdict.new_from(floor).collect();
+        let with_word = |found: &Found| {
+            let mut found = found.clone();
+            if let Some(word) = task.suggested.get(&key(&found)) {
+                found.diagnostic.suggested_action = Some(word.clone());
+            }
+            found
+        };
+        let new: Vec<Found> = verdict.new_from(floor).map(with_word).collect();
+        let shown: Vec<&Found> = new.iter().collect();
         self.introduced(&task.request, &shown, task.shown);
         task.shown = true;
         let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
@@ -175,6 +185,7 @@ impl Session {
             verdict.status = Status::Complete;
         }
         verdict::doubt_syntax(&mut verdict, files, &after);
+        doubt_late(&mut verdict, &task.late_start, &start, &after, self.config.diagnostics.severity_floor);
         verdict
     }
 }

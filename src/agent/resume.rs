@@ -133,7 +133,7 @@ impl Session {
             let text = "what was introduced before the interruption is not known any more".to_owned();
             self.editor.show(Event::Progress { text });
         }
-        task.remember_start(&self.known().await);
+        task.remember_start(&self.known().await, !task.journal.is_empty());
         Ok(())
     }
 

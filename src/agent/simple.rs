@@ -276,7 +276,7 @@ impl Session {
             self.refuse_blind(&documents, &known)?;
         }
         self.begin_on_reports(&task).await?;
-        task.remember_start(&known);
+        task.remember_start(&known, false);
         self.weigh_named(&mut task, &known);
         self.remember_start(&mut task).await;
         self.tell_risk(&mut task, None).await;

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::agent::analyse::Analysis;
 use crate::agent::answered::Answered;
+use crate::agent::baseline::Baseline;
 use crate::agent::budget::Spent;
 use crate::agent::consent::Consent;
 use crate::agent::durable::Keep;
 use crate::agent::journal::Journal;
-use crate::agent::ledger::Snaps;
+use crate::agent::ledger::{Key, Snaps};
 use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
 use crate::agent::plan::contract::Course;
@@ -33,6 +34,8 @@ pub struct Task {
     pub scope: Scope,
     /// What was known before the task first touched or looked at each file: the task's own baseline.
     pub start: Snaps,
+    /// The part of it that was first known after the task's first edit.
+    pub late_start: BTreeSet<Key>,
     pub journal: Journal,
     /// The text of each file as the model has seen it last.
     pub seen: BTreeMap<String, String>,
@@ -46,13 +49,15 @@ pub struct Task {
     /// The baseline of edits whose answer is not complete yet.
     pub pending: Option<Snaps>,
     /// The baseline of a burst of edits that is settled once, with the next result.
-    pub deferred: Option<Snaps>,
+    pub deferred: Option<Baseline>,
     /// Diagnostics that came late, to be told with the next answer.
     pub late: Vec<Found>,
     pub usage: Usage,
     pub step: u32,
     /// Errors in a row.
     pub errors: u32,
+    /// What is to be done about a diagnostic, as far as it was weighed, by symbol and message.
+    pub suggested: BTreeMap<String, String>,
     /// Fixes after which a diagnostic was still there, by symbol and message.
     pub survived: BTreeMap<String, u32>,
     pub trace: SharedTrace,
@@ -100,6 +105,7 @@ impl Task {
             current_file,
             scope,
             start: Snaps::new(),
+            late_start: BTreeSet::new(),
             seen: BTreeMap::new(),
             tried: BTreeSet::new(),
             offered: Vec::new(),
@@ -111,6 +117,7 @@ impl Task {
             usage: Usage::default(),
             step: 0,
             errors: 0,
+            suggested: BTreeMap::new(),
             survived: BTreeMap::new(),
             trace: SharedTrace::new(request),
             shown: false,
@@ -129,10 +136,11 @@ impl Task {
     }
 
     /// Keeps the first thing that is known of each file as the task's baseline.
-    pub fn remember_start(&mut self, known: &Snaps) {
-        for (key, snap) in known {
-            self.start.entry(key.clone()).or_insert_with(|| snap.clone());
-        }
+    pub fn remember_start(&mut self, known: &Snaps, has_begun: bool) {
+        let (snaps, late) = (std::mem::take(&mut self.start), std::mem::take(&mut self.late_start));
+        let mut start = Baseline { snaps, late };
+        start.take(known, has_begun);
+        (self.start, self.late_start) = (start.snaps, start.late);
     }
 
     /// What an undo calls the step: that of the plan, or of the task where it has none; counted from 1.

@@ -6,15 +6,18 @@ use crate::agent::consent::{self, Basis};
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::tools::answer::headline;
 use crate::agent::verdict::Found;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::Confidence;
+use crate::diagnostics::policy::contradiction::{self, Others};
 use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
 use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, judge, words};
 use crate::editor::event::Event;
 use crate::llm::ask;
 use crate::llm::step::FixOffer;
+use crate::workspace::files;
 
 /// Groups in the summary of what is left out.
 const GROUPS: usize = 5;
@@ -45,6 +48,15 @@ fn placed(found: &Found) -> Placed<'_> {
     Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 
+/// The title of the fix that is offered for one of these: the preferred, or the only one. Of several none is the one.
+fn offered(fixes: &[FixOffer], members: &[usize]) -> Option<String> {
+    let of_them: Vec<&FixOffer> =
+        fixes.iter().filter(|fix| fix.diagnostic.is_some_and(|index| members.contains(&index))).collect();
+    let preferred = of_them.iter().find(|fix| fix.preferred).copied();
+    let only = if let [only] = of_them.as_slice() { Some(*only) } else { None };
+    preferred.or(only).map(|fix| fix.title.clone())
+}
+
 /// What a fix is meant for, good over the steps of a task: symbol and message.
 pub(crate) fn key(found: &Found) -> String {
     format!("{}|{}", found.symbol, found.diagnostic.message)
@@ -60,6 +72,7 @@ impl Session {
     ) -> (Vec<Weighed>, Vec<FixOffer>) {
         let texts = self.present_texts(found).await;
         let known = self.known().await;
+        let others = self.other_texts(found, &texts).await;
         let items: Vec<Placed> = found.iter().map(placed).collect();
         let merged = merge::merge(&items);
         let evidence = |group: &Merged| {
@@ -67,10 +80,13 @@ impl Session {
             let file = &shown.symbol.file;
             let text = texts.get(file);
             let reported = known.get(&(file.clone(), shown.diagnostic.source.clone()));
+            let reported = reported.and_then(|snap| snap.text.as_deref());
+            let current = text.filter(|text| reported == Some(text.as_str()));
             Evidence {
                 sources: group.sources.clone(),
                 file_exists: file.is_empty() || text.is_some(),
-                text_current: reported.and_then(|snap| snap.text.as_deref()) == text.map(String::as_str),
+                text_current: reported == text.map(String::as_str),
+                contradiction: current.and_then(|text| contradiction::against(&shown.diagnostic, text, &others)),
                 survived: group
                     .members
                     .iter()
@@ -102,12 +118,21 @@ impl Session {
             let group = &merged[judged.index];
             places.extend(group.members.iter().map(|member| (*member, seen.len())));
             let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
-            let asked = judged.doubtful || asks && fixable();
-            if asked && !self.acts(task, &shown[judged.index], &evidence[judged.index], judged) {
+            let contradicted = evidence[judged.index].contradiction.is_some();
+            let asked = judged.doubtful || contradicted || asks && fixable();
+            let objection =
+                if asked { self.objection(task, &shown[judged.index], &evidence[judged.index], judged) } else { None };
+            if objection.is_some() {
                 unsure.extend(&group.members);
             }
+            let mut shown = found[group.shown].clone();
+            let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
+            shown.diagnostic.suggested_action = objection.or_else(|| offered(&fixes, &group.members)).or_else(said);
+            if let Some(word) = &shown.diagnostic.suggested_action {
+                task.suggested.insert(key(&shown), word.clone());
+            }
             seen.push(Weighed {
-                found: found[group.shown].clone(),
+                found: shown,
                 sources: group.sources.clone(),
                 confidence: judged.confidence,
                 doubtful: judged.doubtful,
@@ -121,15 +146,40 @@ impl Session {
         (seen, fixes.into_iter().filter_map(follow).collect())
     }
 
-    /// Whether the rules let a diagnostic be acted upon; else the user is asked, and the task goes on without it.
-    fn acts(&self, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> bool {
+    /// What the rules have against acting upon a diagnostic; the user is then asked, and the task goes on without it.
+    fn objection(&self, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
         let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &Limits::default());
+        let objection = decision.suggestion(&entry.reason);
         let new = !task.trace.entries().iter().any(|known| known.trace == entry);
         task.trace.push(task.step.max(1), entry);
         if let (true, Decision::Ask(question)) = (new, &decision) {
             self.editor.show(Event::Progress { text: question.clone() });
         }
-        decision == Decision::Act
+        objection
+    }
+
+    /// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
+    /// to weigh a diagnostic is no reason to load a file.
+    async fn other_texts(&self, found: &[Found], texts: &BTreeMap<String, String>) -> Others {
+        let wanted = found.iter().filter_map(|found| {
+            let text = texts.get(&found.symbol.file)?;
+            Some(contradiction::depends_on(&found.diagnostic, text))
+        });
+        let wanted: BTreeSet<String> = wanted.flatten().collect();
+        let mut others = Others::new();
+        if wanted.is_empty() {
+            return others;
+        }
+        let loaded = self.editor.loaded().await;
+        for file in wanted {
+            let text = if loaded.contains(&file) {
+                self.editor.read(&file).await.ok().map(|document| document.text)
+            } else {
+                self.root.resolve(&file).ok().and_then(|file| files::text(&self.root, &file))
+            };
+            others.insert(file, text);
+        }
+        others
     }
 
     /// The texts of the files as they are now; those that are gone are left out.
@@ -153,7 +203,10 @@ impl Task {
     pub(crate) fn note_seen(&self, seen: &[Weighed]) {
         for seen in seen {
             let about = words::about(&seen.placed(), &seen.sources);
-            let claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            let mut claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            if let Some(word) = &seen.found.diagnostic.suggested_action {
+                claim = format!("{claim} Suggested: {}.", headline(word));
+            }
             self.trace.push(self.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
         }
     }

@@ -1,6 +1,7 @@
-//! Floor 0: text and positions, paths and URIs, deadlines. Knows nothing of code, editors or models.
+//! Floor 0: text and positions, paths and URIs, deadlines, locks. Knows nothing of code, editors or models.
 
 pub mod deadline;
 pub mod failure;
+pub mod lock;
 pub mod path;
 pub mod text;

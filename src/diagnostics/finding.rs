@@ -25,6 +25,8 @@ pub struct Finding {
     pub severity: Option<String>,
     pub code: Option<String>,
     pub message: String,
+    /// What the tool says would mend it.
+    pub suggestion: Option<String>,
     /// The unit of its columns where the output itself says so.
     pub columns: Option<Encoding>,
 }

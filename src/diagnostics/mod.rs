@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod command;
 pub mod delta;
+pub mod disk;
 pub mod finding;
 pub mod grouping;
 pub mod merge;

@@ -90,6 +90,7 @@ pub struct Diagnostic {
     pub message: String,
     pub location: Location,
     pub confidence: Confidence,
+    /// What its source, a fix that is offered for it, or the policy says to do; `None` where nobody says.
     pub suggested_action: Option<String>,
     pub evidence: Option<String>,
 }

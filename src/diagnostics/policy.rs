@@ -3,6 +3,7 @@
 //! A diagnostic is a hypothesis. The rules order, raise, lower, set aside and ask; none of them acts.
 
 pub mod confidence;
+pub mod contradiction;
 pub mod decide;
 pub mod words;
 
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use crate::diagnostics::merge::{Placed, agree};
 use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
+use crate::diagnostics::policy::contradiction::Contradiction;
 
 /// The bounds of what is done without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub struct Evidence {
     pub reproducible: bool,
     /// Fixes meant for it after which it was still there.
     pub survived: u32,
+    /// What the project's texts say against it.
+    pub contradiction: Option<Contradiction>,
 }
 
 impl Evidence {
@@ -58,6 +62,7 @@ impl Evidence {
             fixed: false,
             reproducible: true,
             survived: 0,
+            contradiction: None,
         }
     }
 }
@@ -155,6 +160,12 @@ pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &Limits) -> Judgem
         for (rule, apply) in confidence::RULES {
             let seen = confidence::Seen { item, sources: &sources, evidence: known, limits };
             let Some((next, reason)) = apply(belief, &seen) else { continue };
+            // Which texts contradict it is said by name.
+            let rule = known
+                .contradiction
+                .as_ref()
+                .filter(|_| *rule == confidence::CONTRADICTED)
+                .map_or(*rule, |found| found.rule);
             if next != belief {
                 let effect = if next > belief { Effect::Raised } else { Effect::Lowered };
                 out.trace.push(Trace::new(effect, about.clone(), rule, format!("{reason}: {} now", word(next))));
@@ -164,7 +175,7 @@ pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &Limits) -> Judgem
         out.kept.push(Judged {
             index,
             confidence: belief,
-            contradicted: !known.text_current,
+            contradicted: !known.text_current || known.contradiction.is_some(),
             doubtful: known.survived >= limits.survived,
             supported,
         });

@@ -90,6 +90,9 @@ const FAMILIES: &[&[&str]] = &[
     &["mypy", "dmypy", "pylsp-mypy"],
 ];
 
+/// Tools that never look at another file than the one that they speak of.
+const ONE_FILE: &[&str] = &["ruff", "ruff-lsp", "pylsp", "jedi_language_server", "jedi-language-server", "syntax"];
+
 /// The share of words that two masked messages must have in common where the codes say nothing.
 const ALIKE: f32 = 0.6;
 
@@ -132,6 +135,11 @@ pub fn quoted(message: &str) -> BTreeSet<&str> {
 /// The tool behind a source, without how it is reached.
 pub fn tool(source: &str) -> &str {
     source.split_once(':').map_or(source, |(_, name)| name)
+}
+
+/// Whether what a source says of a file depends on that file alone. A tool that is not known here may look at others.
+pub fn looks_at_one_file(source: &str) -> bool {
+    ONE_FILE.contains(&tool(source))
 }
 
 /// Whether two sources came to their word on their own.

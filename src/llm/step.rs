@@ -24,6 +24,9 @@ pub struct DiagnosticLine {
     /// `high`, `medium`, `low`: how far it is believed.
     #[serde(default)]
     pub confidence: String,
+    /// What is known to be done about it; not shown in a prompt, which has the offered fixes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggested_action: Option<String>,
 }
 
 /// A quick fix or source action that a language server offers.

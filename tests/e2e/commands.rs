@@ -62,6 +62,8 @@ async fn ruff_answers_for_a_text_that_is_nowhere_saved() {
     let report = ask(&project, ruff(false), TEXT).await;
     assert_eq!((report.freshness, report.provider.as_str()), (Freshness::Exact, "tool:ruff"), "{report:?}");
     assert_eq!(places(&report), [("F401", 0, 7, 9, Severity::Warning), ("F821", 4, 18, 25, Severity::Error)]);
+    let words: Vec<_> = report.diagnostics.iter().map(|said| said.suggested_action.as_deref()).collect();
+    assert_eq!(words, [Some("Remove unused import: `os`"), None]);
     let clean = ask(&project, ruff(false), "x = 1\n").await;
     assert_eq!((clean.freshness, clean.diagnostics.len()), (Freshness::Exact, 0));
     let broken = ask(&project, ruff(false), "def f(:\n").await;

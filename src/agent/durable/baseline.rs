@@ -23,6 +23,9 @@ struct Line {
     provider: String,
     text: Option<String>,
     diagnostics: Vec<Diagnostic>,
+    /// First known after the task's first edit.
+    #[serde(default)]
+    late: bool,
 }
 
 impl Session {
@@ -34,7 +37,8 @@ impl Session {
         }
         let mut files: Vec<CheckpointFile> = Vec::new();
         let mut lines = Vec::new();
-        for ((file, provider), snap) in &new {
+        for (key @ (file, provider), snap) in &new {
+            let late = task.late_start.contains(*key);
             let name = snap.text.as_ref().map(|text| {
                 let before = FileState::Bytes(text.as_bytes().to_vec());
                 match files.iter().find(|kept| kept.before == before) {
@@ -47,7 +51,7 @@ impl Session {
                 }
             });
             let (file, provider) = (file.clone(), provider.clone());
-            lines.push(Line { file, provider, text: name, diagnostics: snap.diagnostics.clone() });
+            lines.push(Line { file, provider, text: name, diagnostics: snap.diagnostics.clone(), late });
         }
         let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
         let checkpoint = NewCheckpoint {
@@ -89,6 +93,9 @@ impl Session {
                 };
                 let key = (line.file, line.provider);
                 task.keep.baseline.insert(key.clone());
+                if line.late {
+                    task.late_start.insert(key.clone());
+                }
                 task.start.entry(key).or_insert_with(|| Arc::new(Snap { text, diagnostics: line.diagnostics }));
             }
         }

@@ -29,6 +29,9 @@ pub struct Line {
     /// Everybody who says so, `source` first.
     pub sources: Vec<String>,
     pub confidence: Confidence,
+    /// What is known to be done about it. Not in the text form, where a line is short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested_action: Option<String>,
     /// What it said before, of one that is not new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
@@ -49,6 +52,7 @@ impl Line {
             source: found.diagnostic.source.clone(),
             sources: found.sources.clone(),
             confidence: found.diagnostic.confidence,
+            suggested_action: found.diagnostic.suggested_action.as_deref().map(headline),
             was: None,
             headline: headline(&found.diagnostic.message),
         }
@@ -238,6 +242,7 @@ mod tests {
             source: "lsp:basedpyright".into(),
             sources: vec!["lsp:basedpyright".into()],
             confidence: Confidence::High,
+            suggested_action: None,
             was: None,
             headline: "Type \"str\" is not assignable to return type \"int\"".into(),
         };

@@ -50,6 +50,7 @@ fn diagnostic(found: &Found) -> Value {
         "code": said.code,
         "message": said.message,
         "source": said.source,
+        "suggested_action": said.suggested_action,
     })
 }
 

@@ -1,12 +1,13 @@
 //! The commands of a workspace beside an editor: one that is slower than its question goes on and is told late, once.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures::future::join_all;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::AbortHandle;
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
 
@@ -60,10 +61,6 @@ struct State {
     answer: Option<Vec<Report>>,
     /// Whether who asked last went away without the answer.
     owed: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Commands {

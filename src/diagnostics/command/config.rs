@@ -79,6 +79,8 @@ pub struct Mapping {
     pub severity: Option<String>,
     pub code: Option<String>,
     pub message: String,
+    /// What the tool says would mend it.
+    pub suggestion: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,6 +19,7 @@ use crate::base::text::LineIndex;
 use crate::diagnostics::command::config::{Columns, CommandConfig};
 use crate::diagnostics::command::read::{Output, Reader};
 use crate::diagnostics::command::run::Stopped;
+use crate::diagnostics::disk;
 use crate::diagnostics::finding::{Finding, Place};
 use crate::diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
 use crate::diagnostics::program;
@@ -26,6 +27,15 @@ use crate::diagnostics::server::documents::language_id;
 
 /// How tools call their standard input.
 const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];
+
+/// Characters of a suggestion: it is meant to be one short line.
+const SUGGESTION: usize = 120;
+
+/// The first line of what a tool says would mend it.
+fn suggestion(said: &str) -> String {
+    let line = said.trim().lines().next().unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(SUGGESTION).collect()
+}
 
 /// Why there is nothing to be said of a text that is only in an editor.
 const UNSAVED: &str = "it checks saved files only, and this one is not or was changed meanwhile";
@@ -108,12 +118,8 @@ impl CommandProvider {
         Ok(output)
     }
 
-    /// Whether a text is what the disk has. Line ends and the byte order mark are the editor's business.
     async fn on_disk(&self, file: &FileText) -> bool {
-        let Ok(bytes) = tokio::fs::read(self.root.join(&file.path)).await else { return false };
-        let Ok(text) = std::str::from_utf8(&bytes) else { return false };
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        text == file.text || text.replace("\r\n", "\n") == file.text
+        disk::has(&self.root.join(&file.path), &file.text).await
     }
 
     async fn first_unsaved(&self, files: &[FileText]) -> Option<String> {
@@ -153,7 +159,7 @@ impl CommandProvider {
             message: finding.message.clone(),
             location,
             confidence: self.config.confidence,
-            suggested_action: None,
+            suggested_action: finding.suggestion.as_deref().map(suggestion),
             evidence: Some(self.config.command.first().cloned().unwrap_or_default()),
         }
     }

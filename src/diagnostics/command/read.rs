@@ -124,6 +124,7 @@ fn json_finding(mapping: &Mapping, item: &Value, first: (u32, u32)) -> Option<Fi
         severity: word(item, &mapping.severity),
         code: word(item, &mapping.code),
         message,
+        suggestion: word(item, &mapping.suggestion),
         columns: None,
     })
 }
@@ -147,6 +148,7 @@ fn by_pattern(patterns: &[Regex], text: &str, first: (u32, u32)) -> Output {
             severity: word("severity"),
             code: word("code"),
             message: word("message").unwrap_or_else(|| line.trim().to_owned()),
+            suggestion: None,
             columns: None,
         })
     };
@@ -182,6 +184,11 @@ mod tests {
             r#"[{"code":"F821","end_location":{"column":33,"row":4},"filename":"/w/a.py","location":{"column":26,"row":4},"message":"Undefined name `missing`","severity":"error"}]"#,
         );
         assert_eq!((ruff.start, ruff.end, ruff.code.as_deref()), (at(3, 25), at(3, 32), Some("F821")));
+        let fixable = one(
+            "ruff",
+            r#"[{"code":"F401","filename":"/w/a.py","fix":{"applicability":"safe","edits":[],"message":"Remove unused import: `os`"},"location":{"column":8,"row":1},"message":"`os` imported but unused"}]"#,
+        );
+        assert_eq!((ruff.suggestion, fixable.suggestion.as_deref()), (None, Some("Remove unused import: `os`")));
         let mypy = one(
             "mypy",
             r#"{"file": "a.py", "line": 2, "column": 11, "end_line": 2, "end_column": 12, "message": "Incompatible", "hint": null, "code": "return-value", "severity": "error"}"#,

@@ -18,10 +18,14 @@ pub struct Seen<'a> {
 /// The confidence after a rule and why; `None` where the rule has nothing to say.
 pub type Rule = fn(Confidence, &Seen) -> Option<(Confidence, String)>;
 
+/// The rule that is told by the name of what it has found.
+pub const CONTRADICTED: &str = "contradicted_lowers";
+
 /// In the order in which they apply: what lowers goes after what raises.
 pub const RULES: &[(&str, Rule)] = &[
     ("agreement_raises", agreement_raises),
     ("changed_text_lowers", changed_text_lowers),
+    (CONTRADICTED, contradicted_lowers),
     ("survivor_lowers", survivor_lowers),
     ("unplaced_is_low", unplaced_is_low),
     ("irreproducible_is_low", irreproducible_is_low),
@@ -72,6 +76,11 @@ pub fn agreement_raises(confidence: Confidence, seen: &Seen) -> Option<(Confiden
 /// The text is no longer the one that it was said of.
 pub fn changed_text_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
     (!seen.evidence.text_current).then(|| (lowered(confidence), "the text has changed since".to_owned()))
+}
+
+/// The project's texts say otherwise.
+pub fn contradicted_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+    seen.evidence.contradiction.as_ref().map(|found| (lowered(confidence), found.reason.clone()))
 }
 
 /// Fixes that were meant for it did nothing to it.

@@ -16,6 +16,18 @@ pub enum Decision {
     Stop(String),
 }
 
+impl Decision {
+    /// What it comes to, in a few words; `None` where there is nothing against acting.
+    pub fn suggestion(&self, reason: &str) -> Option<String> {
+        match self {
+            Self::Act => None,
+            Self::Ask(_) => Some(format!("ask before changing it: {reason}")),
+            Self::Ignore(_) => Some(format!("leave it: {reason}")),
+            Self::Stop(_) => Some(format!("begin nothing: {reason}")),
+        }
+    }
+}
+
 /// What a change would do, as far as it is known before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSize {
@@ -72,7 +84,7 @@ pub fn faint_is_ignored(item: &Placed, judged: &Judged) -> Option<String> {
 }
 
 pub fn contradiction_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
-    judged.contradicted.then(|| "The text has changed since, so this may be over".to_owned())
+    judged.contradicted.then(|| "The text as it is now speaks against it".to_owned())
 }
 
 pub fn survivor_asks(_: &Placed, judged: &Judged, _: &ChangeSize, limits: &Limits) -> Option<String> {

@@ -67,8 +67,15 @@ fn finding(run: &Value, result: &Value) -> Option<Finding> {
         severity: Some(level.unwrap_or("warning").to_owned()),
         code: code.map(str::to_owned),
         message: message(rule, result)?,
+        suggestion: suggestion(result),
         columns: Some(columns),
     })
+}
+
+/// The description of the only fix; of several none is the one.
+fn suggestion(result: &Value) -> Option<String> {
+    let [fix] = result.get("fixes")?.as_array()?.as_slice() else { return None };
+    text(fix, "/description/text").filter(|said| !said.trim().is_empty()).map(str::to_owned)
 }
 
 fn rule<'v>(run: &'v Value, result: &Value) -> Option<&'v Value> {
@@ -142,6 +149,17 @@ mod tests {
         let found: Vec<_> = of(&run).into_iter().map(|f| (f.code.unwrap(), f.severity.unwrap(), f.message)).collect();
         let row = |code: &str, level: &str, message: &str| (code.to_owned(), level.to_owned(), message.to_owned());
         assert_eq!(found, [row("R1", "note", "a is not b"), row("R1", "error", "m"), row("R2", "warning", "m")]);
+    }
+
+    #[test]
+    fn of_several_fixes_none_is_the_one() {
+        let fix = |title: &str| json!({"description": {"text": title}, "artifactChanges": []});
+        let run = json!({"results": [
+            result(json!({"fixes": [fix("Remove it")]})), result(json!({"fixes": [fix("a"), fix("b")]})),
+            result(json!({"fixes": [{"artifactChanges": []}]})), result(json!({})),
+        ]});
+        let found: Vec<_> = of(&run).into_iter().map(|finding| finding.suggestion).collect();
+        assert_eq!(found, [Some("Remove it".to_owned()), None, None, None]);
     }
 
     #[test]

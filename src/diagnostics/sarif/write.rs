@@ -83,6 +83,9 @@ fn result(entry: &Entry, print: &str) -> Value {
     if let Some(code) = &diagnostic.code {
         result["ruleId"] = json!(code);
     }
+    if let Some(word) = &diagnostic.suggested_action {
+        result["properties"] = json!({"suggestedAction": word});
+    }
     if let Some(state) = entry.state {
         result["baselineState"] = json!(state.name());
     }

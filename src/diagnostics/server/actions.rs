@@ -6,11 +6,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{Confidence, Diagnostic, DiagnosticsProvider, FileText};
 use crate::diagnostics::server::client::Run;
 use crate::diagnostics::server::convert;
-use crate::diagnostics::server::wire::{RequestError, lock};
+use crate::diagnostics::server::wire::RequestError;
 use crate::diagnostics::server::{LanguageServer, Phase};
 
 /// How long an edit may come after the answer to the command that causes it.

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::base::lock::lock;
 use crate::base::path;
 use crate::base::text::Encoding;
 use crate::diagnostics::model::Reach;
 use crate::diagnostics::server::Inner;
 use crate::diagnostics::server::connection::{Connection, Handler};
-use crate::diagnostics::server::wire::{Reply, RpcError, lock};
+use crate::diagnostics::server::saves;
+use crate::diagnostics::server::wire::{Reply, RpcError};
 
 /// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
 const INITIALIZE: Duration = Duration::from_secs(60);
@@ -61,6 +63,11 @@ impl Run {
 
     pub fn advertises_pull(&self) -> bool {
         self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null())
+    }
+
+    /// Whether it knows of a text only what was saved.
+    pub fn reads_the_disk(&self) -> bool {
+        saves::reads_the_disk(&self.capabilities)
     }
 
     /// Whether a change of one file may change the diagnostics of another.

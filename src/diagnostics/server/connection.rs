@@ -10,9 +10,10 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
 
+use crate::base::lock::lock;
 use crate::diagnostics::program::Group;
 use crate::diagnostics::server::framing::{self, Frame};
-use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError, lock};
+use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError};
 
 /// Messages that may wait to be written. A server that lets more pile up has stopped reading.
 const QUEUE: usize = 1024;

@@ -14,6 +14,8 @@ use crate::symbols::language;
 /// Publishes kept for one text. More than two phases matter to nobody.
 const KEPT: usize = 4;
 
+pub const DID_CHANGE: &str = "textDocument/didChange";
+
 /// A notification that is still to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
@@ -53,9 +55,19 @@ pub struct OpenDocument {
     /// Since the server was last sent this file.
     pub published: Vec<Published>,
     pub settled: Option<Settled>,
+    /// The version of its last opening, and of the last saving that the server was told of.
+    pub opened: i64,
+    pub saved: Option<i64>,
     /// The lines that begin with `#` when diagnostics last settled: clangd's preamble.
     pub directives: Option<Vec<String>>,
     pub open: bool,
+}
+
+impl OpenDocument {
+    /// Whether the server has the text as a change only, and not as a file.
+    pub fn is_unsaved(&self) -> bool {
+        self.version != self.opened && self.saved != Some(self.version)
+    }
 }
 
 /// All files of one server, by path relative to the root.
@@ -104,6 +116,9 @@ impl Documents {
                     known.version += 1;
                     known.changed = epoch;
                     known.published.clear();
+                    if !was_open {
+                        known.opened = known.version;
+                    }
                     notices.push(if was_open { did_change(known) } else { did_open(known) });
                 }
                 None => {
@@ -116,6 +131,8 @@ impl Documents {
                         changed: epoch,
                         published: Vec::new(),
                         settled: None,
+                        opened: 1,
+                        saved: None,
                         directives: None,
                         open: true,
                     };
@@ -133,13 +150,15 @@ impl Documents {
         for document in self.files.values_mut().filter(|document| document.open) {
             document.published.clear();
             document.settled = None;
+            document.opened = document.version;
             notices.push(did_open(document));
         }
         notices
     }
 
-    pub fn saved(&self, path: &str) -> Option<Notice> {
-        let document = self.get(path)?;
+    pub fn saved(&mut self, path: &str) -> Option<Notice> {
+        let document = self.get_mut(path)?;
+        document.saved = Some(document.version);
         // The text may always be sent along, and a server that wants it must have it.
         let params = json!({"textDocument": {"uri": document.uri}, "text": &*document.text});
         Some(Notice { method: "textDocument/didSave", params })
@@ -179,7 +198,7 @@ fn did_open(document: &OpenDocument) -> Notice {
 fn did_change(document: &OpenDocument) -> Notice {
     let params = json!({"textDocument": {"uri": document.uri, "version": document.version},
         "contentChanges": [{"text": &*document.text}]});
-    Notice { method: "textDocument/didChange", params }
+    Notice { method: DID_CHANGE, params }
 }
 
 /// The lines of a C or C++ file that make up its preamble.

@@ -25,13 +25,15 @@ pub struct Habits {
     pub two_phase: bool,
     /// It publishes once with the old preamble where `#` lines changed (clangd).
     pub preamble: bool,
+    /// It is told of saves and not of changes: the version that it names is that of the opening.
+    pub reads_disk: bool,
 }
 
 /// Judges the publishes since the file was last sent; `epoch` is that of the documents now.
 pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> Verdict {
     let ours = |publish: &Published| publish.version == Some(document.version);
     // A version tells nothing of the other files: it proves freshness only where none changed since.
-    let proves = habits.reach == Reach::File || document.changed == epoch;
+    let proves = !habits.reads_disk && (habits.reach == Reach::File || document.changed == epoch);
     let since = |publish: &Published| publish.epoch == epoch || habits.reach == Reach::File;
     let last = |wanted: &dyn Fn(&Published) -> bool| document.published.iter().rposition(wanted);
     let quiet_in = |index: usize| {
@@ -47,7 +49,8 @@ pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) 
             (true, ..) => Verdict::Settled(index, Freshness::Versioned),
         };
     }
-    let vague = |publish: &Published| since(publish) && (publish.version.is_none() || ours(publish));
+    let unversioned = |publish: &Published| publish.version.is_none() || habits.reads_disk;
+    let vague = |publish: &Published| since(publish) && (unversioned(publish) || ours(publish));
     match last(&vague) {
         None => Verdict::Wait(None),
         Some(index) => match quiet_in(index) {
@@ -68,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Habits = Habits { reach: Reach::Project, two_phase: false, preamble: false };
+    const PLAIN: Habits = Habits { reach: Reach::Project, two_phase: false, preamble: false, reads_disk: false };
 
     struct Case {
         document: OpenDocument,
@@ -92,6 +95,8 @@ mod tests {
             changed: 5,
             published: published.collect(),
             settled: None,
+            opened: 1,
+            saved: None,
             directives: None,
             open: true,
         };
@@ -135,6 +140,14 @@ mod tests {
         let after = case(&[(Some(3), 0, 5), (Some(3), 100, 6)]);
         assert_eq!(after.at(120, 6, PLAIN), wait(230));
         assert_eq!(after.at(350, 6, PLAIN), Verdict::Settled(1, Freshness::Quiet));
+    }
+
+    #[test]
+    fn a_version_of_whoever_reads_the_disk_is_that_of_the_opening() {
+        let disk = Habits { reads_disk: true, ..PLAIN };
+        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, disk), Verdict::Settled(0, Freshness::Quiet));
+        assert_eq!(case(&[(Some(3), 0, 5)]).at(250, 5, disk), Verdict::Settled(0, Freshness::Quiet));
+        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, PLAIN), Verdict::Wait(None));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod judge;
 mod provider;
 mod pull;
 mod restart;
+mod saves;
 mod settle;
 mod supervise;
 mod wire;
@@ -24,13 +25,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::base::lock::lock;
+use crate::diagnostics::disk;
 use crate::diagnostics::model::{Confidence, FileText, Freshness, Report};
 use crate::diagnostics::server::client::{Run, Way};
 use crate::diagnostics::server::config::ServerConfig;
-use crate::diagnostics::server::documents::{Documents, Notice, Settled};
+use crate::diagnostics::server::documents::{DID_CHANGE, Documents, Notice, OpenDocument, Settled};
 use crate::diagnostics::server::judge::{QUIET, Verdict, judge};
 use crate::diagnostics::server::provider::Settling;
-use crate::diagnostics::server::wire::lock;
 
 /// A language server over a folder. It is started by the first question and started again when it dies;
 /// none of its failures is an error of the caller. Dropping it kills the process.
@@ -70,6 +72,8 @@ pub(crate) struct Inner {
     pub run: AtomicU64,
     /// Whether it was seen to publish twice for one version.
     pub two_phase: AtomicBool,
+    /// Whether it was seen to publish while the text was changed and not saved.
+    pub speaks_unsaved: AtomicBool,
     pub settling: Mutex<HashMap<String, Settling>>,
     late: Mutex<Vec<Report>>,
     /// Edits that the server asks for, while a fix is being executed.
@@ -90,6 +94,7 @@ impl LanguageServer {
             news: watch::Sender::new(0),
             run: AtomicU64::new(0),
             two_phase: AtomicBool::new(false),
+            speaks_unsaved: AtomicBool::new(false),
             settling: Mutex::default(),
             late: Mutex::default(),
             captured: Mutex::default(),
@@ -184,7 +189,17 @@ impl Inner {
         let notices = change(&mut documents);
         let phase = self.phase.borrow().clone();
         if let Phase::Running(run) = phase {
-            notices.iter().for_each(|notice| run.connection.notify(notice.method, &notice.params));
+            let wanted = notices.iter().filter(|notice| notice.method != DID_CHANGE || !run.reads_the_disk());
+            wanted.for_each(|notice| run.connection.notify(notice.method, &notice.params));
+        }
+    }
+
+    /// Whether the disk has the text of a file that the server was given.
+    pub async fn is_saved(&self, path: &str) -> bool {
+        let text = lock(&self.documents).get(path).map(|document| Arc::clone(&document.text));
+        match text {
+            Some(text) => disk::has(&self.root.join(path), &text).await,
+            None => false,
         }
     }
 
@@ -195,10 +210,12 @@ impl Inner {
     /// Takes a publish in. One that amends an answer which was given already becomes a late report.
     pub fn published(&self, mut params: Value) {
         let mut documents = lock(&self.documents);
-        if let Some(path) = documents.publish(&mut params, Instant::now())
-            && let Some(report) = self.amendment(&mut documents, &path)
-        {
-            lock(&self.late).push(report);
+        if let Some(path) = documents.publish(&mut params, Instant::now()) {
+            // Be it of an older version: it speaks while nothing is saved.
+            if documents.get(&path).is_some_and(OpenDocument::is_unsaved) {
+                self.speaks_unsaved.store(true, Ordering::Relaxed);
+            }
+            lock(&self.late).extend(self.amendment(&mut documents, &path));
         }
         drop(documents);
         self.bump();

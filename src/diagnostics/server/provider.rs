@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -9,9 +10,11 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
+use crate::diagnostics::server::client::{Run, Way};
+use crate::diagnostics::server::saves::{self, PERHAPS_SAVED_ONLY};
 use crate::diagnostics::server::settle::{self, CHASE, NoAnswer};
-use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, LanguageServer, Phase, supervise};
 
 /// Why a text that is not there any more has no diagnostics.
@@ -95,14 +98,15 @@ async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Dea
         let replaced =
             matches!(tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await, Ok(Err(_)));
         // Under the lock that the settling takes to end: its report is either here now or will be late.
-        let mut settling = lock(&inner.settling);
-        waiter.leave(&mut settling);
-        let report = result.borrow().clone();
-        drop(settling);
+        let report = {
+            let mut settling = lock(&inner.settling);
+            waiter.leave(&mut settling);
+            result.borrow().clone()
+        };
         match report {
             Some(report) => break report,
             None if replaced && !deadline.passed() => {}
-            None => break silent(inner, path, deadline.elapsed_ms()),
+            None => break silent(inner, path, deadline.elapsed_ms()).await,
         }
     };
     Report { elapsed_ms: deadline.elapsed_ms(), wanted_version: Some(version), ..report }
@@ -135,14 +139,24 @@ impl Drop for Waiter<'_> {
     }
 }
 
-fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
-    let (freshness, note) = match inner.phase.borrow().clone() {
+async fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
+    let phase = inner.phase.borrow().clone();
+    let (freshness, note) = match phase {
         Phase::Pausing(reason) => (Freshness::Unavailable, format!("{reason}; it is being started again")),
         Phase::Ended(reason) => (Freshness::Unavailable, reason),
         Phase::Idle | Phase::Starting => (Freshness::Timeout, format!("still starting after {elapsed_ms} ms")),
+        Phase::Running(run) if may_wait_for_a_save(inner, &run) && !inner.is_saved(path).await => {
+            (Freshness::Unavailable, PERHAPS_SAVED_ONLY.to_owned())
+        }
         Phase::Running(_) => (Freshness::Timeout, format!("no answer for this text within {elapsed_ms} ms")),
     };
     inner.nothing(path, freshness, note, elapsed_ms)
+}
+
+/// Whether its silence on an unsaved text may be its habit.
+fn may_wait_for_a_save(inner: &Inner, run: &Run) -> bool {
+    let spoken = inner.speaks_unsaved.load(Ordering::Relaxed);
+    run.way() == Way::Push && saves::hears_of_saves(&run.capabilities) && !spoken
 }
 
 /// `None` where the file has moved on from the version.

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::base::lock::lock;
 use crate::diagnostics::model::{Freshness, Reach};
 use crate::diagnostics::server::client::{Run, Way};
 use crate::diagnostics::server::convert::fingerprint;
 use crate::diagnostics::server::documents::{Settled, directives};
 use crate::diagnostics::server::judge::{Habits, Verdict, judge};
 use crate::diagnostics::server::pull::{self, NotPulled};
-use crate::diagnostics::server::wire::lock;
+use crate::diagnostics::server::saves::SAVED_ONLY;
 use crate::diagnostics::server::{Inner, Phase};
 
 /// How long an answer is waited for after nobody waits for it any more. A cold start of a type checker
@@ -53,6 +54,9 @@ struct Asked {
 /// Ends with an answer for this version of the file, or with why there will be none.
 pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answer, NoAnswer> {
     let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
+    if run.reads_the_disk() && run.way() == Way::Push && !inner.is_saved(path).await {
+        return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));
+    }
     if let Some(settled) = lock(&inner.documents).get_mut(path).and_then(|document| document.settled.as_mut()) {
         // From here on publishes belong to this settling and amend nothing.
         settled.published = false;
@@ -118,7 +122,12 @@ fn accept(inner: &Inner, run: &Arc<Run>, path: &str, asked: &Asked, items: Vec<V
 }
 
 pub(super) fn habits(inner: &Inner, run: &Run) -> Habits {
-    Habits { reach: run.reach(), two_phase: inner.two_phase.load(Ordering::Relaxed), preamble: run.is("clangd") }
+    Habits {
+        reach: run.reach(),
+        two_phase: inner.two_phase.load(Ordering::Relaxed),
+        preamble: run.is("clangd"),
+        reads_disk: run.reads_the_disk(),
+    }
 }
 
 /// Waits for a publish that will do. `None` where the server has meanwhile proved to answer pulls.

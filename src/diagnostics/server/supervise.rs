@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::diagnostics::server::client::{self, Run};
 use crate::diagnostics::server::restart::{Deaths, Next};
-use crate::diagnostics::server::wire::lock;
 use crate::diagnostics::server::{Inner, LanguageServer, Phase};
 
 /// How long a server may take to end by itself once it answered `shutdown`.

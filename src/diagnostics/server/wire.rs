@@ -1,21 +1,18 @@
 //! JSON-RPC on the wire: what kind of message a body is, and which request an answer belongs to.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+
+use crate::base::lock::lock;
 
 pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const REQUEST_CANCELLED: i64 = -32800;
 pub const CONTENT_MODIFIED: i64 = -32801;
 pub const SERVER_CANCELLED: i64 = -32802;
-
-/// Locks; a panic of another holder leaves the data as it was, which every user here can live with.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({code})")]

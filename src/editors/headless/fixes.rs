@@ -1,11 +1,11 @@
 //! The fixes on offer: which ids are good, and what a fix would change.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{DiagnosticsProvider, FileText};
 use crate::diagnostics::server::actions::{ActionError, Offer};
@@ -42,10 +42,6 @@ impl Fixes {
     pub fn forget<'a>(&mut self, edited: impl Iterator<Item = &'a str>) {
         edited.for_each(|path| self.offered.retain(|_, offered| offered.offer.path != path));
     }
-}
-
-pub fn lock(fixes: &Mutex<Fixes>) -> MutexGuard<'_, Fixes> {
-    fixes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Asks every server; an error only where none of those that cover the file could answer.

@@ -9,7 +9,7 @@ mod transaction;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use futures::future::join_all;
@@ -17,6 +17,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{RwLock, watch};
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::base::text::Range;
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::{Asked, Commands};
@@ -110,7 +111,7 @@ impl HeadlessEditor {
         F: FnOnce(&mut Files) -> Result<T, EditorError> + Send + 'static,
     {
         let files = Arc::clone(&self.files);
-        let done = tokio::task::spawn_blocking(move || work(&mut files.lock().unwrap_or_else(PoisonError::into_inner)));
+        let done = tokio::task::spawn_blocking(move || work(&mut lock(&files)));
         done.await.map_err(|_| EditorError::Closed)?
     }
 
@@ -120,7 +121,7 @@ impl HeadlessEditor {
         let Some(document) = documents.iter().find(|document| document.path == report.file) else { return };
         if let Some(theirs) = report.wanted_version {
             let key = (report.provider.clone(), report.file.clone());
-            self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(key, (theirs, document.version));
+            lock(&self.asked).insert(key, (theirs, document.version));
         }
         if report.version == report.wanted_version {
             report.version = report.version.map(|_| document.version);
@@ -146,7 +147,10 @@ impl HeadlessEditor {
             let known: Vec<FileText> =
                 read.iter().filter(|(_, path)| open.contains(path)).filter_map(|(read, _)| text(read)).collect();
             let stale = server.sync(&known);
-            stale.iter().for_each(|path| server.saved(path));
+            let written = |path: &&String| {
+                read.iter().flat_map(|(read, _)| read).any(|document| document.path == **path && !document.unsaved)
+            };
+            stale.iter().filter(written).for_each(|path| server.saved(path));
             let gone = |(read, path): &&(Result<Document, EditorError>, String)| {
                 open.contains(path) && matches!(read, Err(EditorError::NotFound(_)))
             };
@@ -240,7 +244,7 @@ impl Editor for HeadlessEditor {
         let wanted = path.to_owned();
         let document = self.with_files(move |files| files.read(&wanted)).await?;
         if document.exists && self.servers.iter().any(|server| server.covers(path)) {
-            self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(document.path.clone());
+            lock(&self.read).insert(document.path.clone());
         }
         Ok(document)
     }
@@ -250,7 +254,7 @@ impl Editor for HeadlessEditor {
         let wanted = edits.to_vec();
         let applied = self.with_files(move |files| files.apply(&wanted, save)).await?;
         self.announce(edits, &applied);
-        fixes::lock(&self.fixes).forget(edits.iter().map(FileEdit::path));
+        lock(&self.fixes).forget(edits.iter().map(FileEdit::path));
         Ok(applied)
     }
 
@@ -276,7 +280,7 @@ impl Editor for HeadlessEditor {
 
     async fn late(&self) -> Vec<Report> {
         let mut reports: Vec<Report> = self.servers.iter().flat_map(LanguageServer::late).collect();
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = lock(&self.asked);
         for report in &mut reports {
             let known = asked.get(&(report.provider.clone(), report.file.clone()));
             let ours = known.filter(|(theirs, _)| Some(*theirs) == report.version).map(|(_, ours)| *ours);
@@ -288,7 +292,7 @@ impl Editor for HeadlessEditor {
 
     async fn loaded(&self) -> Vec<String> {
         let mut loaded = self.loaded_files();
-        loaded.extend(self.read.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        loaded.extend(lock(&self.read).iter().cloned());
         loaded.into_iter().collect()
     }
 

@@ -14,6 +14,7 @@ fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLi
         message: message.into(),
         source: "lsp:basedpyright".into(),
         confidence: String::new(),
+        suggested_action: None,
     }
 }
 

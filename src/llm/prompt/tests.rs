@@ -43,6 +43,7 @@ fn line(severity: &str, code: &str, message: &str) -> DiagnosticLine {
         message: message.into(),
         source: "lsp:basedpyright".into(),
         confidence: String::new(),
+        suggested_action: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod checks;
 mod commands;
+mod contradiction;
 mod direct;
 mod evaluation;
 mod feedback;

@@ -2,12 +2,15 @@
 
 use serde_json::{Value, json};
 
+use crate::nvim::ask::step;
+use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::servers::{PATIENCE_MS, tool};
 
 const OPEN: &str = "textDocument/didOpen";
 const CHANGE: &str = "textDocument/didChange";
+const SAVE: &str = "textDocument/didSave";
 const PULL: &str = "textDocument/diagnostic";
 /// Neovim's own, of the lines that are shown; ours names no range.
 const OWN_PULL: &str = "textDocument/diagnostic with range";
@@ -42,14 +45,21 @@ struct Faked {
 impl Faked {
     /// Neovim with `a.py` and `b.py`, the first shown, and the fake server of this name on both.
     async fn start(name: &str, script: &Value, text: &str) -> Self {
+        Self::start_with(name, script, text, "{}").await
+    }
+
+    /// The same with options of Sextant's.
+    async fn start_with(name: &str, script: &Value, text: &str, options: &str) -> Self {
         let mut script = script.clone();
-        script["capabilities"]["textDocumentSync"] = json!({"openClose": true, "change": 1, "save": true});
+        if script["capabilities"]["textDocumentSync"].is_null() {
+            script["capabilities"]["textDocumentSync"] = json!({"openClose": true, "change": 1, "save": true});
+        }
         let project = Project::new(&[("a.py", text), ("b.py", "fine\n")]);
         let file = project.beside("fake").join("script.json");
         std::fs::write(&file, script.to_string()).expect("a script");
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
         let command = json!([tool("python3"), program, file]);
-        let nvim = Nvim::start(&project, "{}", &[]).await;
+        let nvim = Nvim::start(&project, options, &[]).await;
         nvim.edit("a.py").await;
         let setup = format!(
             "{ASK}
@@ -174,6 +184,73 @@ async fn a_stale_publish_is_a_timeout_without_a_list_and_the_late_one_comes_once
     assert_eq!(fake.late().await.said(), ("versioned", vec![1]));
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
     assert_eq!(fake.late_count().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_checks_on_saving_is_fresh_after_the_save_and_before_it_nothing_is_known() {
+    let script = json!({"on": {OPEN: [push("same")], CHANGE: [], SAVE: [push("same")]}});
+    let mut fake = Faked::start("fake", &script, "bad\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("ok\nbad\n").await;
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+    fake.set("ok\nok\nbad\n").await;
+    let entry = fake.ask(300).await;
+    assert_eq!(entry.said(), ("unavailable", vec![]));
+    assert!(entry.note().contains("may check saved files only"), "{entry:?}");
+    // The user writes: what it says then is of this text.
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.late().await.said(), ("versioned", vec![2]));
+    assert_eq!(fake.late_count().await, 1);
+}
+
+/// The summary of a task that writes an error into `a.py`, with a server that checks on saving.
+async fn broken_with(save: &str) -> String {
+    let edit = json!({"path": "a.py", "old_string": "fine", "new_string": "bad"});
+    let model = ModelServer::start([step("edit_file", edit, false)]).await;
+    let options = format!(
+        "{{ model = {{ provider = 'openai_compatible', model = 'm', base_url = '{}' }}, save = '{save}', \
+         diagnostics = {{ timeout_ms = 1500, start_timeout_ms = 60000 }} }}",
+        model.url()
+    );
+    let script = json!({"on": {OPEN: [push("same")], CHANGE: [], SAVE: [push("same")]}});
+    let mut fake = Faked::start_with("fake", &script, "fine\n", &options).await;
+    fake.nvim.command("AgentAsk break it").await;
+    fake.nvim.finished().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_knows_what_a_server_says_of_saved_files_where_it_may_save_and_else_why_not() {
+    let saved = broken_with("if_clean").await;
+    assert!(saved.contains("1 new diagnostics, 0 fixed"), "{saved}");
+    let unsaved = broken_with("never").await;
+    assert!(unsaved.contains("0 new diagnostics so far"), "{unsaved}");
+    assert!(unsaved.contains("fake (a.py, not available: it may check saved files only"), "{unsaved}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_has_spoken_of_an_unsaved_text_is_only_late() {
+    let changes = json!([[push("same")], []]);
+    let mut fake = Faked::start("fake", &json!({"on": {OPEN: [push("same")], CHANGE: changes}}), "ok\n").await;
+    fake.ask(PATIENCE_MS).await;
+    fake.set("bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![0]));
+    fake.set("ok\nbad\n").await;
+    assert_eq!(fake.ask(300).await.said(), ("timeout", vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_whoever_reads_the_disk_nobody_waits_for_an_unsaved_text_and_sees_no_old_list() {
+    let sync = json!({"textDocumentSync": {"openClose": true, "save": {"includeText": true}}});
+    let script = json!({"capabilities": sync, "on": {OPEN: [push("same")], SAVE: [push("same")]}});
+    let mut fake = Faked::start("fake", &script, "bad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("quiet", vec![0]));
+    fake.set("ok\nbad\n").await;
+    let entry = fake.ask(PATIENCE_MS).await;
+    assert_eq!(entry.said(), ("unavailable", vec![]));
+    assert!(entry.note().contains("it checks saved files only"), "{entry:?}");
+    fake.nvim.command("silent write").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("quiet", vec![1]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,6 +16,7 @@ use sextant::base::deadline::Deadline;
 use sextant::base::failure::Failure;
 use sextant::base::text::Range;
 use sextant::diagnostics::model::{Confidence, Diagnostic, Freshness, Location, Report, Severity};
+use sextant::diagnostics::server::config::ServerConfig;
 use sextant::editor::error::EditorError;
 use sextant::editor::event::Event;
 use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange};
@@ -283,13 +284,14 @@ pub struct Setup {
     pub memory: bool,
     pub price: Option<Price>,
     pub fails_from: Option<usize>,
+    pub servers: Vec<ServerConfig>,
 }
 
 impl Engine {
     pub fn new(project: &Project, setup: Setup) -> Self {
         let (sender, events) = unbounded_channel();
         let calls = Arc::new(Calls::default());
-        let inner = Arc::new(HeadlessEditor::new(project.root(), Vec::new(), sender).expect("a folder"));
+        let inner = Arc::new(HeadlessEditor::new(project.root(), setup.servers, sender).expect("a folder"));
         let usage = Usage { calls: 1, prompt_tokens: setup.tokens, completion_tokens: 0, estimated: false };
         let model = Arc::new(Script {
             replies: Mutex::new(setup.replies.into()),

@@ -34,6 +34,16 @@ pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
     found
 }
 
+/// The fake server, with its script in this folder.
+pub fn fake_config(folder: &Path, script: &Value) -> ServerConfig {
+    let file = folder.join("script.json");
+    std::fs::write(&file, script.to_string()).expect("a script");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
+    let command = [tool("python3"), program, file].map(|part| part.display().to_string()).to_vec();
+    let settings = serde_json::json!({"fake": {"level": 3}});
+    ServerConfig { name: "fake".into(), command, settings, ..ServerConfig::default() }
+}
+
 /// The fake server with a script, over a folder of its own.
 pub struct Fake {
     pub folder: tempfile::TempDir,
@@ -43,17 +53,7 @@ pub struct Fake {
 impl Fake {
     pub fn new(script: &Value) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("script.json");
-        std::fs::write(&file, script.to_string()).expect("a script");
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
-        let command = [tool("python3"), program, file].map(|part| part.display().to_string()).to_vec();
-        let config = ServerConfig {
-            name: "fake".into(),
-            command,
-            settings: serde_json::json!({"fake": {"level": 3}}),
-            ..ServerConfig::default()
-        };
-        let server = LanguageServer::new(config, folder.path());
+        let server = LanguageServer::new(fake_config(folder.path(), script), folder.path());
         Self { folder, server }
     }
 

@@ -1,0 +1,193 @@
+//! What the project's texts say against a diagnostic. Only what can be read off them beyond doubt: whatever could be
+//! otherwise under any reading is no contradiction. Python so far; elsewhere a macro may say what no text holds.
+
+mod bindings;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use tree_sitter::{Node, Tree};
+
+use crate::base::text::{Encoding, LineIndex};
+use crate::diagnostics::model::Diagnostic;
+use crate::diagnostics::policy::contradiction::bindings::{binds, imported, is_used_only};
+use crate::diagnostics::theme::{quoted, theme};
+use crate::symbols::language;
+
+/// What speaks against a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The rule that found it, as the trace names it.
+    pub rule: &'static str,
+    pub reason: String,
+}
+
+/// The texts of other files by path; `None` for one that is not there.
+pub type Others = BTreeMap<String, Option<String>>;
+
+/// The complaints that a rule has something to say about; no other text is parsed.
+const THEMES: [&str; 5] =
+    ["undefined name", "unused import", "unused variable", "import not found", "unknown attribute"];
+
+type Rule = fn(&Case, &Others) -> Option<String>;
+
+/// In the order in which they are asked; the first that finds something is the one that is told.
+const RULES: &[(&str, Rule)] = &[
+    ("misplaced_lowers", misplaced),
+    ("defined_name_lowers", defined_name),
+    ("used_import_lowers", used_import),
+    ("present_module_lowers", present_module),
+    ("present_name_lowers", present_name),
+];
+
+/// A diagnostic and the text that it was reported for.
+struct Case<'a> {
+    diagnostic: &'a Diagnostic,
+    path: &'a str,
+    text: &'a str,
+    /// Bytes of its place, and of the lines that this touches.
+    place: Range<usize>,
+    lines: Range<usize>,
+    theme: &'static str,
+    /// `None` where the text has syntax errors.
+    tree: Option<Tree>,
+}
+
+impl<'a> Case<'a> {
+    fn new(diagnostic: &'a Diagnostic, text: &'a str) -> Option<Self> {
+        let path = diagnostic.location.file()?;
+        let (range, theme) = (diagnostic.location.range()?, theme(diagnostic).filter(|theme| THEMES.contains(theme))?);
+        let language = language::of_path(path).filter(|language| language.name == "python")?;
+        let index = LineIndex::new(text);
+        let place = index.byte_range(text, range, Encoding::Utf16);
+        let first = index.line_start(index.line_of(place.start));
+        let lines = first..index.line_range(text, index.line_of(place.end)).end.max(place.end);
+        let tree = language.tree(text).filter(|tree| !tree.root_node().has_error());
+        Some(Self { diagnostic, path, text, place, lines, theme, tree })
+    }
+
+    /// The quoted names, where all that is quoted are names.
+    fn names(&self) -> Option<Vec<&'a str>> {
+        let names: Vec<&str> = quoted(&self.diagnostic.message).into_iter().collect();
+        (!names.is_empty() && names.iter().all(|name| is_name(name))).then_some(names)
+    }
+
+    /// The name that stands at its place, where the message quotes it.
+    fn name(&self) -> Option<&'a str> {
+        let name = self.text.get(self.place.clone())?;
+        quoted(&self.diagnostic.message).contains(name).then_some(name).filter(|name| is_name(name))
+    }
+
+    /// The nodes around its place, the innermost first.
+    fn around(&self) -> impl Iterator<Item = Node<'_>> {
+        let root = self.tree.as_ref().map(Tree::root_node);
+        let inner = root.and_then(|root| root.descendant_for_byte_range(self.place.start, self.place.end));
+        std::iter::successors(inner, Node::parent)
+    }
+
+    /// The files that a `from .a import b` around its place may mean, the likeliest first.
+    fn imports_from(&self) -> Vec<String> {
+        let Some(import) = self.around().find(|node| node.kind() == "import_from_statement") else { return Vec::new() };
+        let module = import.child_by_field_name("module_name").filter(|module| module.kind() == "relative_import");
+        let said = module.map_or("", |module| &self.text[module.byte_range()]);
+        let name = said.trim_start_matches('.');
+        let up = said.len() - name.len();
+        let mut folders: Vec<&str> = self.path.split('/').collect();
+        if name.is_empty() || up == 0 || up > folders.len() || !name.split('.').all(is_name) {
+            return Vec::new();
+        }
+        folders.truncate(folders.len() - up);
+        folders.extend(name.split('.'));
+        let path = folders.join("/");
+        ["/__init__.py", "/__init__.pyi", ".py", ".pyi"].map(|end| format!("{path}{end}")).to_vec()
+    }
+}
+
+/// The other files that must be known to judge a diagnostic.
+pub fn depends_on(diagnostic: &Diagnostic, text: &str) -> Vec<String> {
+    let case =
+        Case::new(diagnostic, text).filter(|case| ["import not found", "unknown attribute"].contains(&case.theme));
+    case.map(|case| case.imports_from()).unwrap_or_default()
+}
+
+/// What speaks against a diagnostic of this very text.
+pub fn against(diagnostic: &Diagnostic, text: &str, others: &Others) -> Option<Contradiction> {
+    let case = Case::new(diagnostic, text)?;
+    RULES.iter().find_map(|(rule, found)| Some(Contradiction { rule, reason: found(&case, others)? }))
+}
+
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        && chars.all(|next| next.is_alphanumeric() || next == '_')
+}
+
+/// The lines at its place hold none of the names that it is about: it was said of another text.
+fn misplaced(case: &Case, _: &Others) -> Option<String> {
+    if !["undefined name", "unused import", "unused variable"].contains(&case.theme) {
+        return None;
+    }
+    let names = case.names()?;
+    let lines = case.text.get(case.lines.clone()).unwrap_or_default();
+    let mut words = lines.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let none = !words.any(|word| names.contains(&word));
+    none.then(|| format!("the text at its place does not hold `{}`", names[0]))
+}
+
+/// The module itself defines the name, before its use or for whoever is called later.
+fn defined_name(case: &Case, _: &Others) -> Option<String> {
+    if case.theme != "undefined name" {
+        return None;
+    }
+    let (name, root) = (case.name()?, case.tree.as_ref()?.root_node());
+    let place = binds(root, case.text, name)?;
+    let later = case.around().any(|node| {
+        let function = node.parent().filter(|parent| parent.kind() == "function_definition");
+        node.kind() == "block" && function.is_some()
+    });
+    let line = case.text[..place.start].matches('\n').count() + 1;
+    (later || place.end <= case.place.start).then(|| format!("the module defines `{name}` in line {line}"))
+}
+
+/// The only binding of the name is the import, and something reads it.
+fn used_import(case: &Case, _: &Others) -> Option<String> {
+    if case.theme != "unused import" {
+        return None;
+    }
+    let names = case.names()?;
+    let import = case.around().find(|node| node.kind().starts_with("import_"))?;
+    if import.parent()?.kind() != "module" {
+        return None;
+    }
+    let bound = imported(import, case.text)?;
+    let name = names.into_iter().find(|name| bound.contains(name) && case.text[case.place.clone()].contains(name))?;
+    let line = is_used_only(case.tree.as_ref()?.root_node(), case.text, name, import)?;
+    Some(format!("line {line} uses `{name}`, which nothing else binds"))
+}
+
+/// The module that a relative import names is a file of the project.
+fn present_module(case: &Case, others: &Others) -> Option<String> {
+    if case.theme != "import not found" {
+        return None;
+    }
+    let file = case.imports_from().into_iter().find(|file| matches!(others.get(file), Some(Some(_))))?;
+    Some(format!("{file} is there"))
+}
+
+/// The module that a relative import names defines what is imported.
+fn present_name(case: &Case, others: &Others) -> Option<String> {
+    if case.theme != "unknown attribute" {
+        return None;
+    }
+    let name = case.name()?;
+    let named = case.around().take_while(|node| node.kind() != "import_from_statement").collect::<Vec<_>>();
+    let is_module = named.iter().any(|node| node.kind() == "relative_import");
+    let file = case.imports_from().into_iter().find(|file| matches!(others.get(file), Some(Some(_))))?;
+    let text = others.get(&file)?.as_deref()?;
+    let tree = language::of_path(&file)?.tree(text).filter(|tree| !tree.root_node().has_error())?;
+    (!is_module).then_some(())?;
+    binds(tree.root_node(), text, name).map(|_| format!("{file} defines `{name}`"))
+}
