@@ -1,6 +1,7 @@
 //! Whether a task that was to mend what is reported, and nothing else, has come to its end: then its model is not
 //! asked once more. A small one would go on to change what is right by now.
 
+use crate::agent::baseline::doubt_late;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::with_created;
 use crate::agent::session::Session;
@@ -28,9 +29,11 @@ impl Session {
         }
         let known = self.known().await;
         let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-        let mut verdict = verdict::compare(&with_created(&task.start, &task.created, &known), &known, &[], &[]);
-        verdict::doubt_syntax(&mut verdict, &files, &known);
         let floor = self.config.diagnostics.severity_floor;
+        let start = with_created(&task.start, &task.created, &known);
+        let mut verdict = verdict::compare(&start, &known, &[], &[]);
+        verdict::doubt_syntax(&mut verdict, &files, &known);
+        doubt_late(&mut verdict, &task.late_start, &start, &known, floor);
         let new = verdict.new_from(floor).count();
         if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
             return false;
