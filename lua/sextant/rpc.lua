@@ -5,6 +5,8 @@ local M = {}
 M.handshake_ms = 10000
 -- Bytes of one message: nvim-rs reads larger ones in quadratic time.
 local PIECE = 60000
+-- Diagnostics that are written down in one turn.
+local SLICE = 200
 
 ---@class sextant.Channel
 ---@field job integer
@@ -232,22 +234,66 @@ local handlers = {
   fix_change = { 'sextant.fixes', 'change' },
 }
 
--- Runs in a turn of its own: what made the answer has held Neovim long enough.
-local function answer(id, err, result)
-  if not channel then
+-- What is sent besides commands, each as a coroutine that yields where its next part may wait for a turn. None
+-- overtakes another: an amendment must not come before what it amends.
+---@type thread[]
+local outbox = {}
+
+local function advance()
+  local ok, err = coroutine.resume(outbox[1])
+  if coroutine.status(outbox[1]) == 'dead' then
+    table.remove(outbox, 1)
+  end
+  if #outbox > 0 then
+    vim.schedule(advance)
+  end
+  if not ok then
+    error(err)
+  end
+end
+
+local function post(work)
+  outbox[#outbox + 1] = coroutine.create(work)
+  if #outbox == 1 then
+    advance()
+  end
+end
+
+-- Writes the diagnostics of a long report down a slice a turn, each as a text of its own.
+---@async
+local function slice(report)
+  local items = report.items
+  if #items <= SLICE then
     return
   end
-  local ok, text = pcall(vim.json.encode, err and { error = err } or { result = result })
-  if not ok then
-    text = vim.json.encode({ error = { kind = 'other', message = 'the answer cannot be sent: ' .. tostring(text) } })
+  local slices = {}
+  for from = 1, #items, SLICE do
+    slices[#slices + 1] = vim.json.encode(vim.list_slice(items, from, from + SLICE - 1))
+    coroutine.yield()
   end
-  local job, total = channel.job, #text
-  local at = 1
-  repeat
-    local stop = math.min(at + PIECE - 1, total)
-    pcall(vim.rpcnotify, job, 'reply', id, stop >= total, text:sub(at, stop))
-    at = stop + 1
-  until at > total
+  report.items, report.slices = {}, slices
+end
+
+-- In turns of its own: what made the answer has held Neovim long enough.
+local function answer(job, id, err, result, reports)
+  post(function()
+    local ok, text = pcall(function()
+      for _, report in ipairs(reports) do
+        slice(report)
+      end
+      return vim.json.encode(err and { error = err } or { result = result })
+    end)
+    if not ok then
+      text = vim.json.encode({ error = { kind = 'other', message = 'the answer cannot be sent: ' .. tostring(text) } })
+    end
+    for at = 1, #text, PIECE do
+      -- A process that is gone needs no answer.
+      pcall(vim.rpcnotify, job, 'reply', id, at + PIECE > #text, text:sub(at, at + PIECE - 1))
+      if at + PIECE <= #text then
+        coroutine.yield()
+      end
+    end
+  end)
 end
 
 --- Called by the binary: runs a handler later, answers through a notification.
@@ -255,6 +301,8 @@ end
 ---@param method string
 ---@param json string
 function M.call(id, method, json)
+  -- Who asks is answered: by then another process may be there, with questions of the same numbers.
+  local job = channel and channel.job
   vim.schedule(function()
     local handler = handlers[method]
     local done = false
@@ -262,7 +310,7 @@ function M.call(id, method, json)
       if not done then
         done = true
         vim.schedule(function()
-          answer(id, err, result)
+          answer(job, id, err, result, method == 'settle' and result or {})
         end)
       end
     end
@@ -285,13 +333,15 @@ function M.event(json)
   end)
 end
 
---- Tells the binary that an answer came after its deadline. Later, as every answer: an amendment must not overtake
---- what it amends.
+--- Tells the binary that an answer came after its deadline. Later, as every answer is sent.
 function M.late_answer(report)
   vim.schedule(function()
-    if channel and channel.ready then
-      pcall(vim.rpcnotify, channel.job, 'late', vim.json.encode(report))
-    end
+    post(function()
+      slice(report)
+      if channel and channel.ready then
+        pcall(vim.rpcnotify, channel.job, 'late', vim.json.encode(report))
+      end
+    end)
   end)
 end
 

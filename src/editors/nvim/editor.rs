@@ -93,7 +93,8 @@ impl NvimEditor {
         Ok((facts, text))
     }
 
-    async fn report(&self, entry: Entry) -> Report {
+    async fn report(&self, mut entry: Entry) -> Report {
+        entry.items.append(&mut entry.slices);
         let file = self.relative(&entry.path);
         let mut freshness = entry.how.into();
         let mut note = if entry.amends { Some(AMENDED.to_owned()) } else { entry.note };

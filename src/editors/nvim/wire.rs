@@ -105,6 +105,9 @@ pub struct Entry {
     /// An empty Lua table is an empty object in JSON.
     #[serde(default, deserialize_with = "list")]
     pub(super) items: Vec<Item>,
+    /// The items in their place where they are many: lists, each a text of its own.
+    #[serde(default, deserialize_with = "slices")]
+    pub(super) slices: Vec<Item>,
     #[serde(default)]
     pub(super) note: Option<String>,
     /// Whether the server changed, unasked, what it had answered for this very text.
@@ -195,6 +198,14 @@ where
         }
         _ => Ok(Vec::new()),
     }
+}
+
+fn slices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Item>, D::Error> {
+    let mut items = Vec::new();
+    for slice in Vec::<String>::deserialize(deserializer)? {
+        items.extend(serde_json::from_str::<Vec<Item>>(&slice).map_err(serde::de::Error::custom)?);
+    }
+    Ok(items)
 }
 
 pub(super) fn severity(item: &Item) -> Severity {
