@@ -24,6 +24,8 @@ pub struct Ledger {
     last: Snaps,
     /// Whoever was asked last and did not answer about the text as it was.
     silent: BTreeSet<Key>,
+    /// Files of which everybody was asked: of a bystander those alone are whom an edit elsewhere may concern.
+    whole: BTreeSet<String>,
 }
 
 impl Ledger {
@@ -35,6 +37,16 @@ impl Ledger {
             let snap = Snap { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
             self.last.insert(key, Arc::new(snap));
         }
+    }
+
+    /// Notes that everybody was asked about a file, whatever they said.
+    pub fn note_whole(&mut self, file: &str) {
+        self.whole.insert(file.to_owned());
+    }
+
+    /// Whether all that there is to know of a file is known, and of this text.
+    pub fn is_whole(&self, file: &str, text: &str) -> bool {
+        self.whole.contains(file) && self.is_current(file, text)
     }
 
     /// Notes who has answered and who has not, of the files that were asked about.
@@ -104,6 +116,15 @@ mod tests {
             elapsed_ms: 0,
             note: None,
         }
+    }
+
+    #[test]
+    fn a_file_that_was_only_a_bystander_is_not_known_whole() {
+        let mut ledger = Ledger::default();
+        ledger.take(&report("analyzer:syntax", Freshness::Exact), &Arc::from("x\n"));
+        assert!(ledger.is_current("a.py", "x\n") && !ledger.is_whole("a.py", "x\n"));
+        ledger.note_whole("a.py");
+        assert!(ledger.is_whole("a.py", "x\n") && !ledger.is_whole("a.py", "y\n"));
     }
 
     #[test]

@@ -52,6 +52,9 @@ impl Session {
             }
         }
         ledger.note_silence(&reports);
+        if !cancel.is_cancelled() {
+            edited_paths.iter().for_each(|path| ledger.note_whole(path));
+        }
         reports
     }
 
@@ -72,7 +75,8 @@ impl Session {
     ) -> Vec<Report> {
         let current = {
             let ledger = self.ledger.lock().await;
-            edited.iter().chain(bystanders).all(|document| ledger.is_current(&document.path, &document.text))
+            edited.iter().all(|document| ledger.is_whole(&document.path, &document.text))
+                && bystanders.iter().all(|document| ledger.is_current(&document.path, &document.text))
         };
         if current { Vec::new() } else { self.look(edited, bystanders, deadline).await }
     }

@@ -78,6 +78,20 @@ async fn an_edit_that_is_many_messages_long_is_whole_and_one_undo_step() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn more_diagnostics_than_one_turn_writes_down_are_all_compared() {
+    let text: String = (0..450).map(|n| format!("value_{n} = missing_{n}\n")).collect();
+    let project = Project::new(&[("many.py", &text)]);
+    let edit = replace("many.py", "value_7 = missing_7\n", "value_7 = other_7 + 0\nmore = another\n");
+    let server = ModelServer::start([step("edit_file", edit, true), done("ok")]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("many.py").await;
+    nvim.command("AgentAsk! change one").await;
+    nvim.finished().await;
+    let told = server.requests()[1].said_by("user").to_owned();
+    assert!(told.contains("2 new, 1 fixed, 449 unchanged"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_edit_while_the_user_types_is_an_undo_step_of_its_own() {
     let text = "def alpha() -> int:\n    return 1\n\n\ndef beta() -> int:\n    return 2\n";
     let project = Project::new(&[("a.py", text)]);
