@@ -7,7 +7,7 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test tasks try-model bench soundness kill fmt tools
+.PHONY: help demo test tasks try-model bench soundness kill audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -42,6 +42,9 @@ soundness: tools ## Hold the diagnostics of N random edits against the truth, wi
 kill: tools ## Kill N planner runs at random moments: every file whole, resume finishes, undo restores (N=200)
 	$(CARGO) build --locked
 	$(PYTHON) tests/kill/run.py -n $(or $(N),200)
+
+audit: ## Hold the dependencies against deny.toml: known vulnerabilities, licences, sources
+	$(PYTHON) tests/audit/run.py
 
 fmt: tools ## Lay out the Rust and Lua files
 	$(CARGO) fmt
