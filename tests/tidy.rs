@@ -58,6 +58,11 @@ const NEOVIM_QUERIES: &[&str] =
 const RPC_FILE: &str = "lua/sextant/rpc.lua";
 const RPC_WORDS: &[&str] = &["vim.rpcnotify", "vim.rpcrequest", "jobstart"];
 
+/// The one file that writes to standard output and standard error.
+const PRINTER: &str = "src/cli/terminal.rs";
+/// The one place that hands standard output to somebody, who writes through that file.
+const BATCH: &str = "batch::run(";
+
 /// Longest file, in lines.
 const LINES: usize = 400;
 const TEST_LINES: usize = 800;
@@ -114,6 +119,7 @@ const RULES: &[(&str, Rule)] = &[
     ("names say something", names),
     ("crates stay at home", homes),
     ("programs are started in few places", starters),
+    ("one file prints", one_printer),
     ("one file speaks RPC", one_rpc_file),
     ("the plugin requires nothing at start", quiet_plugin),
     ("queries are not Neovim's", queries),
@@ -232,6 +238,16 @@ fn starters(file: &File) -> Vec<String> {
         let found = words.iter().any(|word| code(line).contains(word)) && !line.contains("clap");
         found.then(|| format!("programs are started only in {}", STARTERS.join(", ")))
     })
+}
+
+/// What is printed goes through the one writer that lets nothing steer the terminal.
+fn one_printer(file: &File) -> Vec<String> {
+    if !file.under("src") || file.path == PRINTER {
+        return Vec::new();
+    }
+    let words = ["stdout().lock()", "stderr().lock()", "write!(std::io::std", "writeln!(std::io::std"];
+    let found = |line: &str| words.iter().any(|word| code(line).contains(word)) && !line.contains(BATCH);
+    file.each_line(|line| found(line).then(|| format!("what is printed goes through {PRINTER}")))
 }
 
 fn one_rpc_file(file: &File) -> Vec<String> {
@@ -375,6 +391,8 @@ fn every_rule_objects_to_what_it_forbids() {
         (homes, "src/agent/a.rs", "genai::Client::default()"),
         (starters, "src/agent/a.rs", "use std::process::Command;"),
         (starters, "src/agent/a.rs", "tokio::process::Command::new(\"ls\")"),
+        (one_printer, "src/cli/a.rs", "let _ = writeln!(std::io::stderr(), \"x\");"),
+        (one_printer, "src/agent/a.rs", "let mut out = std::io::stdout().lock();"),
         (one_rpc_file, "lua/sextant/a.lua", "vim.rpcnotify(1, 'x')"),
         (one_rpc_file, "plugin/sextant.lua", "vim.fn.jobstart({})"),
         (quiet_plugin, "plugin/sextant.lua", "local s = require('sextant')"),

@@ -4,4 +4,5 @@ pub mod deadline;
 pub mod failure;
 pub mod lock;
 pub mod path;
+pub mod printable;
 pub mod text;

@@ -1,10 +1,11 @@
 //! How a question is answered without an editor: by what the command line says, or at the terminal.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::agent::session::Session;
+use crate::cli::terminal;
 
 pub(super) struct Answers {
     given: Mutex<VecDeque<usize>>,
@@ -47,7 +48,7 @@ fn read(session: &Weak<Session>) {
     let mut line = String::new();
     loop {
         // The prompt belongs to the terminal, not to the output.
-        let _ = write!(std::io::stderr().lock(), "> ");
+        terminal::note("> ");
         line.clear();
         let read = std::io::stdin().lock().read_line(&mut line);
         let Some(session) = session.upgrade().filter(|session| session.is_asking()) else { return };
@@ -56,7 +57,7 @@ fn read(session: &Weak<Session>) {
         }
         match session.answer_waiting(line.trim().parse().unwrap_or(0)) {
             Some(Err(failure)) => {
-                let _ = writeln!(std::io::stderr().lock(), "{}", failure.one_line());
+                terminal::complain(&failure.one_line());
             }
             _ => return,
         }

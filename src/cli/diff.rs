@@ -14,7 +14,6 @@ mod revisions;
 mod sarif;
 mod selection;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ use crate::base::failure::{Failure, Kind};
 pub(super) use crate::cli::diff::arguments::Arguments;
 use crate::cli::diff::arguments::Format;
 use crate::cli::diff::compare::Comparison;
-use crate::cli::log;
+use crate::cli::{log, terminal};
 
 /// The question cannot be answered.
 const FAILED: u8 = 2;
@@ -78,19 +77,21 @@ fn print(found: &Comparison, format: Format) {
         }
     };
     if !text.is_empty() {
-        // A reader that went away is no error of ours.
-        let _ = writeln!(std::io::stdout().lock(), "{text}");
+        match format {
+            Format::Json | Format::Sarif => terminal::json_text(&text),
+            Format::Text | Format::Errorformat => terminal::line(&text),
+        }
     }
 }
 
 fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "sextant: {text}");
+    terminal::complain(&format!("sextant: {text}"));
 }
 
 fn fail(failure: &Failure, format: Format) -> ExitCode {
     complain(&format!("{}\n  → {}", failure.message, failure.hint));
     if format == Format::Json {
-        let _ = writeln!(std::io::stdout().lock(), "{}", serde_json::json!({"type": "failed", "failure": failure}));
+        terminal::json(&serde_json::json!({"type": "failed", "failure": failure}));
     }
     ExitCode::from(FAILED)
 }

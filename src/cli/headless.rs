@@ -1,6 +1,5 @@
 //! What `ask` and `plan` have in common: a folder as an editor, events as lines, the end as an exit status.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::cli::answers::Answers;
 use crate::cli::settings::Options;
-use crate::cli::{log, models};
+use crate::cli::{log, models, terminal};
 use crate::editor::event::Event;
 use crate::editors::headless::HeadlessEditor;
 use crate::workspace::root::Root;
@@ -189,21 +188,16 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<
     let _ = printer.await;
     let outcome = ended?;
     if arguments.json {
-        line(&json!({"type": "outcome", "outcome": outcome}).to_string());
+        terminal::json(&json!({"type": "outcome", "outcome": outcome}));
     }
     Ok(outcome["ok"] == true)
 }
 
-/// One line on standard output. A reader that went away (`| head`) is no error of ours.
-pub(super) fn line(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
-}
-
 pub(super) fn fail(failure: &Failure, as_json: bool) {
     if as_json {
-        line(&json!({"type": "failed", "failure": failure}).to_string());
+        terminal::json(&json!({"type": "failed", "failure": failure}));
     } else {
-        let _ = writeln!(std::io::stderr().lock(), "sextant: {}\n  → {}", failure.message, failure.hint);
+        terminal::fail(failure);
     }
 }
 
@@ -211,8 +205,8 @@ async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl 
     let mut open_line = false;
     while let Some(event) = queue.recv().await {
         if as_json {
-            if let Ok(text) = serde_json::to_string(&event) {
-                line(&text);
+            if let Ok(value) = serde_json::to_value(&event) {
+                terminal::json(&value);
             }
             if matches!(event, Event::Question { .. }) {
                 answer();
@@ -220,17 +214,15 @@ async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl 
             continue;
         }
         if let Event::Words { text } = &event {
-            let mut out = std::io::stdout().lock();
-            let _ = write!(out, "{text}");
-            let _ = out.flush();
+            terminal::piece(text);
             open_line = !text.ends_with('\n');
             continue;
         }
         if std::mem::take(&mut open_line) {
-            line("");
+            terminal::line("");
         }
         if let Some(text) = words(&event) {
-            line(&text);
+            terminal::line(&text);
         }
         if matches!(event, Event::Question { .. }) {
             answer();

@@ -12,6 +12,7 @@ mod prompts;
 mod resume;
 mod settings;
 mod stats;
+mod terminal;
 mod undo;
 
 use std::process::ExitCode;
@@ -48,7 +49,12 @@ enum Command {
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    match Cli::parse().command {
+    terminal::catch_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return terminal::usage(&error),
+    };
+    match cli.command {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),

@@ -1,6 +1,5 @@
 //! `sextant prompts`: which texts open a prompt, where a user may replace them, and what they say.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use clap::Args;
 
 use crate::base::failure::{Failure, Kind};
 use crate::cli::settings::user_folder;
+use crate::cli::terminal;
 use crate::llm::texts::{self, TEXTS};
 
 #[derive(Debug, Args)]
@@ -32,12 +32,11 @@ pub(super) fn load() -> Result<(), Failure> {
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     match print(arguments.name.as_deref()) {
         Ok(text) => {
-            // A reader that went away (`| head`) is no error of ours.
-            let _ = write!(std::io::stdout().lock(), "{text}");
+            terminal::piece(&text);
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            let _ = writeln!(std::io::stderr().lock(), "sextant: {}\n  → {}", failure.message, failure.hint);
+            terminal::fail(&failure);
             ExitCode::FAILURE
         }
     }

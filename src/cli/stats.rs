@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::agent::remember::statistics;
 use crate::base::failure::{Failure, Kind};
-use crate::cli::headless;
+use crate::cli::{headless, terminal};
 use crate::workspace::root::Root;
 
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     match text(arguments) {
         Ok(text) => {
-            headless::line(&text);
+            terminal::line(&text);
             ExitCode::SUCCESS
         }
         Err(failure) => {

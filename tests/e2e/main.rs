@@ -21,3 +21,4 @@ mod saves;
 mod servers;
 mod support;
 mod tasks;
+mod terminal;

@@ -5,6 +5,7 @@ use std::io::{BufRead, Write};
 use serde_json::{Value, json};
 
 use crate::base::failure::{Failure, Kind};
+use crate::cli::terminal::json_to;
 use crate::diagnostics::batch::answer;
 
 /// Answers every line of the input until its end, or until nobody reads the answers any more.
@@ -23,7 +24,7 @@ pub(super) fn run(input: impl BufRead, mut output: impl Write) -> Result<(), Fai
             return Ok(());
         }
         let Some(answer) = reply(&line) else { continue };
-        if writeln!(output, "{answer}").and_then(|()| output.flush()).is_err() {
+        if json_to(&mut output, &answer).is_err() {
             return Ok(());
         }
     }

@@ -1,6 +1,8 @@
 //! What a long run says on standard error while it works.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
+
+use crate::cli::terminal;
 
 /// Whoever looks at the terminal, or nobody.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +18,7 @@ impl Progress {
 
     pub fn say(self, text: &str) {
         if self.shown {
-            let _ = writeln!(std::io::stderr().lock(), "sextant: {text}");
+            terminal::complain(&format!("sextant: {text}"));
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Neovim never waits for us, and no single message is large: nvim-rs decodes in quadratic time.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,9 +12,11 @@ use nvim_rs::compat::tokio::Compat;
 use nvim_rs::{Neovim, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
 use tokio::fs::File;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::base::printable::printable;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editors::nvim::wire::Envelope;
@@ -36,6 +39,27 @@ pub struct Channel {
     events: mpsc::UnboundedSender<Event>,
 }
 
+/// An event as Neovim gets it: nothing in it steers a terminal. Paths stay as they are, since Neovim opens them.
+fn shown(event: &Event) -> serde_json::Result<String> {
+    fn clean(value: &mut Json) {
+        match value {
+            Json::String(text) => {
+                if let Cow::Owned(marked) = printable(text) {
+                    *text = marked;
+                }
+            }
+            Json::Array(list) => list.iter_mut().for_each(clean),
+            Json::Object(fields) => {
+                fields.iter_mut().filter(|(key, _)| *key != "path").for_each(|(_, value)| clean(value))
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    let mut value = serde_json::to_value(event)?;
+    clean(&mut value);
+    serde_json::to_string(&value)
+}
+
 impl Channel {
     /// Starts the task that sends events in order.
     pub fn new(nvim: Neovim<Writer>) -> Self {
@@ -43,7 +67,7 @@ impl Channel {
         let events_to = nvim.clone();
         tokio::spawn(async move {
             while let Some(event) = queue.recv().await {
-                if let Ok(json) = serde_json::to_string(&event) {
+                if let Ok(json) = shown(&event) {
                     let code = "require('sextant.rpc').event(...)";
                     if let Err(error) = events_to.exec_lua(code, vec![Value::from(json)]).await {
                         tracing::warn!(%error, "an event was not shown");
@@ -139,4 +163,23 @@ fn closed_or(error: &nvim_rs::error::CallError) -> EditorError {
 
 fn unreadable(method: &str, error: &serde_json::Error) -> EditorError {
     EditorError::Other(format!("the editor's answer to {method} cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::event::Entry;
+
+    #[test]
+    fn an_event_steers_no_terminal_and_its_paths_can_still_be_opened() {
+        let entry = Entry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
+        let title = "t\u{202e}".to_owned();
+        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false };
+        let json: Json = serde_json::from_str(&shown(&event).unwrap()).unwrap();
+        assert_eq!(json["title"], "t\u{fffd}");
+        assert_eq!(json["entries"][0]["text"], "b\u{fffd}c");
+        assert_eq!(json["entries"][0]["path"], "a\u{1b}.py");
+        let words = Event::Words { text: "a\n\u{1b}]0;x\u{7}".into() };
+        assert!(shown(&words).unwrap().contains("a\\n␛]0;x␇"));
+    }
 }

@@ -1,0 +1,78 @@
+//! The one writer of what the command line prints: nothing goes out that would steer the reader's terminal.
+//!
+//! A reader that went away (`| head`) is no error of ours.
+
+use std::io::{Result, Write};
+
+use crate::base::failure::Failure;
+use crate::base::printable::{escaped, printable};
+
+/// One line on standard output.
+pub(super) fn line(text: &str) {
+    piece(&format!("{text}\n"));
+}
+
+/// A piece of a text on standard output, which is seen at once.
+pub(super) fn piece(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
+}
+
+/// One line of JSON on standard output.
+pub(super) fn json(value: &serde_json::Value) {
+    json_text(&value.to_string());
+}
+
+/// The same of JSON that is a text already.
+pub(super) fn json_text(json: &str) {
+    let _ = json_to(&mut std::io::stdout().lock(), json);
+}
+
+/// One line of JSON on standard output, or on what stands for it.
+///
+/// # Errors
+/// Nobody reads it any more.
+pub(super) fn json_to(out: &mut impl Write, json: &str) -> Result<()> {
+    writeln!(out, "{}", escaped(json))?;
+    out.flush()
+}
+
+/// One line on standard error.
+pub(super) fn complain(text: &str) {
+    note(&format!("{text}\n"));
+}
+
+/// A piece of a text on standard error: what belongs to the terminal and not to the output.
+pub(super) fn note(text: &str) {
+    let _ = std::io::stderr().lock().write_all(printable(text).as_bytes());
+}
+
+/// A failure with its way out, on standard error.
+pub(super) fn fail(failure: &Failure) {
+    complain(&format!("sextant: {}\n  → {}", failure.message, failure.hint));
+}
+
+/// Lets what a panic says go the same way: it may quote a text.
+pub(super) fn catch_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let trace = std::backtrace::Backtrace::capture();
+        complain(&info.to_string());
+        if trace.status() == std::backtrace::BacktraceStatus::Captured {
+            complain(&trace.to_string());
+        }
+    }));
+}
+
+/// What the parser of the command line says: help, or what is wrong with the arguments, which it quotes.
+pub(super) fn usage(error: &clap::Error) -> std::process::ExitCode {
+    let text = error.render().to_string();
+    if printable(&text) == text {
+        // Nothing in it steers: it may keep its colours.
+        let _ = error.print();
+    } else if error.use_stderr() {
+        note(&text);
+    } else {
+        piece(&text);
+    }
+    std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
