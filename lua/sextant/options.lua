@@ -42,7 +42,7 @@ M.defaults = {
   },
   -- Commands that the agent may run without asking you, each the beginning of one: 'pytest', 'cargo test'.
   commands_allowed = {},
-  -- What is remembered from task to task, in `.sextant/` at the top of the workspace; `session` names what belongs
+  -- What is remembered from task to task, in the user's state folder; `session` names what belongs
   -- together.
   memory = {
     enabled = true,

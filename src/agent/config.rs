@@ -1,6 +1,7 @@
 //! The configuration of the agent, as every door reads it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -111,10 +112,14 @@ pub struct MemoryOptions {
     /// Megabytes (2^20 bytes) that the checkpoints of tasks may take. The least recently used go first, those of
     /// the last task and of every task that can be resumed stay.
     pub checkpoints_mb: u64,
+    /// Sextant's state folder, as the door finds it; see `src/workspace/record.rs`. No option of the user's: the
+    /// environment says it.
+    #[serde(skip)]
+    pub state: Option<PathBuf>,
 }
 
 impl Default for MemoryOptions {
     fn default() -> Self {
-        Self { enabled: true, session: "main".to_owned(), checkpoints_mb: 256 }
+        Self { enabled: true, session: "main".to_owned(), checkpoints_mb: 256, state: None }
     }
 }

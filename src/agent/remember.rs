@@ -9,9 +9,6 @@ mod project;
 pub(crate) mod recall;
 pub mod statistics;
 
-use std::fs;
-use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,14 +19,13 @@ use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::{Memory, Notice};
-use crate::workspace::root::OWN_FOLDER;
+use crate::workspace::record::Record;
+use crate::workspace::root::OLD_FOLDER;
 
-/// The file inside of [`OWN_FOLDER`].
-pub(crate) const FILE: &str = "memory.db";
-/// The name of this workspace inside its own file: the folder may be moved and is still the same project.
+/// The name of this workspace inside its own file.
 const PROJECT: &str = ".";
 
-/// Memory as the agent uses it: one file in the workspace, one session in it.
+/// Memory as the agent uses it: one file a workspace, one session in it.
 #[derive(Clone, Debug)]
 pub struct Remember {
     pub(crate) memory: Memory,
@@ -41,17 +37,9 @@ pub struct Remember {
 
 impl Remember {
     /// Opens the memory of a workspace, or begins it. Blocks.
-    fn open(root: &Path, session: &str) -> Result<Self> {
-        let folder = root.join(OWN_FOLDER);
-        let io = |source| MemoryError::Io { path: folder.clone(), source };
-        fs::create_dir_all(&folder).map_err(io)?;
-        // The folder hides itself from version control, so that no ignore file of the user has to change.
-        match fs::OpenOptions::new().write(true).create_new(true).open(folder.join(".gitignore")) {
-            Ok(mut file) => file.write_all(b"*\n").map_err(io)?,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(io(error)),
-        }
-        let memory = Memory::open(&folder.join(FILE))?;
+    fn open(record: &Record, session: &str) -> Result<Self> {
+        let made = record.make().map_err(|(path, source)| MemoryError::Io { path, source })?;
+        let memory = Memory::open(&made.file())?;
         Ok(Self { memory, session: session.to_owned(), project: PROJECT })
     }
 
@@ -84,8 +72,13 @@ impl Session {
         if !enabled {
             return None;
         }
-        let (root, session) = (self.root.path().to_owned(), session.clone());
-        let opened = tokio::task::spawn_blocking(move || Remember::open(&root, &session)).await;
+        let Some(record) = self.record() else {
+            let text = "working without memory: neither XDG_STATE_HOME nor HOME names a folder".to_owned();
+            self.editor.show(Event::Progress { text });
+            return None;
+        };
+        let (kept, session) = (record.clone(), session.clone());
+        let opened = tokio::task::spawn_blocking(move || Remember::open(&kept, &session)).await;
         let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
             Ok(remember) => Arc::new(remember),
             Err(error) => {
@@ -94,6 +87,11 @@ impl Session {
             }
         };
         self.tell_notices(&remember);
+        if record.another() {
+            let text =
+                format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
+            self.editor.show(Event::Progress { text });
+        }
         Some(remember)
     }
 
@@ -137,29 +135,38 @@ fn words(notice: &Notice) -> String {
     }
 }
 
+/// A record of a folder that is kept inside of it.
+#[cfg(test)]
+pub(crate) fn record_in(folder: &std::path::Path) -> Record {
+    let root = crate::workspace::root::Root::new(folder).unwrap();
+    Record::of(&folder.join("state/sextant"), &root)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::memory::entry::{self, Kind, NewEntry};
 
     #[tokio::test]
-    async fn memory_hides_itself_and_outlives_its_process() {
+    async fn memory_outlives_its_process() {
         let dir = tempfile::tempdir().unwrap();
-        let first = Remember::open(dir.path(), "main").unwrap();
+        let record = record_in(dir.path());
+        let first = Remember::open(&record, "main").unwrap();
         first
             .run(|memory| memory.append(NewEntry::new("main", entry::Mode::Simple, Kind::Error, "x", 1)))
             .await
             .unwrap();
         drop(first);
-        let again = Remember::open(dir.path(), "main").unwrap();
+        let again = Remember::open(&record, "main").unwrap();
         assert_eq!(again.run(|memory| memory.entry_count()).await.unwrap(), 1);
-        assert_eq!(fs::read_to_string(dir.path().join(OWN_FOLDER).join(".gitignore")).unwrap(), "*\n");
     }
 
     #[test]
     fn a_folder_that_cannot_be_made_is_an_error_and_not_a_panic() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(OWN_FOLDER), "a file").unwrap();
-        assert!(matches!(Remember::open(dir.path(), "main").map(|_| ()), Err(MemoryError::Io { .. })));
+        let record = record_in(dir.path());
+        std::fs::create_dir(dir.path().join("state")).unwrap();
+        std::fs::write(dir.path().join("state/sextant"), "a file").unwrap();
+        assert!(matches!(Remember::open(&record, "main").map(|_| ()), Err(MemoryError::Io { .. })));
     }
 }

@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::durable::state::RunState;
-use crate::agent::durable::{Durable, has_record, was_removed};
+use crate::agent::durable::{Durable, was_removed};
 use crate::agent::journal::Journal;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
@@ -139,7 +139,7 @@ impl Session {
 
     /// The last task that is not over, of this process or of one that is gone. `None` where nothing is kept.
     async fn waiting(&self) -> Result<Option<Waiting>, Failure> {
-        if !has_record(self.root.path()) {
+        if !self.has_record() {
             return Ok(None);
         }
         let Some(durable) = self.durable().await else { return Ok(None) };
@@ -191,7 +191,7 @@ impl Session {
     /// # Errors
     /// Where its checkpoints were removed to make room for others.
     pub(crate) async fn last_kept(&self) -> Result<Option<Journal>, Failure> {
-        if !has_record(self.root.path()) {
+        if !self.has_record() {
             return Ok(None);
         }
         let Some(durable) = self.durable().await else { return Ok(None) };

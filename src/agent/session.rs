@@ -21,6 +21,7 @@ use crate::agent::trace::{Entry, SharedTrace};
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::llm::step::Model;
+use crate::workspace::record::Record;
 use crate::workspace::root::Root;
 
 pub struct Session {
@@ -55,6 +56,10 @@ pub struct Session {
 
 impl Session {
     pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
+        let root = match &config.memory.state {
+            Some(state) => root.without(state),
+            None => root,
+        };
         Self {
             mode: RwLock::new(config.mode),
             editor,
@@ -79,6 +84,11 @@ impl Session {
 
     pub fn root(&self) -> &Root {
         &self.root
+    }
+
+    /// Where this workspace is remembered; `None` where there is no state folder.
+    pub(crate) fn record(&self) -> Option<Record> {
+        self.config.memory.state.as_deref().map(|state| Record::of(state, &self.root))
     }
 
     /// Shows an event in the editor of this session.

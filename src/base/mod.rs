@@ -3,6 +3,7 @@
 pub mod deadline;
 pub mod failure;
 pub mod lock;
+pub mod own;
 pub mod path;
 pub mod printable;
 pub mod text;

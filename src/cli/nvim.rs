@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::cli::settings::state_folder;
 use crate::cli::{log, models};
 use crate::editors::nvim;
 
@@ -26,7 +27,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let ended = runtime.block_on(nvim::run(Box::new(models::make)));
+    let ended = runtime.block_on(nvim::run(Box::new(models::make), state_folder()));
     // The reader of standard input is a thread that cannot be stopped; it must not hold the process.
     runtime.shutdown_background();
     match ended {

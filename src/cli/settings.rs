@@ -16,6 +16,7 @@ use crate::diagnostics::model::DiagnosticsProvider;
 use crate::diagnostics::program;
 use crate::diagnostics::server::config::{self, ServerConfig};
 use crate::diagnostics::syntax::Syntax;
+use crate::workspace::record;
 
 /// Where the providers come from, for every subcommand that has its own.
 #[derive(Debug, Args)]
@@ -124,6 +125,7 @@ impl Options {
         if let Some(timeout_ms) = self.timeout_ms {
             config.diagnostics.timeout_ms = timeout_ms;
         }
+        config.memory.state = state_folder();
         let servers = self.servers.of(file.servers, root);
         let places = program::places(root, &self.servers.folders(), std::env::var_os("PATH").as_deref());
         let providers: Vec<Box<dyn DiagnosticsProvider>> = vec![Box::new(Syntax::default())];
@@ -162,4 +164,9 @@ fn config_error(message: String) -> Failure {
 pub(super) fn user_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
+}
+
+/// Where Sextant keeps what it remembers, as this process's environment says.
+pub(super) fn state_folder() -> Option<PathBuf> {
+    record::state_folder(|name| std::env::var_os(name))
 }

@@ -7,7 +7,9 @@ use clap::Args;
 
 use crate::agent::remember::statistics;
 use crate::base::failure::{Failure, Kind};
+use crate::cli::settings::state_folder;
 use crate::cli::{headless, terminal};
+use crate::workspace::record::Record;
 use crate::workspace::root::Root;
 
 #[derive(Debug, Args)]
@@ -43,7 +45,8 @@ fn text(arguments: &Arguments) -> Result<String, Failure> {
             Root::find(&here)?
         }
     };
-    let Some(stats) = statistics::of_folder(root.path())? else {
+    let record = state_folder().map(|state| Record::of(&state, &root));
+    let Some(stats) = record.map(|record| statistics::of_record(&record)).transpose()?.flatten() else {
         let message = format!("nothing was recorded in {} yet", root.path().display());
         return Err(Failure::user(message, "`sextant ask` or :AgentAsk does something there"));
     };

@@ -28,7 +28,7 @@ pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
     let mut out = Listing::default();
     for entry in walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())) {
         let inside = entry.path().strip_prefix(root.path()).ok().and_then(|path| path.to_str());
-        let Some(path) = inside.filter(|path| !is_secret(path)) else { continue };
+        let Some(path) = inside.filter(|path| !is_secret(path) && !root.is_own(entry.path())) else { continue };
         if out.files.len() == limit {
             out.more = true;
             break;

@@ -19,7 +19,7 @@ pub enum PathError {
     LeadsOut { path: String, target: String },
     #[error("{0} may hold secrets and is neither read nor written")]
     Secret(String),
-    /// In [`OWN_FOLDER`].
+    /// In [`OLD_FOLDER`], or where Sextant keeps its state.
     #[error("{0} is Sextant's own record and is neither read nor written as a file")]
     Own(String),
     #[error("{0} is a directory")]
@@ -48,13 +48,15 @@ impl From<PathError> for Failure {
     }
 }
 
-/// Where Sextant keeps its own files, at the top of the workspace.
-pub const OWN_FOLDER: &str = ".sextant";
+/// Where a record lies that came with the workspace: an older Sextant's, or what somebody planted. It counts for nothing.
+pub const OLD_FOLDER: &str = ".sextant";
 
 /// The folder that everything happens in, without symbolic links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     path: PathBuf,
+    /// Sextant's state folder, which a large workspace (a home folder) may contain.
+    state: Option<PathBuf>,
 }
 
 impl Root {
@@ -62,7 +64,7 @@ impl Root {
     pub fn new(folder: &Path) -> Result<Self, PathError> {
         let io = |reason: String| PathError::Io { path: folder.display().to_string(), reason };
         let path = folder.canonicalize().map_err(|error| io(error.to_string()))?;
-        if path.is_dir() { Ok(Self { path }) } else { Err(io("it is not a directory".into())) }
+        if path.is_dir() { Ok(Self { path, state: None }) } else { Err(io("it is not a directory".into())) }
     }
 
     /// The workspace of a file or folder: the nearest folder above it that holds the mark of a project,
@@ -71,11 +73,23 @@ impl Root {
         let folder = if start.is_file() { start.parent().unwrap_or(start) } else { start };
         let root = Self::new(folder)?;
         let marked = root.path.ancestors().find(|folder| MARKS.iter().any(|mark| folder.join(mark).exists()));
-        Ok(marked.map_or(root.clone(), |folder| Self { path: folder.to_owned() }))
+        Ok(marked.map_or(root.clone(), |folder| Self { path: folder.to_owned(), state: None }))
+    }
+
+    /// The same workspace without this folder, wherever it is: what is in it is neither read nor written as a file.
+    #[must_use]
+    pub fn without(self, state: &Path) -> Self {
+        let state = follow(state, "").unwrap_or_else(|_| state.to_owned());
+        Self { state: Some(state), ..self }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether a path without links lies in Sextant's own state.
+    pub(in crate::workspace) fn is_own(&self, real: &Path) -> bool {
+        self.state.as_ref().is_some_and(|state| real.starts_with(state))
     }
 
     /// The absolute path of a resolved file.
@@ -109,7 +123,7 @@ impl Root {
         if is_secret(&relative) || inside(&asked).is_some_and(|asked| is_secret(&asked)) {
             return Err(PathError::Secret(relative));
         }
-        if relative.split('/').next() == Some(OWN_FOLDER) {
+        if relative.split('/').next() == Some(OLD_FOLDER) || self.is_own(&real) {
             return Err(PathError::Own(relative));
         }
         match real.symlink_metadata() {

@@ -20,7 +20,7 @@ PLACE = ROOT / ".demo"
 FILE = "src/shop/report.py"
 BINARY = ROOT / "target" / "debug" / "sextant"
 # What the checkers leave behind is not the project, and neither is what Sextant remembers of it.
-LEFT_BEHIND = {".ruff_cache", "__pycache__", ".sextant"}
+LEFT_BEHIND = {".ruff_cache", "__pycache__"}
 # Seconds for the whole of it; every single wait inside has its own, shorter end.
 PATIENCE = 600
 
@@ -108,7 +108,7 @@ def transcript(project: pathlib.Path, place: pathlib.Path, binary: pathlib.Path)
     if changed:
         fail(f"the workspace is not what it was: {', '.join(changed)}")
     size = sum(len(content) for content in after.values())
-    print(f"\nThe workspace is what it was, byte for byte ({len(after)} files, {size} bytes; .sextant/ is Sextant's own).", flush=True)
+    print(f"\nThe workspace is what it was, byte for byte ({len(after)} files, {size} bytes).", flush=True)
 
 
 def main() -> int:

@@ -18,6 +18,7 @@ pub fn sextant(project: &Project, arguments: &[&str]) -> Output {
         .arg(tools)
         .current_dir(project.root())
         .env("XDG_CONFIG_HOME", project.beside("config"))
+        .env("XDG_STATE_HOME", project.state_home())
         .output()
         .expect("the binary")
 }

@@ -83,6 +83,7 @@ fn sextant(project: &Project, folder: &Path, arguments: &[&str]) -> Answer {
         .args(arguments)
         .current_dir(folder)
         .env("XDG_CONFIG_HOME", project.beside("config"))
+        .env("XDG_STATE_HOME", project.state_home())
         .env("TMPDIR", project.beside("temporary"))
         .output()
         .expect("the binary");

@@ -5,7 +5,6 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use sextant::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
-use sextant::memory::store::Memory;
 
 use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
@@ -42,13 +41,14 @@ fn start(project: &Project, server: &str, arguments: &[&str]) -> Child {
         .arg(tools)
         .current_dir(project.root())
         .env("XDG_CONFIG_HOME", project.beside("config"))
+        .env("XDG_STATE_HOME", project.state_home())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary")
 }
 
-fn said(output: &Output) -> String {
+pub fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -192,10 +192,8 @@ async fn an_undo_leaves_what_the_user_changed_since_and_says_where() {
     assert_eq!(project.read("a.py"), mine, "brought back");
 }
 
-pub fn record(project: &Path, files: &[(&str, Option<&str>, Option<&str>)]) {
-    let folder = project.join(".sextant");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let memory = Memory::open(&folder.join("memory.db")).expect("the memory file");
+pub fn record(project: &Project, files: &[(&str, Option<&str>, Option<&str>)]) {
+    let memory = project.memory();
     let state = |text: &Option<&str>| text.map_or(FileState::Absent, |text| FileState::Bytes(text.into()));
     let file = |(path, before, after): &(&str, Option<&str>, Option<&str>)| CheckpointFile {
         path: (*path).to_owned(),
@@ -220,7 +218,7 @@ fn an_edit_of_three_files_that_was_cut_in_half_is_taken_back() {
         Project::new(&[("a.py", "new = 1\r\n"), ("b.py", "old = 2\n"), ("c.py", "mine = 3\n"), ("made.py", "x = 1\n")]);
     project.write(".b.py.sextant-999999999-0", "new = 2\n");
     record(
-        project.root(),
+        &project,
         &[
             ("a.py", Some("old = 1\n"), Some("new = 1\n")),
             ("b.py", Some("old = 2\n"), Some("new = 2\n")),
@@ -234,7 +232,7 @@ fn an_edit_of_three_files_that_was_cut_in_half_is_taken_back() {
     assert_eq!((project.read("b.py"), project.read("c.py")), ("old = 2\n".into(), "mine = 3\n".into()));
     assert!(!project.root().join("made.py").exists());
     assert!(!project.root().join(".b.py.sextant-999999999-0").exists(), "what the dead process left beside it");
-    let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("the memory file");
+    let memory = project.memory();
     assert_eq!(memory.open_checkpoints().expect("read"), []);
 }
 
@@ -243,7 +241,7 @@ fn where_nothing_was_done_there_is_nothing_to_take_back_and_no_record_is_made() 
     let project = Project::new(&[("a.py", TEXT)]);
     let (undone, resumed) = (said(&undo(&project, &[])), said(&sextant(&project, &["resume"])));
     assert!(undone.contains("nothing to undo") && resumed.contains("nothing to resume"), "{undone}{resumed}");
-    assert!(!project.root().join(".sextant").exists());
+    assert_eq!(std::fs::read_dir(project.state_home()).expect("a folder").count(), 0);
 }
 
 #[test]
@@ -326,6 +324,7 @@ async fn a_resumed_run_knows_what_was_allowed_and_goes_on_counting() {
     let figures = Command::new(env!("CARGO_BIN_EXE_sextant"))
         .args(["stats", "--json"])
         .current_dir(project.root())
+        .env("XDG_STATE_HOME", project.state_home())
         .output()
         .expect("the binary");
     let stats: Value = serde_json::from_slice(&figures.stdout).expect("JSON");

@@ -37,7 +37,8 @@ impl Desk {
     fn new(project: Project, servers: Vec<ServerConfig>, model: Arc<dyn Model>, config: Value) -> Self {
         let editor = HeadlessEditor::new(project.root(), servers, unbounded_channel().0).expect("a folder");
         let editor = Arc::new(editor);
-        let config: Config = serde_json::from_value(config).expect("a configuration");
+        let mut config: Config = serde_json::from_value(config).expect("a configuration");
+        config.memory.state = Some(project.state_folder());
         let root = Root::new(project.root()).expect("a root");
         let session = Session::new(Arc::<HeadlessEditor>::clone(&editor), model, root, config);
         Self { project, editor, session }
@@ -141,7 +142,7 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     let gone = desk.session.forget("olvida todo sobre zweihander", Say::default()).await.expect("forgotten");
     assert!(gone.starts_with("“zweihander”: forgotten: preferences: 1."), "{gone}");
     assert!(gone.contains("- preference i-like-zweihander-names"), "{gone}");
-    assert!(!on_disk(&desk.project.root().join(".sextant"), "weihander"));
+    assert!(!on_disk(&desk.project.record().folder(), "weihander"));
     server.push(done("yes"));
     desk.ask("name it").await;
     assert_eq!(told(2), "prefers style: long functions");
@@ -177,7 +178,7 @@ async fn a_long_chat_is_summarised_and_the_next_session_knows_it() {
     desk.session.close().await;
     let Desk { project, session, .. } = desk;
     drop(session);
-    let memory = sextant::memory::store::Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory");
+    let memory = project.memory();
     let summary = memory.summary("main").expect("read").expect("a summary");
     assert!(summary.text.starts_with("asked: request 0") && summary.text.contains("outcome: answer 6"), "{summary:?}");
     drop(memory);

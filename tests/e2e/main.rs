@@ -17,6 +17,7 @@ mod memory;
 mod model;
 mod nvim;
 mod plans;
+mod record;
 mod saves;
 mod servers;
 mod support;

@@ -17,7 +17,6 @@ use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
 use sextant::memory::entry::{self, Kind, NewEntry};
 use sextant::memory::preferences::Preference;
-use sextant::memory::store::Memory;
 use sextant::workspace::root::Root;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
@@ -47,7 +46,7 @@ impl Run {
         Self::configured(project, Config { mode, ..Config::default() }, script).await
     }
 
-    async fn configured(project: Project, settings: Config, script: impl IntoIterator<Item = Reply>) -> Self {
+    async fn configured(project: Project, mut settings: Config, script: impl IntoIterator<Item = Reply>) -> Self {
         let server = ModelServer::start(script).await;
         let mut config = RemoteConfig::new(Provider::OpenAiCompatible, "m");
         config.base_url = Some(server.url());
@@ -61,6 +60,7 @@ impl Run {
         let (sender, events) = unbounded_channel();
         let editor = HeadlessEditor::new(project.root(), Vec::new(), sender).expect("a folder");
         let root = Root::new(project.root()).expect("a root");
+        settings.memory.state = Some(project.state_folder());
         let session = Session::new(Arc::new(editor), Arc::new(model), root, settings);
         Self { project, server, session, events, cancel: CancellationToken::new() }
     }
@@ -149,8 +149,7 @@ fn reasons(outcome: &Outcome) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_is_given_what_an_earlier_one_found_and_what_the_user_prefers() {
     let project = Project::new(&[("a.py", A), ("b.py", B)]);
-    project.write(".sextant/keep", "");
-    let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory");
+    let memory = project.memory();
     let preference =
         Preference { key: "style".into(), value: json!("no semicolons"), project: None, inferred: false, updated: 1 };
     memory.set_preference(preference).expect("kept");
@@ -421,8 +420,7 @@ async fn a_look_brings_what_is_remembered_of_its_files() {
         with("Change it", &["a.py::price"], json!({"with": ["seen = step1.output"]})),
     ];
     let run = Run::new(PlanMode::Planner, [plan(&steps), replace("a.py", "return x\n", "return 2 * x\n")]).await;
-    std::fs::create_dir_all(run.project.root().join(".sextant")).expect("a folder");
-    let memory = Memory::open(&run.project.root().join(".sextant/memory.db")).expect("a memory");
+    let memory = run.project.memory();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_millis() as i64;
     for (text, file) in [("price was cut short", "a.py"), ("other was cut short", "b.py")] {
         let new = NewEntry::new("main", entry::Mode::Planner, Kind::Error, text, now - 1000);

@@ -106,7 +106,8 @@ class Run:
         return process.returncode, out.decode(errors="replace")
 
     def database(self):
-        return self.root / ".sextant" / "memory.db"
+        found = list((self.beside / "XDG_STATE_HOME" / "sextant" / "workspaces").glob("*/memory.db"))
+        return found[0] if found else self.beside / "no-memory.db"
 
     def check_database(self):
         if not self.database().exists():

@@ -93,7 +93,9 @@ def configuration(mode: str, model: "dict[str, typing.Any]") -> str:
 def environment(home: pathlib.Path) -> "dict[str, str]":
     """No configuration, no keys and no packages of the user's own."""
     env = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    env.update(HOME=str(home), XDG_CONFIG_HOME=str(home), XDG_CACHE_HOME=str(home), XDG_DATA_HOME=str(home))
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        env[name] = str(home)
+    env["XDG_STATE_HOME"] = str(home / "state")
     for name in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME"):
         env.pop(name, None)
     env["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -13,7 +13,7 @@ import agent
 
 PROJECTS = pathlib.Path(__file__).resolve().parent / "projects"
 # What checkers and Sextant itself leave behind is not the project.
-LEFT_BEHIND = {".sextant", ".ruff_cache", "__pycache__"}
+LEFT_BEHIND = {".ruff_cache", "__pycache__"}
 
 Files = typing.Dict[str, bytes]
 Found = typing.Counter[typing.Tuple[str, str]]

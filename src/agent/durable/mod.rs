@@ -12,7 +12,6 @@ pub mod recover;
 pub mod state;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,7 +32,6 @@ use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 use crate::memory::tasks::TaskState;
 use crate::memory::trace::{Event as TraceEvent, TraceRecord};
-use crate::workspace::root::OWN_FOLDER;
 
 /// What a task knows of how it is kept.
 #[derive(Debug, Default)]
@@ -105,7 +103,7 @@ impl Session {
     pub(crate) async fn durable(&self) -> Option<Arc<Durable>> {
         let open = || async {
             let remember = self.remember().await?;
-            let folder = self.root.path().join(OWN_FOLDER);
+            let folder = self.record()?.folder();
             let owner = tokio::task::spawn_blocking(move || Owner::new(&folder)).await;
             match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
                 Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
@@ -117,6 +115,11 @@ impl Session {
             }
         };
         self.durable.get_or_init(open).await.clone()
+    }
+
+    /// Whether anything was kept: a workspace without a record has nothing to recover.
+    pub(crate) fn has_record(&self) -> bool {
+        self.record().is_some_and(|record| record.exists())
     }
 
     pub(crate) fn or_tell<T>(&self, durable: &Durable, kept: Result<T>) -> Option<T> {
@@ -292,9 +295,4 @@ fn removed(session: &str, task: &str) -> TraceRecord {
 pub(crate) fn was_removed(memory: &Memory, session: &str, task: &str) -> Result<bool> {
     let records = memory.trace(session, Some(task), usize::MAX)?;
     Ok(records.iter().any(|record| record.event == TraceEvent::Note && record.subject == REMOVED))
-}
-
-/// Whether a folder is there already: a workspace without one has nothing to recover.
-pub(crate) fn has_record(root: &Path) -> bool {
-    root.join(OWN_FOLDER).is_dir()
 }

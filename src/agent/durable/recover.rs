@@ -2,7 +2,7 @@
 
 use crate::agent::durable::record::{self, Row};
 use crate::agent::durable::state::RunState;
-use crate::agent::durable::{Durable, has_record, phase_name};
+use crate::agent::durable::{Durable, phase_name};
 use crate::agent::journal::{Checkpoint, FileChange};
 use crate::agent::mode::Phase;
 use crate::agent::plan::{Plan, State};
@@ -109,7 +109,7 @@ impl Session {
     async fn look_back(&self) -> Found {
         let mut found = Found::default();
         // The first task of a workspace makes the record, and has nothing to look back to.
-        if !has_record(self.root.path()) {
+        if !self.has_record() {
             return found;
         }
         let Some(durable) = self.durable().await else { return found };

@@ -209,12 +209,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::agent::remember::record_in;
     use crate::memory::entry::{Kind, NewEntry};
     use crate::memory::preferences::Preference;
 
     fn full(request: &str, mode: Mode) -> (Room, bool) {
         let dir = tempfile::tempdir().unwrap();
-        let remember = Remember::open(dir.path(), "main").unwrap();
+        let remember = Remember::open(&record_in(dir.path()), "main").unwrap();
         let memory = &remember.memory;
         let long = |n: usize| format!("entry {n} {}", "and so on with many words ".repeat(30));
         let now = now_ms();

@@ -1,21 +1,20 @@
 //! The figures of past runs as a reader sees them: by mode, with the goals that each mode is held to.
 
-use std::path::Path;
-
-use crate::agent::remember::{FILE, Remember};
+use crate::agent::remember::Remember;
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
+use crate::memory::error::MemoryError;
 use crate::memory::metrics::{Goal, ModeStats, Stats};
 use crate::memory::store::Memory;
-use crate::workspace::root::OWN_FOLDER;
+use crate::workspace::record::Record;
 
 /// The figures of a workspace, of all runs that its memory has; `None` where nothing was ever kept. Blocks.
-pub fn of_folder(root: &Path) -> Result<Option<Stats>, Failure> {
-    let file = root.join(OWN_FOLDER).join(FILE);
-    if !file.is_file() {
+pub fn of_record(record: &Record) -> Result<Option<Stats>, Failure> {
+    if !record.exists() {
         return Ok(None);
     }
-    let stats = Memory::open(&file).and_then(|memory| memory.stats(0, None));
+    let made = record.make().map_err(|(path, source)| MemoryError::Io { path, source });
+    let stats = made.and_then(|record| Memory::open(&record.file())).and_then(|memory| memory.stats(0, None));
     stats.map(Some).map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see :help sextant-memory"))
 }
 
@@ -102,17 +101,19 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::remember::record_in;
 
     #[test]
     fn goals_are_met_or_not_or_not_measured() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(of_folder(dir.path()).unwrap().is_none());
-        assert!(!dir.path().join(OWN_FOLDER).exists(), "asking makes nothing");
-        let remember = Remember::open(dir.path(), "main").unwrap();
+        let record = record_in(dir.path());
+        assert!(of_record(&record).unwrap().is_none());
+        assert!(!dir.path().join("state").exists(), "asking makes nothing");
+        let remember = Remember::open(&record, "main").unwrap();
         let empty = report(&remember.memory.stats(0, None).unwrap());
         assert_eq!(empty.matches("not measured").count(), 6, "{empty}");
         drop(remember);
-        let mut stats = of_folder(dir.path()).unwrap().unwrap();
+        let mut stats = of_record(&record).unwrap().unwrap();
         stats.modes[0].goals[0].measured = Some(0.95);
         stats.modes[0].goals[1].measured = Some(12_000.0);
         let text = report(&stats);

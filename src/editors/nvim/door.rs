@@ -77,6 +77,8 @@ pub(super) struct Open {
 
 pub(super) struct Door {
     make_model: MakeModel,
+    /// Where every workspace is remembered.
+    state: Option<PathBuf>,
     channel: OnceLock<Arc<Channel>>,
     ready: OnceLock<Ready>,
     open: Mutex<Vec<Arc<Open>>>,
@@ -87,10 +89,11 @@ pub(super) struct Door {
     mode: Mutex<Option<PlanMode>>,
 }
 
-/// Serves the Neovim that is our parent, over stdio, until it is gone.
-pub async fn run(make_model: MakeModel) -> Result<(), Failure> {
+/// Serves the Neovim that is our parent, over stdio, until it is gone. `state` is Sextant's state folder.
+pub async fn run(make_model: MakeModel, state: Option<PathBuf>) -> Result<(), Failure> {
     let door = Arc::new(Door {
         make_model,
+        state,
         channel: OnceLock::new(),
         ready: OnceLock::new(),
         open: Mutex::default(),
@@ -215,7 +218,8 @@ impl Door {
         };
         let wrong = |error: serde_json::Error| options(error.to_string());
         let hello: Hello = serde_json::from_str(json).map_err(wrong)?;
-        let config: Config = serde_json::from_value(Value::Object(hello.options.rest)).map_err(wrong)?;
+        let mut config: Config = serde_json::from_value(Value::Object(hello.options.rest)).map_err(wrong)?;
+        config.memory.state.clone_from(&self.state);
         let commands = hello.options.commands.into_iter().map(Wish::config).collect::<Result<Vec<_>, _>>();
         let commands = commands.map_err(options)?;
         let providers = beside::commands(&commands, &hello.cwd).map_err(options)?;

@@ -119,3 +119,20 @@ fn its_own_record_is_no_file_of_the_workspace() {
     }
     assert_eq!(root.resolve("a/.sextant.py"), Ok("a/.sextant.py".into()));
 }
+
+#[test]
+fn a_workspace_that_contains_the_state_folder_does_without_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state/sextant");
+    let root = Root::new(dir.path()).unwrap().without(&state);
+    for path in ["state/sextant", "state/sextant/workspaces/x/memory.db", "a/../state/sextant/new.py"] {
+        assert!(matches!(root.resolve(path), Err(PathError::Own(_))), "{path}: {:?}", root.resolve(path));
+    }
+    fs::create_dir_all(&state).unwrap();
+    fs::write(state.join("x.py"), "").unwrap();
+    fs::write(dir.path().join("state/x.py"), "").unwrap();
+    std::os::unix::fs::symlink(&state, dir.path().join("link")).unwrap();
+    assert!(matches!(root.resolve("link/x.py"), Err(PathError::Own(_))));
+    assert_eq!(root.resolve("state/x.py"), Ok("state/x.py".into()));
+    assert_eq!(crate::workspace::files::list(&root, "", 9).files, ["state/x.py"]);
+}

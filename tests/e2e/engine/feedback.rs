@@ -6,7 +6,6 @@ use sextant::agent::request::Request;
 use sextant::agent::undo::Target;
 use sextant::llm::step::{PlanReply, PlanReplyStep, StepReply};
 use sextant::memory::entry::{Entry, Kind};
-use sextant::memory::store::Memory;
 
 use crate::engine::{project, replace};
 use crate::support::engine::{Engine, Setup, act};
@@ -17,7 +16,7 @@ fn last(old: &str, new: &str) -> StepReply {
 }
 
 fn entries(project: &Project, kinds: &[Kind]) -> Vec<Entry> {
-    let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory");
+    let memory = project.memory();
     memory.history("main", kinds, 100).expect("read")
 }
 

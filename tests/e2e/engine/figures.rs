@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use sextant::agent::request::Request;
 use sextant::llm::price::Price;
 use sextant::llm::step::{PlanReplyStep, StepReply};
-use sextant::memory::store::Memory;
 
 use crate::engine::{project, replace};
 use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
@@ -12,7 +11,7 @@ use crate::support::project::Project;
 
 /// The figures of a mode, as `sextant stats --json` prints them.
 fn figures(project: &Project, mode: &str) -> Value {
-    let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory");
+    let memory = project.memory();
     let stats = serde_json::to_value(memory.stats(0, None).expect("figures")).expect("data");
     let mut modes = stats["modes"].as_array().expect("modes").clone().into_iter();
     modes.find(|one| one["mode"] == mode).expect("the mode")
@@ -93,7 +92,7 @@ async fn hits_retrieval_time_and_compression_are_measured() {
     let hits = simple["hit_rate"].as_f64().expect("a rate");
     assert!(hits > 0.0 && hits < 1.0, "the first task found nothing: {simple}");
     assert!(simple["mean_retrieval_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{simple}");
-    let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory");
+    let memory = project.memory();
     let compression = memory.stats(0, None).expect("figures").compression;
     assert!(
         compression.is_some_and(|factor| factor > 1.0),

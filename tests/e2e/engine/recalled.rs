@@ -16,8 +16,7 @@ use crate::support::project::Project;
 const HOUR: i64 = 3_600_000;
 
 fn memory(project: &Project) -> Memory {
-    std::fs::create_dir_all(project.root().join(".sextant")).expect("a folder");
-    Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory")
+    project.memory()
 }
 
 fn ago(hours: i64) -> i64 {

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use sextant::agent::request::Request;
-use sextant::memory::store::Memory;
 
 use crate::support::engine::{Engine, Setup, act};
 use crate::support::project::Project;
@@ -48,7 +47,7 @@ async fn the_newest_task_can_be_undone_and_an_old_one_says_why_not() {
     // A question that changes nothing does not make the last change the oldest.
     ask(&second, "what is n?").await;
     assert!(project.read("n.txt") == number(14));
-    let memory = Memory::open(&project.root().join(".sextant/memory.db")).expect("a memory");
+    let memory = project.memory();
     let changed = |session: &str| {
         let all = memory.checkpoints(session, None).expect("read");
         all.iter().filter(|info| info.reason == "edit").count()

@@ -15,6 +15,7 @@ fn sextant(project: &Project, arguments: &[&str]) -> Output {
             .args(arguments)
             .current_dir(project.root())
             .env("XDG_CONFIG_HOME", project.beside("config"))
+            .env("XDG_STATE_HOME", project.state_home())
             .env("SHOP_API_KEY", "sk-4711")
             .env("SHOP_PLAIN", "plain-4712")
             .stdin(std::process::Stdio::null())

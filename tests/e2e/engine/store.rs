@@ -10,7 +10,7 @@ use crate::support::engine::{Engine, Setup, last, plan_of, planned};
 use crate::support::project::Project;
 
 fn file(project: &Project) -> std::path::PathBuf {
-    project.root().join(".sextant/memory.db")
+    project.memory_file()
 }
 
 fn open(project: &Project) -> Connection {
@@ -60,14 +60,14 @@ async fn the_file_is_in_wal_mode_and_every_table_is_strict() {
 #[tokio::test]
 async fn a_file_of_an_older_schema_is_copied_brought_up_and_its_entries_are_used() {
     let project = project();
-    std::fs::create_dir_all(file(&project).parent().expect("a folder")).expect("a folder");
+    project.record().make().expect("folders");
     let old = open(&project);
     old.execute_batch(include_str!("../../../src/memory/schema/001_entries.sql")).expect("the first schema");
     old.pragma_update(None, "user_version", 1).expect("a version");
     old.execute("INSERT INTO sessions (name) VALUES ('main')", []).expect("a session");
     drop(old);
     let told = task(&project, "return 1", "return 2").await;
-    let copy = project.root().join(".sextant/memory.db.backup-1");
+    let copy = project.record().folder().join("memory.db.backup-1");
     assert!(told.contains("the memory was brought up to date; as it was: ") && told.contains("backup-1"), "{told}");
     let backup = Connection::open(&copy).expect("the copy");
     let version =
@@ -90,7 +90,7 @@ async fn a_file_of_a_newer_program_is_set_aside_whole_and_said() {
     open(&project).pragma_update(None, "user_version", 99).expect("a version");
     let told = task(&project, "return 2", "return 3").await;
     assert!(told.contains("its schema 99 is newer") && told.contains("memory.db.damaged-1"), "{told}");
-    let aside = Connection::open(project.root().join(".sextant/memory.db.damaged-1")).expect("the old one");
+    let aside = Connection::open(project.record().folder().join("memory.db.damaged-1")).expect("the old one");
     let entries: i64 = aside.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).expect("a count");
     assert!(entries > 0, "nothing of it is lost");
 }
@@ -103,7 +103,7 @@ async fn a_page_that_is_overwritten_is_noticed_and_the_task_runs() {
     let middle = bytes.len() / 2;
     bytes[4096..middle.max(12_288)].fill(0x5a);
     for ending in ["-wal", "-shm"] {
-        let _ = std::fs::remove_file(project.root().join(format!(".sextant/memory.db{ending}")));
+        let _ = std::fs::remove_file(project.record().folder().join(format!("memory.db{ending}")));
     }
     std::fs::write(file(&project), bytes).expect("a file");
     let told = task(&project, "return 2", "return 3").await;

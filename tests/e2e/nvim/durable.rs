@@ -119,7 +119,7 @@ async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
 async fn a_file_that_a_killed_neovim_was_writing_comes_back_from_its_backup() {
     let before = "\u{feff}x = 1\r\ny = 2\r\n";
     let project = Project::new(&[("a.py", ""), ("a.py~", before)]);
-    record(project.root(), &[("a.py", Some("x = 1\ny = 2\n"), Some("x = 1\ny = 3\n"))]);
+    record(&project, &[("a.py", Some("x = 1\ny = 2\n"), Some("x = 1\ny = 3\n"))]);
     let server = ModelServer::start([]).await;
     let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
     // Opened as it was left, with nothing to tell its line ends by.

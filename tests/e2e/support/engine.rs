@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use sextant::agent::config::Config;
 use sextant::agent::outcome::Outcome;
 use sextant::agent::plan::{Plan, Steps};
 use sextant::agent::request::Request;
@@ -311,7 +312,8 @@ impl Engine {
         if config["memory"].is_null() {
             config["memory"] = json!({"enabled": setup.memory});
         }
-        let config = serde_json::from_value(config).expect("a sound configuration");
+        let mut config: Config = serde_json::from_value(config).expect("a sound configuration");
+        config.memory.state = Some(project.state_folder());
         let root = Root::new(project.root()).expect("a root");
         let model_of = Arc::<Script>::clone(&model);
         let session = Arc::new(Session::new(editor, model_of, root, config));

@@ -93,9 +93,10 @@ impl Nvim {
             .env("HOME", &home)
             .stderr(Stdio::null())
             .kill_on_drop(true);
-        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
             command.env(name, home.join(name));
         }
+        command.env("XDG_STATE_HOME", project.state_home());
         let (sender, heard) = unbounded_channel();
         let (nvim, _io, child) = nvim_rs::create::tokio::new_child_cmd(&mut command, Ears { heard: sender })
             .await

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sextant::memory::store::Memory;
+use sextant::workspace::record::{Record, state_folder};
+use sextant::workspace::root::Root;
 use tempfile::TempDir;
 
 pub struct Project {
@@ -55,6 +58,33 @@ impl Project {
         folder
     }
 
+    /// What `XDG_STATE_HOME` is for everything that runs on this project.
+    pub fn state_home(&self) -> PathBuf {
+        self.beside("state")
+    }
+
+    /// The record of this project, of which nothing need exist.
+    pub fn record(&self) -> Record {
+        Record::of(&self.state_folder(), &Root::new(&self.root).expect("a root"))
+    }
+
+    /// Sextant's own folder in [`Project::state_home`].
+    pub fn state_folder(&self) -> PathBuf {
+        let home = self.state_home();
+        state_folder(|name| (name == "XDG_STATE_HOME").then(|| home.clone().into())).expect("a state folder")
+    }
+
+    /// Where the memory file of this project is, or will be.
+    pub fn memory_file(&self) -> PathBuf {
+        self.record().file()
+    }
+
+    /// The project's memory, made where there is none yet.
+    pub fn memory(&self) -> Memory {
+        self.record().make().expect("folders");
+        Memory::open(&self.memory_file()).expect("a memory")
+    }
+
     pub fn write(&self, path: &str, text: &str) {
         let file = self.root.join(path);
         fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
@@ -73,8 +103,8 @@ impl Project {
             for entry in fs::read_dir(folder).expect("a folder").flatten() {
                 let path = entry.path();
                 if path.is_dir() {
-                    // What the checkers and Sextant keep for themselves is not the project.
-                    let own = [".ruff_cache", "__pycache__", ".sextant"].iter().any(|name| path.ends_with(name));
+                    // What the checkers keep for themselves is not the project.
+                    let own = [".ruff_cache", "__pycache__"].iter().any(|name| path.ends_with(name));
                     if !own {
                         folders.push(path);
                     }

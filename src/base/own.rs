@@ -1,0 +1,149 @@
+//! Files and folders of our own: never reached through a link, of this user alone, and no wait for them without an end.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::OFlags;
+
+use crate::base::deadline::Deadline;
+
+/// How often a lock that somebody holds is asked for again.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// Makes a folder that only this user can enter, or makes sure that the one that is there is such a folder.
+///
+/// # Errors
+/// Where a link, a file, or a folder of somebody else stands in its place.
+pub fn folder(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = path.symlink_metadata()?;
+    if !found.is_dir() {
+        return Err(io::Error::other("it is no folder"));
+    }
+    of_this_user(&found)?;
+    if found.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Opens a file of ours for reading and writing, or makes it where `make` says so; its content stays as it is.
+///
+/// # Errors
+/// Where a link, a pipe, a folder, or a file of somebody else stands in its place.
+pub fn open(path: &Path, make: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // A pipe in its place would otherwise be waited for.
+    options.read(true).write(true).custom_flags(flags()).mode(0o600);
+    checked(options.create(make).open(path)?)
+}
+
+/// Makes a file that must not be there yet.
+pub fn make(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags()).mode(0o600).open(path)
+}
+
+/// Takes the lock of a file, or gives up at the deadline with [`io::ErrorKind::WouldBlock`]. Blocks.
+pub fn lock(file: &File, deadline: Deadline) -> io::Result<()> {
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if deadline.left().is_zero() => {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(AGAIN.min(deadline.left())),
+        }
+    }
+}
+
+fn flags() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed()
+}
+
+fn checked(file: File) -> io::Result<File> {
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    if found.nlink() > 1 {
+        return Err(io::Error::other("it has another name elsewhere"));
+    }
+    of_this_user(&found)?;
+    Ok(file)
+}
+
+fn of_this_user(found: &fs::Metadata) -> io::Result<()> {
+    if found.uid() == rustix::process::geteuid().as_raw() {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_ours_alone_or_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        folder(&at("new")).unwrap();
+        fs::create_dir(at("wide")).unwrap();
+        fs::set_permissions(at("wide"), Permissions::from_mode(0o755)).unwrap();
+        folder(&at("wide")).unwrap();
+        for name in ["new", "wide"] {
+            assert_eq!(fs::metadata(at(name)).unwrap().mode() & 0o777, 0o700, "{name}");
+        }
+        symlink(at("new"), at("link")).unwrap();
+        fs::write(at("file"), "").unwrap();
+        for name in ["link", "file", "no/such"] {
+            assert!(folder(&at(name)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_of_ours_is_neither_opened_nor_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("target"), "text").unwrap();
+        symlink(at("target"), at("link")).unwrap();
+        symlink(at("nothing"), at("loose")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        fs::write(at("one"), "text").unwrap();
+        fs::hard_link(at("one"), at("two")).unwrap();
+        let start = Instant::now();
+        for name in ["link", "loose", "folder", "pipe", "one", "two"] {
+            assert!(open(&at(name), true).is_err() && make(&at(name)).is_err(), "{name}");
+        }
+        assert!(start.elapsed() < Duration::from_secs(1), "nothing is waited for");
+        assert!(!at("nothing").exists());
+        open(&at("target"), true).unwrap();
+        assert_eq!(fs::read_to_string(at("target")).unwrap(), "text");
+        assert_eq!(open(&at("none"), false).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(open(&at("none"), true).unwrap().metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_lock_that_is_held_is_given_up_at_the_deadline() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let (one, two) = (open(&path, true).unwrap(), open(&path, true).unwrap());
+        lock(&one, Deadline::after(Duration::from_secs(1))).unwrap();
+        let refused = lock(&two, Deadline::after(Duration::from_millis(30))).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
+        drop(one);
+        lock(&two, Deadline::after(Duration::from_secs(1))).unwrap();
+    }
+}
