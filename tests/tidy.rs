@@ -38,7 +38,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
 /// Crates that one place alone may name, so that the rest does not depend on them.
 const HOMES: &[(&str, &str)] = &[
     ("nvim_rs", "src/editors/nvim"),
-    ("genai", "src/llm"),
+    ("reqwest", "src/llm"),
     ("rusqlite", "src/memory"),
     ("jsonrpsee", "src/serve/rpc"),
     ("rmcp", "src/serve/mcp"),
@@ -388,7 +388,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (names, "src/helpers/a.rs", ""),
         (names, "lua/sextant/plan_manager.lua", ""),
         (homes, "src/agent/a.rs", "use nvim_rs::Value;"),
-        (homes, "src/agent/a.rs", "genai::Client::default()"),
+        (homes, "src/agent/a.rs", "reqwest::Client::default()"),
         (starters, "src/agent/a.rs", "use std::process::Command;"),
         (starters, "src/agent/a.rs", "tokio::process::Command::new(\"ls\")"),
         (one_printer, "src/cli/a.rs", "let _ = writeln!(std::io::stderr(), \"x\");"),
@@ -413,7 +413,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (imports_go_down, "src/main.rs", "sextant::cli::run()"),
         (short, "src/a/tests.rs", &long),
         (homes, "src/editors/nvim/a.rs", "use nvim_rs::Value;"),
-        (homes, "src/agent/a.rs", "let x = 1; // genai::Client"),
+        (homes, "src/agent/a.rs", "let x = 1; // reqwest::Client"),
         (starters, "src/diagnostics/command.rs", "tokio::process::Command::new(name)"),
         (one_rpc_file, RPC_FILE, "vim.rpcnotify(1, 'x')"),
         (quiet_plugin, "plugin/sextant.lua", "  require('sextant.command')"),

@@ -42,6 +42,8 @@ M.defaults = {
   },
   -- Commands that the agent may run without asking you, each the beginning of one: 'pytest', 'cargo test'.
   commands_allowed = {},
+  -- Environment variables that these are given beside what every program needs, by name.
+  commands_env = {},
   -- What is remembered from task to task, in the user's state folder; `session` names what belongs
   -- together.
   memory = {
@@ -55,7 +57,7 @@ M.defaults = {
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
-local open = { model = true, commands = true, commands_allowed = true, preferences = true }
+local open = { model = true, commands = true, commands_allowed = true, commands_env = true, preferences = true }
 
 -- A list in which each entry is a name or a table; what is in a table the binary checks.
 local function check_commands(given, problems)

@@ -143,6 +143,7 @@ local function start(options)
     limits = options.limits,
     memory = options.memory,
     commands_allowed = options.commands_allowed,
+    commands_env = options.commands_env,
     -- An empty table would be sent as a list.
     preferences = next(options.preferences) and options.preferences or nil,
   }

@@ -22,6 +22,8 @@ pub struct Config {
     pub memory: MemoryOptions,
     /// Commands that a model may run without asking, each the beginning of one: `pytest`, `cargo test`.
     pub commands_allowed: Vec<String>,
+    /// Environment variables that such commands are given beside what every program needs, by name.
+    pub commands_env: Vec<String>,
     /// What the user prefers in every project, by name; each is told to the model.
     pub preferences: BTreeMap<String, String>,
 }

@@ -4,6 +4,7 @@ mod agreement;
 pub mod analyse;
 pub mod answered;
 pub mod approval;
+mod arguments;
 pub mod baseline;
 pub mod budget;
 pub mod change;

@@ -19,10 +19,5 @@ pub(super) fn start(path: &Path) {
     }
     let Ok(file) = OpenOptions::new().create(true).append(true).open(path) else { return };
     let filter = EnvFilter::try_from_env("SEXTANT_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    // genai prints what servers answer, and a server can echo a key.
-    let filter = match "genai=off".parse() {
-        Ok(directive) => filter.add_directive(directive),
-        Err(_) => filter,
-    };
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(file).try_init();
 }

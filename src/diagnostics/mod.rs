@@ -4,6 +4,7 @@ pub mod batch;
 pub mod command;
 pub mod delta;
 pub mod disk;
+pub mod environment;
 pub mod finding;
 pub mod grouping;
 pub mod merge;

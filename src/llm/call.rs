@@ -1,20 +1,51 @@
-//! One streamed call: what came of it, and what kind of trouble ended it.
+//! One streamed call: what came of it, and what kind of trouble ended it. Nothing that a server sends is without a
+//! limit: time, bytes, the length of an event, the body of an error.
 
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
-use futures::StreamExt;
-use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, StopReason};
-use genai::webc::StreamTimeout;
-use genai::{Client, ServiceTarget};
+use reqwest::{Client, Response};
 use serde_json::Value;
+use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::llm::dialect::{self, Question};
+use crate::llm::endpoint::{Endpoint, Provider};
 use crate::llm::retry;
+use crate::llm::sse::Events;
 use crate::llm::step::Words;
 use crate::llm::words::WordStream;
 
 /// Characters of a server's own words that an error repeats.
 const DETAIL_CHARS: usize = 300;
+/// Bytes of the body of an error that are read.
+const ERROR_BYTES: usize = 64 * 1024;
+
+/// What one answer may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Without a byte.
+    pub stall: Duration,
+    /// When everything has to be over.
+    pub deadline: Instant,
+    /// Bytes of the answer's text.
+    pub text: usize,
+    /// Bytes of one event.
+    pub event: usize,
+    /// Bytes of the whole body.
+    pub body: usize,
+}
+
+impl Limits {
+    /// What an answer of so many tokens can need: a token has some four bytes of text, and stands in an event of
+    /// some 300 bytes. Four times that, and something for what is said beside the answer.
+    pub fn new(max_tokens: u32, stall: Duration, deadline: Instant) -> Self {
+        let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
+        let text = tokens.saturating_mul(16).saturating_add(64 * 1024);
+        let event = text.saturating_mul(2).saturating_add(1 << 20);
+        let body = tokens.saturating_mul(2048).saturating_add(1 << 20).max(event);
+        Self { stall, deadline, text, event, body }
+    }
+}
 
 /// What one call brought, whole or not.
 #[derive(Debug, Default)]
@@ -54,107 +85,172 @@ pub enum Trouble {
     /// What came is not the protocol.
     Garbage(String),
     Stalled,
+    /// More than an answer may be, or later.
+    TooMuch(String),
     /// The request could not even be built.
     Setup(String),
 }
 
-/// Sends one request and reads its stream to the end. Dropping the future closes the connection.
+/// Sends one question and reads the answer's stream to its end. Dropping the future closes the connection.
 pub async fn run(
-    client: &Client,
-    target: ServiceTarget,
-    request: ChatRequest,
-    options: &ChatOptions,
+    web: &Client,
+    endpoint: &Endpoint,
+    question: &Question<'_>,
+    limits: Limits,
     wanted: &'static [&'static str],
     words: Words<'_>,
 ) -> Outcome {
-    let mut outcome = Outcome::default();
-    // Ok even when the server refuses: the refusal is the first item of the stream.
-    let mut stream = match client.exec_chat_stream(target, request, Some(options)).await {
-        Ok(response) => response.stream,
-        Err(error) => {
-            outcome.end = End::Trouble(Trouble::Setup(detail(&error.to_string())));
-            return outcome;
-        }
-    };
-    let mut reader = WordStream::new(wanted);
-    while let Some(event) = stream.next().await {
-        match event {
-            Ok(ChatStreamEvent::Chunk(chunk)) => {
-                let new = reader.push(&chunk.content);
-                if !new.is_empty() {
-                    outcome.spoke = true;
-                    words(&new);
-                }
-                outcome.text.push_str(&chunk.content);
-            }
-            Ok(ChatStreamEvent::End(end)) => {
-                outcome.counted = end.captured_usage.and_then(|usage| {
-                    let count = |n: i32| u64::try_from(n).unwrap_or(0);
-                    Some((count(usage.prompt_tokens?), count(usage.completion_tokens?)))
-                });
-                outcome.end = match end.captured_stop_reason {
-                    Some(StopReason::MaxTokens(_)) => End::Limit,
-                    _ => End::Whole,
-                };
-                break;
-            }
-            Ok(_) => {}
-            Err(error) => {
-                outcome.end = End::Trouble(trouble(&error, outcome.text.is_empty()));
-                break;
-            }
-        }
-    }
-    outcome
+    let mut answer = Answer::new(endpoint.provider, limits, WordStream::new(wanted), words);
+    let end = timeout_at(limits.deadline, exchange(web, endpoint, question, &mut answer)).await;
+    let late = || End::Trouble(Trouble::TooMuch("it took longer than `total_seconds` allows".to_owned()));
+    answer.outcome.end = end.unwrap_or_else(|_| late());
+    answer.outcome
 }
 
-/// `fresh` says that nothing of the answer has come yet.
-fn trouble(error: &genai::Error, fresh: bool) -> Trouble {
-    if let Some(status) = error.status() {
-        let header = |name: &str| error.headers().and_then(|all| all.get(name)).and_then(|value| value.to_str().ok());
-        let wait = retry::retry_after(header("retry-after-ms"), header("retry-after"), SystemTime::now());
-        return Trouble::Refused { status: status.as_u16(), wait, detail: body_of(error) };
+async fn exchange(web: &Client, endpoint: &Endpoint, question: &Question<'_>, answer: &mut Answer<'_>) -> End {
+    let stall = answer.limits.stall;
+    let headers = match dialect::headers(endpoint) {
+        Ok(headers) => headers,
+        Err(why) => return End::Trouble(Trouble::Setup(why)),
+    };
+    let body = dialect::body(endpoint, question).to_string();
+    let sent = timeout(stall, web.post(dialect::url(endpoint)).headers(headers).body(body).send()).await;
+    let mut response = match sent {
+        Err(_) => return End::Trouble(Trouble::Stalled),
+        Ok(Err(error)) => return End::Trouble(trouble(&error)),
+        Ok(Ok(response)) => response,
+    };
+    if !response.status().is_success() {
+        return End::Trouble(refused(response, stall).await);
     }
-    match error {
-        genai::Error::WebStream { error: inner, cause, .. } => {
-            if let Some(inner) = inner.downcast_ref::<genai::Error>() {
-                return trouble(inner, fresh);
-            }
-            if inner.downcast_ref::<StreamTimeout>().is_some() {
-                return Trouble::Stalled;
-            }
-            match inner.downcast_ref::<reqwest::Error>() {
-                Some(web) if web.is_builder() => Trouble::Setup(innermost(web)),
-                Some(web) if web.is_connect() || web.is_request() => Trouble::Unreachable(innermost(web)),
-                Some(web) => Trouble::Broken(innermost(web)),
-                None => Trouble::Garbage(detail(cause)),
-            }
+    let mut events = Events::new(answer.limits.event);
+    let mut left = answer.limits.body;
+    loop {
+        let bytes = match timeout(stall, response.chunk()).await {
+            Err(_) => return End::Trouble(Trouble::Stalled),
+            Ok(Err(error)) if answer.stopped.is_none() => return End::Trouble(Trouble::Broken(innermost(&error))),
+            Ok(Err(_) | Ok(None)) => break,
+            Ok(Ok(Some(bytes))) => bytes,
+        };
+        let fits = events.push(&bytes, |data| answer.take(data)).is_ok() && bytes.len() <= left;
+        if let Some(end) = answer.end.take() {
+            return end;
         }
-        genai::Error::ChatResponse { body, .. } => match (status_in(body), fresh) {
-            (Some(status), true) => Trouble::Refused { status, wait: None, detail: said(body) },
-            _ => Trouble::Broken(format!("the server reports: {}", said(body))),
-        },
-        genai::Error::StreamParse { serde_error, .. } => {
-            Trouble::Garbage(format!("the stream holds something other than JSON ({serde_error})"))
+        if !fits {
+            return too_long(answer.limits.body.min(answer.limits.event));
         }
-        other => Trouble::Broken(detail(&other.to_string())),
+        left -= bytes.len();
+    }
+    events.finish(|data| answer.take(data));
+    answer.end.take().unwrap_or_else(|| answer.ended())
+}
+
+fn too_long(limit: usize) -> End {
+    let why = format!("it is longer than {limit} bytes, which `max_tokens` cannot need");
+    End::Trouble(Trouble::TooMuch(why))
+}
+
+/// What has come of an answer so far.
+struct Answer<'w> {
+    provider: Provider,
+    limits: Limits,
+    reader: WordStream,
+    words: Words<'w>,
+    outcome: Outcome,
+    /// As the provider said; `true` for the limit of tokens.
+    stopped: Option<bool>,
+    tokens: (Option<u64>, Option<u64>),
+    end: Option<End>,
+}
+
+impl<'w> Answer<'w> {
+    fn new(provider: Provider, limits: Limits, reader: WordStream, words: Words<'w>) -> Self {
+        let outcome = Outcome::default();
+        Self { provider, limits, reader, words, outcome, stopped: None, tokens: (None, None), end: None }
+    }
+
+    /// Takes the data of an event; `false` where that was the end.
+    fn take(&mut self, data: &[u8]) -> bool {
+        if data.is_empty() {
+            return true;
+        }
+        self.end = match dialect::read(self.provider, data) {
+            Err(why) => {
+                Some(End::Trouble(Trouble::Garbage(format!("the stream holds something other than JSON ({why})"))))
+            }
+            Ok(said) => self.hear(said),
+        };
+        self.end.is_none()
+    }
+
+    fn hear(&mut self, said: dialect::Said) -> Option<End> {
+        if let Some(error) = &said.error {
+            return Some(End::Trouble(match (status_in(error), self.outcome.text.is_empty()) {
+                (Some(status), true) => Trouble::Refused { status, wait: None, detail: in_words(error) },
+                _ => Trouble::Broken(format!("the server reports: {}", in_words(error))),
+            }));
+        }
+        let new = self.reader.push(&said.text);
+        if !new.is_empty() {
+            self.outcome.spoke = true;
+            (self.words)(&new);
+        }
+        self.outcome.text.push_str(&said.text);
+        self.stopped = said.stopped.or(self.stopped);
+        self.tokens = (said.prompt_tokens.or(self.tokens.0), said.completion_tokens.or(self.tokens.1));
+        self.outcome.counted = self.tokens.0.zip(self.tokens.1);
+        if self.outcome.text.len() > self.limits.text {
+            return Some(too_long(self.limits.text));
+        }
+        let end = if self.stopped == Some(true) { End::Limit } else { End::Whole };
+        said.last.then_some(end)
+    }
+
+    /// The stream is over, and nothing said that it would be.
+    fn ended(&self) -> End {
+        match self.stopped {
+            Some(true) => End::Limit,
+            Some(false) => End::Whole,
+            None => End::Open,
+        }
     }
 }
 
-fn body_of(error: &genai::Error) -> String {
-    let body = match error {
-        genai::Error::HttpError { body, .. } => body,
-        genai::Error::WebModelCall { webc_error: genai::webc::Error::ResponseFailedStatus { body, .. }, .. } => body,
-        _ => return detail(&error.to_string()),
-    };
-    match serde_json::from_str::<Value>(body) {
-        Ok(value) => said(&value),
-        Err(_) => detail(body),
+fn trouble(error: &reqwest::Error) -> Trouble {
+    if error.is_builder() {
+        Trouble::Setup(innermost(error))
+    } else if error.is_connect() || error.is_request() {
+        Trouble::Unreachable(innermost(error))
+    } else {
+        Trouble::Broken(innermost(error))
     }
+}
+
+/// A refusal in the server's own words, as far as they are read.
+async fn refused(mut response: Response, stall: Duration) -> Trouble {
+    let status = response.status().as_u16();
+    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let wait = retry::retry_after(header("retry-after-ms"), header("retry-after"), SystemTime::now());
+    let mut body = Vec::new();
+    // All of it is read within one patience: what it says is worth no more.
+    let reading = async {
+        while let Ok(Some(bytes)) = response.chunk().await {
+            body.extend_from_slice(&bytes[..bytes.len().min(ERROR_BYTES - body.len())]);
+            if body.len() == ERROR_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = timeout(stall, reading).await;
+    let detail = match serde_json::from_slice::<Value>(&body) {
+        Ok(value) => in_words(&value),
+        Err(_) => detail(&String::from_utf8_lossy(&body)),
+    };
+    Trouble::Refused { status, wait, detail }
 }
 
 /// The message of an error object, in the shapes that providers give it.
-fn said(body: &Value) -> String {
+fn in_words(body: &Value) -> String {
     let inner = body.get("error").unwrap_or(body);
     let code = ["code", "type", "status"].iter().find_map(|name| inner.get(*name)?.as_str());
     match (inner.get("message").and_then(Value::as_str).or(inner.as_str()), code) {
@@ -203,13 +299,13 @@ mod tests {
 
     #[test]
     fn a_provider_s_own_words_are_found_and_kept_short() {
-        assert_eq!(said(&json!({"error": {"message": "no", "code": "bad_key"}})), "no (bad_key)");
-        assert_eq!(said(&json!({"error": "model not found"})), "model not found");
+        assert_eq!(in_words(&json!({"error": {"message": "no", "code": "bad_key"}})), "no (bad_key)");
+        assert_eq!(in_words(&json!({"error": "model not found"})), "model not found");
         assert_eq!(
-            said(&json!({"type": "overloaded_error", "message": "Overloaded"})),
+            in_words(&json!({"type": "overloaded_error", "message": "Overloaded"})),
             "Overloaded (overloaded_error)"
         );
-        assert_eq!(said(&json!([1])), "[1]");
+        assert_eq!(in_words(&json!([1])), "[1]");
         assert_eq!(detail("a\n\u{1b}[31m b"), "a [31m b");
         assert_eq!(detail(&"x".repeat(999)).chars().count(), DETAIL_CHARS + 1);
     }

@@ -77,6 +77,9 @@ pub struct RemoteConfig {
     /// Seconds without a byte after which a call is given up, 1 or more; the wait for the first byte counts too.
     #[serde(default = "RemoteConfig::default_stall_seconds")]
     pub stall_seconds: u64,
+    /// Seconds after which a question is given up whatever comes, its attempts together, 1 or more.
+    #[serde(default = "RemoteConfig::default_total_seconds")]
+    pub total_seconds: u64,
     /// Attempts in all while nothing of the answer has come, 1 or more.
     #[serde(default = "RemoteConfig::default_max_attempts")]
     pub max_attempts: u32,
@@ -103,6 +106,7 @@ impl RemoteConfig {
             api_key: None,
             api_key_env: None,
             stall_seconds: Self::default_stall_seconds(),
+            total_seconds: Self::default_total_seconds(),
             max_attempts: Self::default_max_attempts(),
             max_tokens: Self::default_max_tokens(),
             temperature: None,
@@ -113,6 +117,11 @@ impl RemoteConfig {
 
     fn default_stall_seconds() -> u64 {
         60
+    }
+
+    /// A slow model on this machine writes the longest answer in half of it.
+    fn default_total_seconds() -> u64 {
+        3600
     }
 
     fn default_max_attempts() -> u32 {
@@ -137,6 +146,7 @@ impl fmt::Debug for RemoteConfig {
             .field("api_key", &self.api_key.as_ref().map(|_| "(hidden)"))
             .field("api_key_env", &self.api_key_env)
             .field("stall_seconds", &self.stall_seconds)
+            .field("total_seconds", &self.total_seconds)
             .field("max_attempts", &self.max_attempts)
             .field("max_tokens", &self.max_tokens)
             .field("temperature", &self.temperature)
@@ -158,16 +168,6 @@ pub struct Endpoint {
     /// Whether the server runs on this machine; it is then reached past any proxy.
     pub local: bool,
     pub tls: bool,
-}
-
-impl Endpoint {
-    /// Where an OpenAI-style chat is posted; a query in the base address is kept.
-    pub fn chat_url(&self) -> String {
-        match self.base_url.split_once('?') {
-            Some((base, query)) => format!("{base}chat/completions?{query}"),
-            None => format!("{}chat/completions", self.base_url),
-        }
-    }
 }
 
 /// A key that cannot be printed by accident.
@@ -209,8 +209,10 @@ pub fn resolve(config: &RemoteConfig, env: &dyn Fn(&str) -> Option<String>) -> R
     if model.is_empty() {
         return Err(wrong("no model is named", "set `model` under `[model]`"));
     }
-    if config.stall_seconds == 0 || config.max_attempts == 0 || config.max_tokens == 0 {
-        return Err(wrong("`stall_seconds`, `max_attempts` and `max_tokens` must be 1 or more", "or leave them out"));
+    let least = config.stall_seconds.min(config.total_seconds).min(config.max_attempts.into());
+    if least.min(config.max_tokens.into()) == 0 {
+        let names = "`stall_seconds`, `total_seconds`, `max_attempts` and `max_tokens`";
+        return Err(wrong(format!("{names} must be 1 or more"), "or leave them out"));
     }
     let given = config.base_url.as_deref().map(str::trim).filter(|url| !url.is_empty());
     let url = match (given, provider.home()) {

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod call;
 pub mod contract;
+pub mod dialect;
 pub mod endpoint;
 pub mod framing;
 pub mod offline;
@@ -12,6 +13,7 @@ pub mod remote;
 pub mod reply;
 pub mod retry;
 pub mod schema;
+pub mod sse;
 pub mod step;
 pub mod texts;
 pub mod tokens;

@@ -4,15 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use genai::adapter::AdapterKind;
-use genai::chat::{ChatMessage, ChatOptions, ChatRequest, JsonSpec};
-use genai::resolver::{AuthData, Endpoint as Address};
-use genai::{Client, Headers, ModelIden, ServiceTarget};
-use serde_json::{Value, json};
+use reqwest::Client;
+use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::base::failure::{Failure, Kind};
 use crate::llm::call::{self, End, Outcome, Trouble};
-use crate::llm::endpoint::{self, Endpoint, Provider, RemoteConfig};
+use crate::llm::dialect::{self, Turn};
+use crate::llm::endpoint::{self, Endpoint, RemoteConfig};
 use crate::llm::price::Price;
 use crate::llm::prompt::{self, Prompt};
 use crate::llm::reply::{self, Reading};
@@ -33,6 +32,7 @@ pub struct RemoteModel {
     client: Client,
     retry: RetryPolicy,
     stall: Duration,
+    total: Duration,
     max_tokens: u32,
     temperature: Option<f64>,
     /// Whether the schema is sent; cleared once the server has refused it and answered without.
@@ -61,6 +61,7 @@ impl RemoteModel {
             client,
             retry: RetryPolicy { max_attempts: config.max_attempts, ..RetryPolicy::default() },
             stall: Duration::from_secs(config.stall_seconds),
+            total: Duration::from_secs(config.total_seconds),
             max_tokens: config.max_tokens,
             temperature: config.temperature,
             schema: AtomicBool::new(config.schema),
@@ -77,11 +78,16 @@ impl RemoteModel {
     async fn ask<T>(&self, question: Question<T>, words: Words<'_>) -> (Result<T, ModelError>, Usage) {
         let mut usage = Usage::default();
         let mut progress = Progress::new(self.schema.load(Ordering::Relaxed));
+        let limits = call::Limits::new(self.max_tokens, self.stall, Instant::now() + self.total);
         loop {
-            let schema = progress.with_schema.then_some((question.schema_name, &question.schema));
-            let request = ChatRequest::new(progress.messages(&question.prompt)).with_system(&question.prompt.system);
-            let options = self.options(schema);
-            let outcome = call::run(&self.client, self.target(), request, &options, question.wanted, words).await;
+            let asked = dialect::Question {
+                system: &question.prompt.system,
+                turns: &progress.turns(&question.prompt),
+                max_tokens: self.max_tokens,
+                temperature: self.temperature,
+                schema: progress.with_schema.then_some((question.schema_name, &question.schema)),
+            };
+            let outcome = call::run(&self.client, &self.endpoint, &asked, limits, question.wanted, words).await;
             count(&mut usage, &outcome, &question.prompt);
             let spoke = outcome.spoke;
             match self.judge(question.read, outcome, &mut progress) {
@@ -122,6 +128,11 @@ impl RemoteModel {
             End::Trouble(Trouble::Stalled) => {
                 Next::Fail(ModelError::Stalled { endpoint, seconds: self.stall.as_secs() })
             }
+            // What has no end is not asked for again.
+            End::Trouble(Trouble::TooMuch(detail)) => match read(&text).value {
+                Some(reply) => Next::Reply(reply),
+                None => Next::Fail(ModelError::Cut { endpoint, detail: self.hide(&detail) }),
+            },
             // A stream may break after the last brace; what is whole is whole.
             End::Trouble(Trouble::Broken(detail)) => match read(&text).value {
                 Some(reply) => Next::Reply(reply),
@@ -191,46 +202,10 @@ impl RemoteModel {
         progress.asked_again = true;
         progress.follow_up.clear();
         if !text.trim().is_empty() {
-            progress.follow_up.push(ChatMessage::assistant(text));
+            progress.follow_up.push(Turn::Model(text));
         }
-        progress.follow_up.push(ChatMessage::user(prompt::ask_again(&problems)));
+        progress.follow_up.push(Turn::User(prompt::ask_again(&problems)));
         Next::Again(Duration::ZERO)
-    }
-
-    fn options(&self, schema: Option<(&str, &Value)>) -> ChatOptions {
-        let mut options = ChatOptions::default()
-            .with_max_tokens(self.max_tokens)
-            .with_capture_usage(true)
-            .with_stream_header_timeout(self.stall)
-            .with_stream_read_timeout(self.stall);
-        options.temperature = self.temperature;
-        if let Some((name, schema)) = schema {
-            options = options.with_response_format(JsonSpec::new(name, schema.clone()));
-        }
-        if matches!(self.endpoint.provider, Provider::OpenAiCompatible | Provider::Ollama) {
-            // Left alone, a name that ends in `-high` would lose that ending, and one with `::` its beginning.
-            options = options.with_extra_body(json!({"model": self.endpoint.model}));
-        }
-        options
-    }
-
-    fn target(&self) -> ServiceTarget {
-        let endpoint = &self.endpoint;
-        let adapter = match endpoint.provider {
-            Provider::OpenAi | Provider::OpenAiCompatible | Provider::Ollama => AdapterKind::OpenAI,
-            Provider::Anthropic => AdapterKind::Anthropic,
-            Provider::Gemini => AdapterKind::Gemini,
-        };
-        let auth = match &endpoint.key {
-            Some(key) => AuthData::from_single(key.reveal()),
-            // No key means no header at all, rather than an empty one.
-            None => AuthData::RequestOverride { url: endpoint.chat_url(), headers: Headers::default() },
-        };
-        ServiceTarget {
-            endpoint: Address::from_owned(endpoint.base_url.as_str()),
-            auth,
-            model: ModelIden::new(adapter, endpoint.model.as_str()),
-        }
     }
 
     fn hide(&self, text: &str) -> String {
@@ -248,7 +223,7 @@ struct Progress {
     attempts: u32,
     cut_before: bool,
     asked_again: bool,
-    follow_up: Vec<ChatMessage>,
+    follow_up: Vec<Turn>,
 }
 
 impl Progress {
@@ -256,10 +231,10 @@ impl Progress {
         Self { with_schema, attempts: 0, cut_before: false, asked_again: false, follow_up: Vec::new() }
     }
 
-    fn messages(&self, prompt: &Prompt) -> Vec<ChatMessage> {
-        let mut messages = vec![ChatMessage::user(prompt.user.as_str())];
-        messages.extend(self.follow_up.iter().cloned());
-        messages
+    fn turns(&self, prompt: &Prompt) -> Vec<Turn> {
+        let mut turns = vec![Turn::User(prompt.user.clone())];
+        turns.extend(self.follow_up.iter().cloned());
+        turns
     }
 }
 
@@ -323,8 +298,7 @@ fn client(endpoint: &Endpoint) -> Result<Client, Failure> {
     // Fails when somebody else has installed one already, and that one serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // A redirect would carry the key, and what the user's files hold, to another place.
-    let mut builder =
-        reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none());
+    let mut builder = Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none());
     if !endpoint.tls {
         // No certificates are read for a server that shows none; a machine without any can still use it.
         builder = builder.tls_certs_only(std::iter::empty());
@@ -332,22 +306,19 @@ fn client(endpoint: &Endpoint) -> Result<Client, Failure> {
     if endpoint.local {
         builder = builder.no_proxy();
     }
-    let web = builder.build().map_err(|e| {
+    builder.build().map_err(|e| {
         Failure::new(
             Kind::Config,
             format!("the TLS certificates of this system cannot be used: {e}"),
             "install the package ca-certificates, or use a server on http://127.0.0.1",
         )
-    })?;
-    Client::builder()
-        .with_reqwest(web)
-        .build()
-        .map_err(|e| Failure::new(Kind::Internal, format!("the client for models cannot be built: {e}"), "report this"))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::endpoint::Provider;
 
     #[test]
     fn a_client_can_be_built_with_and_without_certificates() {

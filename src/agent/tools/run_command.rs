@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::agent::arguments;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::clean;
@@ -43,18 +44,19 @@ pub(crate) struct Ran {
 enum Allowance {
     /// By the user's list, or by an answer for the session.
     Given,
-    /// By the user's answer: the command as it is shown.
-    Asked(String),
+    /// By the user's answer: the command as it is shown, and why a rule that names it is not enough.
+    Asked(String, Option<String>),
 }
 
-/// Whether one of the user's rules is the beginning of the command, argument by argument.
-fn listed(rules: &[String], command: &[String]) -> bool {
-    rules.iter().any(|rule| {
+/// How many words one of the user's rules has that is the beginning of the command, argument by argument; the longest
+/// one where there are several.
+fn listed(rules: &[String], command: &[String]) -> Option<usize> {
+    let beginning = |rule: &String| {
         let words: Vec<&str> = rule.split_whitespace().collect();
-        !words.is_empty()
-            && command.len() >= words.len()
-            && words.iter().zip(command).all(|(word, given)| word == given)
-    })
+        let fits = words.len() <= command.len() && words.iter().zip(command).all(|(word, given)| word == given);
+        (fits && !words.is_empty()).then_some(words.len())
+    };
+    rules.iter().filter_map(beginning).max()
 }
 
 /// As a user reads it: an argument that is more than one word is quoted.
@@ -79,13 +81,14 @@ impl Session {
     pub(crate) async fn may_run(&self, task: &mut Task, given: &Value) -> Result<(), Failure> {
         let words = given["command"].as_array().map(Vec::as_slice).unwrap_or_default();
         let command: Vec<String> = words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
-        let shown = match self.allowance(&command)? {
+        let (shown, why) = match self.allowance(&command)? {
             Allowance::Given => return Ok(()),
-            Allowance::Asked(shown) => shown,
+            Allowance::Asked(shown, why) => (shown, why),
         };
         let since = Instant::now();
         let options = OPTIONS.map(str::to_owned);
-        let choice = self.ask_user(&format!("Run `{}` in the workspace?", clean(&shown)), &options).await;
+        let why = why.map(|why| format!(" Your list is not enough: {why}.")).unwrap_or_default();
+        let choice = self.ask_user(&format!("Run `{}` in the workspace?{why}", clean(&shown)), &options).await;
         task.spent.pause(since);
         match choice? {
             1 => Ok(()),
@@ -106,11 +109,14 @@ impl Session {
         if command.iter().any(|word| word.contains(['\0', '\n', '\r', '\u{1b}'])) {
             return Err(tool_failure("the command has a control character in it", "give plain arguments"));
         }
-        if listed(&self.config.commands_allowed, command) {
+        let listed = listed(&self.config.commands_allowed, command);
+        let why = listed.map(|given| arguments::objection(&self.root, command, given));
+        if why == Some(None) {
             return Ok(Allowance::Given);
         }
+        let why = why.flatten();
         // A program that the repository brings is run only where the user has written down this very path.
-        if name.contains('/') {
+        if name.contains('/') && why.is_none() {
             let path = self.root.path().join(name);
             let real = path.canonicalize().unwrap_or(path);
             if real.starts_with(self.root.path()) {
@@ -128,12 +134,13 @@ impl Session {
             return Err(tool_failure("the command is too long to be shown to the user", "run something shorter"));
         }
         if !self.approvals.can_ask() {
+            let missing = why.unwrap_or_else(|| format!("{shown} is not on the user's list"));
             return Err(tool_failure(
-                format!("{shown} is not on the user's list, and nobody can be asked"),
+                format!("{missing}, and nobody can be asked"),
                 "use what `commands_allowed` names, or go on without it",
             ));
         }
-        Ok(Allowance::Asked(shown))
+        Ok(Allowance::Asked(shown, why))
     }
 
     /// Why a check could not run this command; `None` where it could, perhaps after a word of the user.
@@ -170,7 +177,8 @@ async fn execute(session: &Session, task: &Task, command: &[String]) -> Result<R
     let program = program_of(session, name)?;
     let before = texts(session, task).await;
     let seconds = session.command_seconds(task);
-    let ran = capture::run(&program, arguments, session.root.path(), Duration::from_secs(seconds)).await;
+    let (folder, named) = (session.root.path(), &session.config.commands_env);
+    let ran = capture::run(&program, arguments, folder, named, Duration::from_secs(seconds)).await;
     let Captured { status, timed_out, text } =
         ran.map_err(|error| tool_failure(clean(&error), "check the name of the program"))?;
     let end = match (timed_out, status) {
@@ -226,10 +234,10 @@ mod tests {
     fn a_rule_is_the_beginning_of_a_command_word_by_word() {
         let rules = vec!["pytest".to_owned(), "cargo  test".to_owned(), " ".to_owned(), "./run.sh".to_owned()];
         for good in ["pytest", "pytest -q", "cargo test --lib", "./run.sh"] {
-            assert!(listed(&rules, &argv(good)), "{good}");
+            assert!(listed(&rules, &argv(good)).is_some(), "{good}");
         }
         for bad in ["pytest2", "cargo", "cargo build", "rm pytest", "run.sh", "/usr/bin/pytest", ""] {
-            assert!(!listed(&rules, &argv(bad)), "{bad}");
+            assert!(listed(&rules, &argv(bad)).is_none(), "{bad}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Runs one program for its output's sake: no shell, no secrets, a time limit, and only so much kept of what it says.
+//! Runs one program for its output's sake: no shell, a short list of variables, a time limit, and only so much kept of what it says.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,15 +8,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
+use crate::diagnostics::environment;
 use crate::diagnostics::program::Group;
 
 /// Bytes that are kept from the beginning of the output.
 const HEAD: usize = 2 * 1024;
 /// Bytes that are kept from its end, where test runners sum up.
 const TAIL: usize = 6 * 1024;
-
-/// Parts of the names of variables that a program is not given.
-const SECRETS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Captured {
@@ -27,23 +25,20 @@ pub struct Captured {
     pub text: String,
 }
 
-/// Whether a variable of this name may hold a secret.
-pub fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRETS.iter().any(|part| name.contains(part))
-}
-
-/// Runs a program in a folder. When its time is over, or nobody waits any more, it is killed with all that it
+/// Runs a program in a folder, with the variables that programs need and those `named`. When its time is over, or nobody waits any more, it is killed with all that it
 /// started. Errors where it cannot be run.
-pub async fn run(program: &Path, arguments: &[String], folder: &Path, limit: Duration) -> Result<Captured, String> {
+pub async fn run(
+    program: &Path,
+    arguments: &[String],
+    folder: &Path,
+    named: &[String],
+    limit: Duration,
+) -> Result<Captured, String> {
     let failed = |error: std::io::Error| format!("{} cannot be run: {error}", program.display());
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).env("NO_COLOR", "1");
-    for (name, _) in std::env::vars_os() {
-        if is_secret(&name.to_string_lossy()) {
-            command.env_remove(name);
-        }
-    }
+    command.args(arguments).current_dir(folder);
+    environment::needed_alone(&mut command, named);
+    command.env("NO_COLOR", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(failed)?;
     let group = Group::of(&child);
@@ -127,7 +122,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     async fn sh(script: &str, limit: Duration) -> Captured {
-        run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), limit).await.unwrap()
+        run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), &[], limit).await.unwrap()
     }
 
     #[tokio::test]
@@ -136,7 +131,7 @@ mod tests {
         assert_eq!((ran.status, ran.timed_out), (Some(3), false));
         assert!(ran.text.contains("red") && ran.text.contains("err"), "{:?}", ran.text);
         assert!(!ran.text.contains(['\u{1b}', '\u{7}', '\r']) && !ran.text.contains("[31m"), "{:?}", ran.text);
-        assert!(run(Path::new("/nonexistent"), &[], Path::new("/"), PATIENCE).await.is_err());
+        assert!(run(Path::new("/nonexistent"), &[], Path::new("/"), &[], PATIENCE).await.is_err());
     }
 
     #[tokio::test]
@@ -152,15 +147,5 @@ mod tests {
         assert!(ran.timed_out && ran.status.is_none(), "{ran:?}");
         let left = sh("sleep 1000 & echo done", PATIENCE).await;
         assert_eq!((left.status, left.text.as_str()), (Some(0), "done"));
-    }
-
-    #[test]
-    fn secrets_are_told_by_the_names_of_their_variables() {
-        for name in ["GITHUB_TOKEN", "OPENAI_API_KEY", "db_password", "AWS_SECRET_ACCESS", "Some_Key"] {
-            assert!(is_secret(name), "{name}");
-        }
-        for name in ["PATH", "HOME", "LANG", "VIRTUAL_ENV"] {
-            assert!(!is_secret(name), "{name}");
-        }
     }
 }

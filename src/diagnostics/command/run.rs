@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
+use crate::diagnostics::environment;
 use crate::diagnostics::program::Group;
 
 /// Bytes of standard output. A report of more than that is no help to anybody.
@@ -44,7 +45,9 @@ pub async fn run(
     limit: Duration,
 ) -> Result<Ran, Stopped> {
     let failed = |error: std::io::Error| Stopped::Failed(format!("{} cannot be run: {error}", program.display()));
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    environment::without_secrets(&mut command);
+    let mut child = command
         .args(arguments)
         .current_dir(folder)
         .env("NO_COLOR", "1")

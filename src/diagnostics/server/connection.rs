@@ -11,6 +11,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
 
 use crate::base::lock::lock;
+use crate::diagnostics::environment;
 use crate::diagnostics::program::Group;
 use crate::diagnostics::server::framing::{self, Frame};
 use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError};
@@ -42,7 +43,9 @@ impl Connection {
         let (program, arguments) =
             command.split_first().ok_or_else(|| std::io::Error::other("the command is empty"))?;
         // A group of its own: servers are often wrappers (a script that starts node), and both must end.
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        environment::without_secrets(&mut command);
+        let mut child = command
             .args(arguments)
             .current_dir(folder)
             .stdin(Stdio::piped())

@@ -38,6 +38,23 @@ pub enum Reply {
     Events(String),
     /// Every piece after a pause.
     Slow(Value, Duration),
+    /// A piece of a response again and again, until the client leaves.
+    Endless(Endless),
+}
+
+/// What has no end.
+#[derive(Clone, Copy, Debug)]
+pub enum Endless {
+    /// Whole events with content.
+    Content,
+    /// One event that is never complete.
+    Line,
+    /// Lines that say nothing.
+    Comments,
+    /// The body of an error.
+    Error,
+    /// The headers.
+    Headers,
 }
 
 /// One request as it came.
@@ -254,6 +271,7 @@ async fn answer(socket: &mut TcpStream, reply: Reply, dealing: Dealing) -> std::
             out.send(&events).await?;
             out.finish().await
         }
+        Reply::Endless(what) => out.endless(what).await,
         Reply::Slow(value, pause) => {
             out.head().await?;
             for piece in out.content(&value.to_string()).split_inclusive("\n\n") {
@@ -306,6 +324,30 @@ impl Stream<'_> {
             self.socket.flush().await?;
         }
         Ok(())
+    }
+
+    async fn endless(&mut self, what: Endless) -> std::io::Result<()> {
+        let piece = match what {
+            Endless::Content => self.content(&"x".repeat(16_000)),
+            Endless::Line => format!("data: {}", "x".repeat(16_000)),
+            Endless::Comments => ": nothing\n\n".repeat(1600),
+            Endless::Error => "no ".repeat(5000),
+            Endless::Headers => {
+                self.socket.write_all(b"HTTP/1.1 200 OK\r\n").await?;
+                loop {
+                    self.socket.write_all(format!("X-Filler: {}\r\n", "x".repeat(16_000)).as_bytes()).await?;
+                }
+            }
+        };
+        match what {
+            Endless::Error => {
+                self.socket.write_all(b"HTTP/1.1 500 Scripted\r\nTransfer-Encoding: chunked\r\n\r\n").await?;
+            }
+            _ => self.head().await?,
+        }
+        loop {
+            self.send(&piece).await?;
+        }
     }
 
     async fn finish(&mut self) -> std::io::Result<()> {
