@@ -176,7 +176,8 @@ pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
 
 /// What a request's words name. Blocks.
 pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) -> Analysis {
-    let mut analysis = Analysis { question: ask::classify(text) == Ask::Question, ..Analysis::default() };
+    let mut analysis =
+        Analysis { question: matches!(ask::classify(text), Ask::Question | Ask::Forbidden), ..Analysis::default() };
     for mention in mentions(text).into_iter().filter(|mention| mention.sure).take(MOST_NAMES) {
         match files_named(root, &mention.name).as_slice() {
             [one] => analysis.files.push(one.clone()),

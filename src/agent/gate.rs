@@ -54,6 +54,7 @@ impl Session {
         }
         match need {
             Need::Read => {}
+            Need::Write if task.read_only => return Err(forbidden()),
             Need::Write => self.writable(task, tool, given)?,
             Need::Run => self.may_run(task, given).await?,
         }
@@ -87,6 +88,10 @@ impl Session {
         };
         if inside { Ok(()) } else { Err(task.scope.outside(&path)) }
     }
+}
+
+fn forbidden() -> Failure {
+    tool_failure("the request says that nothing may be changed; nothing was written", "answer without an edit")
 }
 
 /// What a call is about, in its own words.

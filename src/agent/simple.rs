@@ -23,6 +23,7 @@ use crate::diagnostics::syntax;
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::edits::hunks::hunks;
+use crate::llm::ask::{self, Ask};
 use crate::llm::step::{Action, LastResult, ModelError};
 
 /// Results that are kept for the model; older ones have been acted upon.
@@ -272,7 +273,7 @@ impl Session {
         }
         self.first_look(&documents, cancel).await?;
         let known = self.known().await;
-        if self.model.needs_providers() {
+        if self.model.needs_providers() && ask::classify(&request.text) == Ask::Repair {
             self.refuse_blind(&documents, &known)?;
         }
         self.begin_on_reports(&task).await?;

@@ -21,6 +21,7 @@ use crate::agent::risk::Risk;
 use crate::agent::scope::Scope;
 use crate::agent::trace::SharedTrace;
 use crate::agent::verdict::Found;
+use crate::llm::ask;
 use crate::llm::step::{LastResult, Usage};
 
 /// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
@@ -32,6 +33,8 @@ pub struct Task {
     pub mode: Mode,
     pub current_file: Option<String>,
     pub scope: Scope,
+    /// Whether the request forbids every change. The approval of a plan lifts what it forbade for the time being.
+    pub read_only: bool,
     /// What was known before the task first touched or looked at each file: the task's own baseline.
     pub start: Snaps,
     /// The part of it that was first known after the task's first edit.
@@ -101,6 +104,7 @@ impl Task {
             journal: Journal::new(id.clone(), request),
             id,
             request: request.to_owned(),
+            read_only: ask::forbids(request) && (mode == Mode::Simple || !ask::forbids_for_now(request)),
             mode,
             current_file,
             scope,

@@ -1,39 +1,34 @@
-//! What a request is, as far as words alone tell: a repair, a question, or work that needs understanding.
+//! What a request is, as far as words alone tell: a repair of what is reported, a question, work that needs
+//! understanding, nothing of that, or one that forbids what it could be taken for.
 
-/// The offline model serves the first kind only; a prompt reminds a language model of the second.
+mod lexicon;
+mod prohibition;
+mod reading;
+
+use crate::llm::ask::reading::{Reading, Wish};
+
+/// The offline model serves repairs only; a prompt reminds a language model of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
+    /// To mend what is reported.
     Repair,
     Question,
+    /// What needs understanding.
     Work,
+    /// It would be a repair, and a word of it turns or limits that; or every change is forbidden.
+    Forbidden,
+    /// None of these: a greeting, a name alone, no words at all.
+    Unclear,
 }
-
-/// Openings of a question, or of a wish to be shown or told something (English, Spanish, German).
-const QUESTION_OPENINGS: &str = "is are does did has show list check review analyze analyse what why how where when \
-    who which explain describe summarize summarise tell \
-    muestra lista revisa qué que cómo como dónde donde cuándo quién cuál explica explícame explicame resume \
-    zeig zeige prüfe gibt was warum wieso wie wo wann wer welche erkläre erklär beschreibe";
 
 /// Stems of words that speak of mending what is reported.
 const REPAIR_STEMS: &str = "fix repair correct resolve clean tidy organi diagnos error warning lint import unused \
     missing problem issue quick corrig corrij arregl repar solucion limpi aviso advertencia \
     beheb korrig fehler warnung aufräum";
 
-/// Stems of verbs that ask for something that no language server offers.
-const WORK_STEMS: &str = "add rename write implement create refactor move extract delete remove translate document \
-    test change replace convert optimi rewrite generate make insert inline split \
-    añad agreg renombr escrib crea elimin borr cambi traduc mueve genera \
-    füge umbenenn benenn schreib erstell lösch änder ersetz";
-
 /// Stems of words for what checkers report, as a whole.
 const REPORT_STEMS: &str = "diagnos error warning lint clean tidy problem issue type complain \
     aviso advertencia queja fehler warnung meldung";
-
-/// Stems of what language servers offer under such a verb after all: `add the missing import`.
-const OFFERED_STEMS: &str = "import unused missing lint clean tidy organi aufräum limpi";
-
-/// Stems of verbs that may be said of reports, and mean mending them then.
-const DELETION_STEMS: &str = "delet remov drop elimin borr quit lösch entfern";
 
 /// Words that add nothing to a wish to have something mended.
 const FILLERS: &str = "a an the this that these those it them here there is are in of on at for from with and or to be \
@@ -61,7 +56,8 @@ const ALL_STEMS: &str = "all every whole entire project workspace todo toda todo
 
 /// Whether a request wants something mended, in so many words.
 pub fn mends(query: &str) -> bool {
-    classify(query) == Ask::Repair && has_stem(query, REPAIR_STEMS)
+    let reading = Reading::of(query);
+    matches!(reading.wish(), Wish::Repair | Wish::Mend) && !reading.forbids()
 }
 
 /// Whether it wants what is reported mended, and not one thing of its own.
@@ -115,121 +111,40 @@ fn has_stem(text: &str, stems: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|word| begins(word, stems))
 }
 
-/// Nothing but the words is looked at; an empty request asks for what can be done.
+/// Nothing but the words is looked at. What is not clearly a repair is none: a repair edits files.
 pub fn classify(query: &str) -> Ask {
-    let lower = query.to_lowercase();
-    let words = words(&lower);
-    let speaks_of = |stems: &str, words: &[&str]| {
-        words.iter().any(|word| stems.split_whitespace().any(|stem| word.starts_with(stem)))
-    };
-    let first = words.first().copied().unwrap_or_default();
-    if QUESTION_OPENINGS.split_whitespace().any(|opening| opening == first) || lower.trim_start().starts_with("por qu")
-    {
-        return Ask::Question;
+    let reading = Reading::of(query);
+    match reading.wish() {
+        _ if reading.forbids() => Ask::Forbidden,
+        Wish::Question => Ask::Question,
+        Wish::Repair if reading.is_negated() => Ask::Forbidden,
+        Wish::Repair => Ask::Repair,
+        Wish::Mend | Wish::Work => Ask::Work,
+        Wish::Nothing => Ask::Unclear,
     }
-    let works = speaks_of(WORK_STEMS, &words[..words.len().min(1)]);
-    if speaks_of(REPAIR_STEMS, &words) && !(works && needs_understanding(&lower, &words)) {
-        return Ask::Repair;
-    }
-    if lower.trim_end().ends_with('?') || speaks_of("expl erklär", &words) {
-        return Ask::Question;
-    }
-    if works { Ask::Work } else { Ask::Repair }
 }
 
-/// Whether a verb of work at the beginning is meant as such, though a word of mending follows: `add error handling`,
-/// but not `add the missing import`, `make it type-clean` or `remove all type errors`.
-fn needs_understanding(query: &str, words: &[&str]) -> bool {
-    let offered = words.iter().any(|word| begins(word, OFFERED_STEMS));
-    let removes_reports = || {
-        if !words.first().is_some_and(|first| begins(first, DELETION_STEMS)) {
-            return false;
-        }
-        let object = removals(query).into_iter().next().unwrap_or_default();
-        object.last().is_some_and(|word| begins(word, REPORT_STEMS))
-    };
-    !offered && !removes_reports()
+/// The same of a step of a plan that the user has approved: its title, and what is expected after it. What is no
+/// question and no work of another kind is what the plan was made for.
+pub fn classify_step(query: &str) -> Ask {
+    let title = query.split(". Expected after it: ").next().unwrap_or_default();
+    match classify(title) {
+        Ask::Unclear => Ask::Repair,
+        other => other,
+    }
+}
+
+/// Whether a request forbids every change: then no tool of its task may make one, whatever a model says. One that
+/// forbids a part (`but leave the tests alone`) does not.
+pub fn forbids(query: &str) -> bool {
+    Reading::of(query).forbids()
+}
+
+/// Whether it does so until the user says another word: `plan it, but change nothing yet`.
+pub fn forbids_for_now(query: &str) -> bool {
+    let reading = Reading::of(query);
+    reading.forbids() && reading.waits()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn questions_work_and_repairs_are_told_apart() {
-        for (query, wanted) in [
-            ("", Ask::Repair),
-            ("fix the errors in Cart::total", Ask::Repair),
-            ("Can you fix this?", Ask::Repair),
-            ("Add the missing import", Ask::Repair),
-            ("remove unused imports", Ask::Repair),
-            ("arregla los errores", Ask::Repair),
-            ("behebe die Fehler", Ask::Repair),
-            ("Cart::total", Ask::Repair),
-            ("explain Cart::total", Ask::Question),
-            ("Why does the fix fail", Ask::Question),
-            ("¿Qué hace total?", Ask::Question),
-            ("¿Por qué falla?", Ask::Question),
-            ("Wie funktioniert das?", Ask::Question),
-            ("is total ever negative?", Ask::Question),
-            ("please explain total", Ask::Question),
-            ("show me the errors in total", Ask::Question),
-            ("Are there any errors?", Ask::Question),
-            ("rename total to sum", Ask::Work),
-            ("add a parameter tax", Ask::Work),
-            ("escribe una docstring", Ask::Work),
-            ("add error handling to total", Ask::Work),
-            ("rename fix_total to mend", Ask::Work),
-            ("replace the warning with an exception", Ask::Work),
-            ("make the error message nicer", Ask::Work),
-            ("make this file type-clean", Ask::Repair),
-            ("remove all type errors", Ask::Repair),
-            ("elimina los errores de total", Ask::Repair),
-            ("delete the error class", Ask::Work),
-        ] {
-            assert_eq!(classify(query), wanted, "{query}");
-        }
-    }
-
-    #[test]
-    fn mending_is_told_from_asking_and_reports_from_one_bug() {
-        for (query, wanted) in [
-            ("fix this", (true, false)),
-            ("make this file type-clean", (true, true)),
-            ("fix all errors", (true, true)),
-            ("break it", (false, false)),
-            ("rename total", (false, false)),
-            ("Cart::total", (false, false)),
-        ] {
-            assert_eq!((mends(query), mends_reports(query)), wanted, "{query}");
-        }
-        assert!(wants_all("fix everything") && !wants_all("fix this"));
-    }
-
-    #[test]
-    fn a_wish_for_more_than_mending_is_never_taken_for_mending_alone() {
-        let named = |word: &str| ["prices", "total", "cart"].contains(&word.to_lowercase().as_str());
-        for (query, wanted) in [
-            ("fix the type error in total", true),
-            ("Fix all errors in prices.py, please", true),
-            ("make this file type-clean", true),
-            ("arregla los errores de tipo en Cart::total", true),
-            ("behebe alle Fehler in dieser Datei", true),
-            ("fix this", false),
-            ("fix the type error in total and handle negative prices", false),
-            ("fix the errors in other", false),
-            ("fix the error and rename total", false),
-            ("why does the error remain", false),
-        ] {
-            assert_eq!(only_mends_reports(query, named), wanted, "{query}");
-        }
-    }
-
-    #[test]
-    fn a_verb_of_removal_speaks_of_what_follows_it() {
-        assert_eq!(removals("Delete `Cart::total` and sum in a.py"), [vec!["Cart", "total", "and", "sum"]]);
-        assert_eq!(removals("Remove the unused variable in f"), [vec!["the", "unused", "variable"]]);
-        assert_eq!(removals("fix f"), Vec::<Vec<&str>>::new());
-        assert!(is_generic(&["the", "dead", "code"]) && !is_generic(&["items", "unused", "import"]));
-    }
-}
+mod tests;

@@ -64,9 +64,10 @@ pub fn is_suppression(title: &str) -> bool {
 
 /// Decides one step.
 pub fn step(input: &StepInput) -> StepReply {
-    match ask::classify(&input.query) {
+    let planned = input.contract.plan().is_some();
+    match if planned { ask::classify_step(&input.query) } else { ask::classify(&input.query) } {
         Ask::Repair => {}
-        other => return cannot(other, &input.diagnostics),
+        other => return cannot(other, &input.query, &input.diagnostics),
     }
     let Some(offer) = usable(&input.fixes).min_by_key(|(i, fix)| rank(*i, fix, &input.diagnostics)) else {
         return done(input);
@@ -95,10 +96,14 @@ pub fn step(input: &StepInput) -> StepReply {
 
 /// Lays out every offered fix, one symbol a step.
 pub fn plan(input: &PlanInput) -> PlanReply {
-    if let other @ (Ask::Question | Ask::Work) = ask::classify(&input.query) {
-        let reply = cannot(other, &input.diagnostics);
+    let asked = ask::classify(&input.query);
+    if asked != Ask::Repair {
+        let reply = cannot(asked, &input.query, &input.diagnostics);
         return PlanReply {
-            title: "No plan without a language model".to_owned(),
+            title: match asked {
+                Ask::Question | Ask::Work => "No plan without a language model".to_owned(),
+                _ => "Nothing is to be changed".to_owned(),
+            },
             reason: reply.answer,
             steps: Vec::new(),
             confidence: reply.confidence,
@@ -220,15 +225,34 @@ fn nothing(diagnostics: &[DiagnosticLine], unsettled: &[String], left: &[&Diagno
     }
 }
 
-fn cannot(ask: Ask, diagnostics: &[DiagnosticLine]) -> StepReply {
-    let (reasoning, what) = match ask {
-        Ask::Question => ("This is a question.", "Answering it"),
-        _ => ("This asks for more than an offered fix.", "Doing it"),
+/// What a repair is asked for with; said where a request asks for none.
+const HOW_TO_ASK: &str = "To have what is reported mended, say so: `fix the errors`.";
+
+/// Declines whatever is no repair, and says what to do instead.
+fn cannot(asked: Ask, query: &str, diagnostics: &[DiagnosticLine]) -> StepReply {
+    const ONLY: &str = "The offline model only applies the fixes that language servers offer.";
+    let needs =
+        |what: &str| format!("{what} needs a language model, and none is configured. {ONLY} {HOW_TO_CONFIGURE}");
+    let (reasoning, mut answer) = match asked {
+        Ask::Question => ("This is a question.", needs("Answering it")),
+        Ask::Forbidden if ask::forbids(query) => {
+            let answer =
+                format!("Nothing was changed, as you say. To be told more needs a language model. {HOW_TO_CONFIGURE}");
+            ("The request forbids changes.", answer)
+        }
+        Ask::Forbidden => (
+            "The request says what is not to be mended, too.",
+            format!(
+                "Nothing was changed: to mend one thing and leave another needs a language model. The offline model \
+                 mends all that is reported in a place: point at a file or a symbol, and say `fix the errors`. \
+                 {HOW_TO_CONFIGURE}"
+            ),
+        ),
+        Ask::Unclear => {
+            ("This asks for no repair.", format!("Nothing was changed. {ONLY} {HOW_TO_ASK} {HOW_TO_CONFIGURE}"))
+        }
+        Ask::Work | Ask::Repair => ("This asks for more than an offered fix.", needs("Doing it")),
     };
-    let mut answer = format!(
-        "{what} needs a language model, and none is configured. The offline model only applies the fixes that \
-         language servers offer. {HOW_TO_CONFIGURE}"
-    );
     if !diagnostics.is_empty() {
         let all: Vec<&DiagnosticLine> = diagnostics.iter().collect();
         answer.push_str(&format!(" Reported here: {}.", listed(&all)));

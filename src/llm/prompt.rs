@@ -120,7 +120,9 @@ fn closing(input: &StepInput) -> String {
     if input.error_count > 0 {
         line.push_str(&format!(" {} failed in a row; try another way.", input.error_count));
     }
-    if ask::classify(&input.query) == Ask::Question {
+    if ask::forbids(&input.query) {
+        line.push_str(" The request forbids changes: edit nothing; action null, and the answer in \"answer\".");
+    } else if ask::classify(&input.query) == Ask::Question {
         line.push_str(" This reads like a question: edit nothing; action null, and the answer in \"answer\".");
     } else if let Some(fix) = input.fixes.iter().find(|fix| fix.diagnostic.is_some()) {
         line.push_str(&format!(" A fix is offered: apply_fix with fix \"{}\".", one_line(&fix.id)));

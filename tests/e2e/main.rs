@@ -19,6 +19,7 @@ mod model;
 mod nvim;
 mod plans;
 mod record;
+mod requests;
 mod saves;
 mod secrets;
 mod servers;

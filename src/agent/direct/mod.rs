@@ -74,6 +74,12 @@ pub fn recognise(text: &str) -> Option<Direct> {
         .or_else(|| memory::recognise(&phrase))
         .or_else(|| find::recognise(&phrase))
         .or_else(|| read::recognise(&phrase))
+        .filter(|direct| !takes_nothing(direct, &phrase))
+}
+
+/// `undo nothing`, `forget nothing`: the opposite of what the verb says.
+fn takes_nothing(direct: &Direct, phrase: &Phrase) -> bool {
+    matches!(direct, Direct::Undo { .. } | Direct::Forget(_)) && phrase.speaks_of_nothing()
 }
 
 impl Session {

@@ -227,6 +227,11 @@ impl Phrase {
         Self { words: self.words[from..].to_vec(), folded: self.folded[from..].to_vec(), ..self }
     }
 
+    /// Whether the word after its verb is `nothing`.
+    pub(super) fn speaks_of_nothing(&self) -> bool {
+        self.folded.get(1).is_some_and(|word| word == "nothing" || word == "nada")
+    }
+
     pub(super) fn spanish(&self) -> bool {
         self.folded.first().is_some_and(|first| SPANISH.contains(&first.as_str()))
     }

@@ -188,3 +188,27 @@ fn what_only_looks_like_one_goes_on_to_the_model() {
     }
     assert!(is_stop("Stop!") && is_stop("por favor detente") && !is_stop("stop the loop in total"));
 }
+
+#[test]
+fn what_forbids_a_change_is_no_direct_request_that_makes_one() {
+    for text in [
+        "do not change anything",
+        "don't undo",
+        "don't undo that",
+        "do not undo the last step",
+        "undo nothing",
+        "never undo",
+        "no deshagas nada",
+        "no toques nada",
+        "forget nothing",
+        "don't forget anything",
+        "no olvides nada",
+        "do not switch to planner",
+        "fix nothing",
+    ] {
+        let made = recognise(text);
+        let changes =
+            matches!(made, Some(Direct::Undo { .. } | Direct::Forget(_) | Direct::Remember(_) | Direct::Mode(_)));
+        assert!(!changes, "{text}: {made:?}");
+    }
+}

@@ -41,6 +41,11 @@ fn question() -> StepInput {
     }
 }
 
+/// A request to mend, and nothing else.
+fn asked() -> StepInput {
+    StepInput { query: "fix it".into(), ..StepInput::default() }
+}
+
 fn chosen(input: &StepInput) -> Option<String> {
     step(input).action.and_then(|action| action.parameters["fix"].as_str().map(str::to_owned))
 }
@@ -80,34 +85,45 @@ fn the_end_says_what_is_left_and_why() {
     input.unsettled = vec!["basedpyright (a.py)".to_owned()];
     let silent = " Not heard yet about the text as it is: basedpyright (a.py).";
     assert!(step(&input).answer.contains(silent), "that more may be wrong is said");
-    let unknown = step(&StepInput { unsettled: input.unsettled, ..StepInput::default() });
+    let unknown = step(&StepInput { unsettled: input.unsettled, ..asked() });
     assert!(unknown.answer.starts_with("Nothing is known to be wrong here.") && unknown.answer.contains(silent));
 
-    let nothing = step(&StepInput::default());
+    let nothing = step(&asked());
     assert_eq!(nothing.answer, "Nothing is reported here, so there is nothing to fix.");
 }
 
 #[test]
 fn many_left_overs_are_counted_not_listed() {
     let diagnostics = (0..12).map(|i| line("error", &format!("a.py::f{i}"), "X", "m")).collect();
-    let answer = step(&StepInput { diagnostics, ..StepInput::default() }).answer;
+    let answer = step(&StepInput { diagnostics, ..asked() }).answer;
     assert!(answer.contains("12 diagnostics") && answer.contains("7 more") && !answer.contains("f5"), "{answer}");
     let diagnostics = vec![
         line("error", "a.py::f", "X", "m"),
         line("error", "a.py::g", "X", "m"),
         line("error", "a.py::f", "X", "n"),
     ];
-    let answer = step(&StepInput { diagnostics, ..StepInput::default() }).answer;
+    let answer = step(&StepInput { diagnostics, ..asked() }).answer;
     assert!(answer.contains("3 diagnostics: error X in a.py::f (2 times), error X in a.py::g."), "{answer}");
 }
 
 #[test]
 fn a_question_gets_an_honest_answer_and_no_edit() {
-    for query in ["explain a.py::f", "rename f to h"] {
+    for (query, says) in [
+        ("explain a.py::f", "Answering it needs a language model, and none is configured"),
+        ("rename f to h", "Doing it needs a language model, and none is configured"),
+        ("fix nothing", "Nothing was changed, as you say"),
+        ("no toques nada", "Nothing was changed, as you say"),
+        ("fix the errors but not the warnings", "Nothing was changed: to mend one thing and leave another"),
+        ("hello", "say so: `fix the errors`"),
+        ("forget everything", "say so: `fix the errors`"),
+        ("", "say so: `fix the errors`"),
+    ] {
         let input = StepInput { query: query.into(), ..question() };
         let reply = step(&input);
         assert_eq!((reply.action, reply.proceed), (None, false), "{query}");
-        assert!(reply.answer.contains("none is configured") && reply.answer.contains("[model]"), "{}", reply.answer);
+        assert!(reply.answer.contains(says) && reply.answer.contains("[model]"), "{query}: {}", reply.answer);
+        let planned = plan(&PlanInput { query: query.into(), fixes: question().fixes, ..PlanInput::default() });
+        assert!(planned.steps.is_empty() && planned.reason.contains(says), "{query}: {planned:?}");
         assert!(reply.answer.contains("reportReturnType"), "what is known is said all the same");
     }
     let planned = plan(&PlanInput { query: "why is f slow?".into(), ..PlanInput::default() });
@@ -127,7 +143,7 @@ fn a_plan_has_one_step_a_symbol_severest_first() {
     assert!(reply.reason.contains("No fix is offered for 1 diagnostic: error reportReturnType in a.py::g"));
     assert!(reply.reason.starts_with("The language servers offer 3 fixes."));
 
-    let empty = plan(&PlanInput::default());
+    let empty = plan(&PlanInput { query: "fix it".into(), ..PlanInput::default() });
     assert!(empty.steps.is_empty() && empty.reason.contains("nothing to fix"));
 }
 

@@ -1,0 +1,146 @@
+//! The words by which a request is read (English, Spanish, German), in lower case and without accents.
+//!
+//! A list of stems holds for every word that begins with one; a stem of fewer than four letters is a whole word.
+
+/// What may stand before the verb of a wish and changes nothing of it.
+pub(super) const POLITE: &str = "please pls plz kindly do can could would will might you just now then also hey hi hello ok \
+    okay well so i id ill we want need like love to lets let us help me try trying go ahead must should have gotta maybe \
+    perhaps simply quickly first finally again mind start \
+    por favor puedes puede podrias podria podeis me nos quiero queria quisiera querria necesito hay que tienes debes \
+    intenta ayudame ayuda vamos oye hola ahora entonces luego tambien a se pueden venga \
+    bitte kannst konntest wurdest du mal ich mochte will wir lass uns jetzt";
+
+/// Openings of a question. Those of [`MODALS`] are one only before somebody else than `you`.
+pub(super) const INTERROGATIVES: &str = "is are am was were does did has what whats why how hows where wheres when who \
+    whose which que como donde cuando quien quienes cual cuales cuanto cuantos cuantas porque hay \
+    gibt was warum wieso weshalb wie wo wann wer welche welcher ist sind";
+/// Those of them that make a question of a sentence wherever they stand.
+pub(super) const QUESTIONS: &str = "what whats why how hows where wheres which who whose como donde cual cuales porque \
+    was warum wieso weshalb wie";
+pub(super) const MODALS: &str =
+    "can could would will should shall do may might must have puedo debo deberia deberiamos soll kann";
+pub(super) const OTHERS: &str =
+    "i we it this that they he she there the these those errors yo nosotros se lo ich wir es das";
+
+/// Wishes to be shown or told something.
+pub(super) const LOOKS: &str = "show list check review analyz analys explain describe summari tell see look find search \
+    inspect report read print view explore think consider suggest propose recommend guess estimate count diagnose \
+    muestra lista revisa mira busca analiza explica describ resume cuenta dime lee sugiere propon ensena comprueba \
+    zeig pruf erklar beschreib";
+
+/// Verbs of mending, whatever follows.
+pub(super) const MENDS: &str = "fix autofix repair mend correct remedy rectify quickfix quick-fix \
+    arregla arregle corrig corrij correg repara repare soluciona solucione enmienda subsana sanea \
+    beheb korrigier reparier";
+/// Verbs that mend only where what is reported follows, or what stands for everything.
+pub(super) const TIDIES: &str = "clean cleanup clean-up tidy resolve solve address organiz organis resuelv resolv limpia \
+    limpie ordena organiza bereinig raum aufraum";
+/// Verbs that mend only where they speak of what is reported.
+pub(super) const DELETES: &str = "delet remov drop elimin borr quit lösch losch entfern clear";
+pub(super) const ADDS: &str = "add insert anad agreg fug";
+pub(super) const MAKES: &str = "make get keep leave turn haz deja pon mach";
+pub(super) const APPLIES: &str = "apply appl use take aplica usa wende";
+/// Words that end like a verb of mending and are none.
+pub(super) const NO_VERBS: &str = "fixed fixes fixing fixture fixtures corrected correctly correctness correction corrections \
+    repaired repairs cleaned cleaner cleans resolved resolver resolution solved addressed addresses organization clears \
+    corregido corregida corregidos arreglado arreglada arreglados";
+/// The same in forms that follow a wish: `would you mind fixing`, `I want them fixed`.
+pub(super) const GERUNDS: &str = "fixing repairing mending correcting cleaning resolving tidying";
+pub(super) const PARTICIPLES: &str = "fixed repaired mended corrected cleaned resolved solved tidied arreglado arreglada \
+    arreglados arregladas corregido corregida corregidos corregidas solucionado solucionados limpio reparado behoben";
+pub(super) const WISHES: &str = "want need needs must please get have like should quiero necesito hay deben deberian bitte \
+    mochte mussen";
+
+/// What checkers and servers report.
+pub(super) const REPORTS: &str = "diagnos error warning lint linter complain problem issue finding squiggl violation hint \
+    import imports unused undefined unresolved missing type types typing type-check type-checking typecheck pyright \
+    basedpyright ruff mypy reported reports aviso advertencia queja fallo fallos errores tipo tipos importaci importes \
+    problema \
+    fehler warnung meldung typen importe";
+/// What a verb of tidying leaves behind.
+pub(super) const CLEAN: &str = "clean type-clean typeclean lint-clean lint-free error-free warning-free limpio limpia \
+    limpios sauber fehlerfrei";
+/// What is offered.
+pub(super) const OFFERS: &str = "fix fixes quickfix quickfixes quick-fix quick-fixes correction corrections suggestion \
+    suggestions suggested offered arreglo arreglos correccion correcciones sugerencias vorschlage korrekturen";
+
+/// Words that name nothing and stand for what is at hand.
+pub(super) const GENERIC: &str = "it this that them these those all everything every each whole entire any something \
+    things stuff anything rest ones same here there file files module modules project workspace code function functions \
+    method methods class classes symbol package packages line lines folder directory repo script selection \
+    whatever possible up python py static bit \
+    lo la los las le esto eso esta este todo toda todos todas archivo archivos fichero ficheros modulo proyecto codigo \
+    funcion metodo clase linea lineas cosas cosa aqui paquete carpeta \
+    alles alle das datei dateien projekt funktion methode klasse hier modul ganze";
+/// Words that add nothing.
+pub(super) const FILLERS: &str = "a an the my our your its some and or of please now just again too also more one ones are \
+    is be been remaining current new old common obvious simple other quick automatic automatically safe safely easy \
+    up out can able el un una unos unas mi mis su sus y o por favor ya der die den dem des ein eine einen mein meine \
+    und oder bitte";
+/// Words behind which stands where, or what for.
+pub(super) const BOUNDS: &str = "from in of at inside within on for so that which because to into with by until where \
+    when if while as using via before after across throughout \
+    de del desde en para con que donde porque hasta por aus von im am zu damit mit bei fur";
+/// Nouns of work that no server offers a fix for.
+pub(super) const FOREIGN: &str = "test tests testing bug bugs spelling typo typos grammar doc docs docstring docstrings \
+    comment comments documentation readme layout design format formatting indentation whitespace style performance speed \
+    logic behaviour behavior crash crashes build ci pipeline deployment database migration conflict conflicts merge \
+    security vulnerability race leak memory cache encoding ui css button page login algorithm naming message messages \
+    text wording title version versions dependency dependencies handling handler exception exceptions api config \
+    configuration history commit commits branch git screen desk room mess name names \
+    prueba pruebas ortografia comentario comentarios documentacion rendimiento logica base datos mensaje mensajes \
+    texto nombre nombres cache";
+
+/// Wishes for work of another kind.
+pub(super) const WORKS: &str = "add rename write implement create refactor move extract delete remove translate document \
+    test change replace convert optimi rewrite generate make insert inline split simplif improve format reformat run \
+    execute commit push deploy install update upgrade silence suppress ignore undo revert clear build compile \
+    anad agreg renombr escrib crea elimin borr cambi traduc mueve genera ejecuta mejora actualiza instala quita simplifica \
+    fug umbenenn benenn schreib erstell losch ander ersetz fuhr";
+
+/// Words that turn a wish into its opposite, or limit it.
+pub(super) const NEGATIONS: &str = "no not dont doesnt never nothing neither nor without cannot cant wont shouldnt mustnt \
+    wouldnt couldnt neednt avoid refrain except unless leave skip stop unchanged untouched read-only readonly dry-run \
+    nada nunca jamas tampoco sin ni ninguno ninguna ningun evita excepto salvo \
+    nicht nichts kein keine keinen ohne niemals nie";
+/// What says `no` and forbids nothing: a negation, and the words that may follow it then.
+pub(super) const HARMLESS: &[(&str, &str)] = &[
+    (
+        "no",
+        "longer more error errors warning warnings diagnostics problem problems issues lint complaints mas usado usada usados usadas definido definida",
+    ),
+    (
+        "not",
+        "defined accessed used callable subscriptable iterable found resolved assignable known exported imported \
+             possible supported declared bound reachable allowed annotated awaited needed compile match exist work",
+    ),
+    ("cannot", "find import resolve access assign found imported resolved accessed assigned"),
+    ("nothing", "reported left remains"),
+    ("sin", "errores error avisos advertencias problemas diagnosticos usar quejas definir"),
+    ("without", "errors error warnings diagnostics problems issues complaints"),
+    ("ningun", "error aviso problema diagnostico"),
+    ("ohne", "fehler warnungen"),
+    ("keine", "fehler warnungen"),
+];
+
+/// Verbs of changing, as a prohibition speaks of them.
+pub(super) const EDITS: &str = "change edit touch modify alter write fix apply save repair rewrite update do make \
+    changing editing touching modifying altering writing fixing applying making doing \
+    changes edits modifications edited changed modified touched \
+    toques toque toquen tocar tocarlo cambies cambiar cambiarlo cambios cambio modifiques modificar edites editar escribas \
+    escribir hagas hacer arregles arreglar corrijas corregir apliques aplicar alteres alterar borres borrar toca cambia \
+    modifica tocando cambiando modificando editando \
+    andern andere andre bearbeiten anfassen schreiben anderungen geandert";
+/// Such verbs mean nothing without an object of this kind: `do nothing`, `make no changes`.
+pub(super) const LIGHT: &str = "do make doing making hagas hacer";
+/// Everything that a prohibition may speak of without naming a part.
+pub(super) const ANYTHING: &str = "anything nothing any ningun ninguna it them this that these those code file files source sources line \
+    lines text project workspace repo repository stuff thing things everything edit edits change changes modification \
+    modifications yet now here nada algo codigo archivo archivos fichero ficheros linea lineas todo proyecto eso esto \
+    aun todavia cambio cambios modificacion modificaciones lo los \
+    etwas nichts datei dateien code anderung anderungen zu";
+/// Behind these a prohibition holds for the rest alone.
+pub(super) const REST: &str = "else other others besides but except outside beyond apart elsewhere otro otra otros otras mas \
+    salvo excepto fuera sonst anderes ausser";
+/// Words that put a prohibition off to a later word of the user.
+pub(super) const YET: &str = "yet now first before until aun todavia ahora primero antes noch erst";

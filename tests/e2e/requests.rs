@@ -1,0 +1,70 @@
+//! What a request may change: only a repair that was asked for, and nothing where the request forbids it.
+
+use serde_json::json;
+use sextant::agent::request::Request;
+
+use crate::cli::{outcome, sextant};
+use crate::engine::{TEXT, project};
+use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::project::Project;
+
+#[test]
+fn the_offline_model_edits_for_a_request_to_repair_and_for_no_other() {
+    let project = Project::new(&[("a.py", "import os\nimport sys\n\n\ndef f() -> int:\n    return 1\n")]);
+    let before = project.bytes();
+    let ask = |command: &str, text: &str| {
+        let arguments = [command, text, "--file", "a.py", "--json"];
+        let approve: &[&str] = if command == "plan" { &["--approve"] } else { &[] };
+        outcome(&sextant(&project, &[&arguments[..], approve].concat()))
+    };
+    for (command, text) in [
+        ("ask", "do not change anything"),
+        ("ask", "no toques nada"),
+        ("ask", "hello"),
+        ("ask", "run the tests"),
+        ("ask", "fix the errors but not the imports"),
+        ("plan", "do not change anything"),
+        ("plan", "arregla los errores sin cambiar nada"),
+        ("plan", "hola"),
+    ] {
+        let said = ask(command, text);
+        assert_eq!(project.bytes(), before, "{command} {text}: {said}");
+    }
+    let said = ask("ask", "¿puedes arreglar los avisos?");
+    assert_eq!(said["outcome"]["fixed"], 2, "{said}");
+    assert!(!project.read("a.py").contains("import"), "{said}");
+}
+
+fn edit() -> sextant::llm::step::StepReply {
+    act("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}))
+}
+
+#[tokio::test]
+async fn no_model_edits_where_the_request_forbids_it() {
+    for text in ["explain f, but do not change anything", "explica f sin tocar nada", "only look at f"] {
+        let project = project();
+        let engine = Engine::new(&project, Setup { replies: vec![edit(), edit()], ..Setup::default() });
+        let outcome = engine.ask(text).await;
+        assert_eq!((project.read("a.py").as_str(), &outcome["files"]), (TEXT, &json!([])), "{text}: {outcome}");
+        assert!(engine.trace().contains("the request says that nothing may be changed"), "{}", engine.trace());
+    }
+    // One that leaves a part alone is no such request.
+    let project = project();
+    let engine = Engine::new(&project, Setup { replies: vec![edit()], ..Setup::default() });
+    engine.ask("raise f without changing its signature").await;
+    assert_ne!(project.read("a.py"), TEXT);
+}
+
+#[tokio::test]
+async fn an_approval_lifts_only_what_was_forbidden_for_the_time_being() {
+    for (text, edits) in [("raise f, do not change anything", false), ("raise f, but change nothing yet", true)] {
+        let project = project();
+        let plans = vec![plan_of([planned("raise it", &["a.py::f"])])];
+        let last = last("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}));
+        let engine = Engine::new(&project, Setup { plans, replies: vec![last], ..Setup::default() });
+        let request = Request { text: text.into(), path: Some("a.py".into()), ..Request::default() };
+        engine.plan_for(&request).await.expect("a plan");
+        let _ = engine.approve().await;
+        assert_eq!(project.read("a.py") != TEXT, edits, "{text}");
+    }
+}
