@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::agent::durable::Durable;
+use crate::agent::durable::recover::confirm;
 use crate::agent::journal::{Checkpoint, Journal};
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
@@ -18,6 +19,7 @@ use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Editor, FileEdit, Save};
 use crate::symbols::path::SymbolPath;
+use crate::workspace::root::Root;
 
 /// How long a command that needs to know what an editor has made waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -146,9 +148,9 @@ impl Session {
         self.making.list().push(begun.clone());
         let mut ended = begun.ended.clone();
         let mut waiting = Waiting { session: self, begun, seen: false };
-        let (editor, save) = (Arc::clone(&self.editor), self.config.save);
+        let (editor, root, save) = (Arc::clone(&self.editor), self.root.clone(), self.config.save);
         tokio::spawn(async move {
-            let made = carry_out(editor.as_ref(), durable.as_deref(), save, change, &doubtful).await;
+            let made = carry_out((editor.as_ref(), &root), durable.as_deref(), save, change, &doubtful).await;
             let words = match &made {
                 Ok(made) => {
                     let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
@@ -232,7 +234,7 @@ impl Session {
 }
 
 async fn carry_out(
-    editor: &dyn Editor,
+    (editor, root): (&dyn Editor, &Root),
     durable: Option<&Durable>,
     save: Save,
     change: Change,
@@ -243,7 +245,11 @@ async fn carry_out(
     if let Some(durable) = durable {
         checkpoint.record = durable.open_change(editor, &task, &checkpoint, &reverses).await;
     }
-    let applied = match editor.apply(&edits, save).await {
+    let applied = match confirm(root, &edits) {
+        Ok(()) => editor.apply(&edits, save).await,
+        Err(refused) => Err(refused),
+    };
+    let applied = match applied {
         Ok(applied) => applied,
         Err(error) => {
             if let Some(durable) = durable {

@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::durable::recover::recorded;
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{Durable, was_removed};
 use crate::agent::journal::Journal;
@@ -39,9 +40,12 @@ impl Session {
         cancel: &CancellationToken,
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Failure> {
+        self.use_cancel(cancel);
+        if self.has_record() {
+            self.unless_stopped(cancel, self.durable()).await?;
+        }
         self.recover_quietly().await;
         self.catch_up().await?;
-        self.use_cancel(cancel);
         let Some(waiting) = self.waiting().await? else {
             // Without memory there is at most the plan of this process.
             if self.plan.lock().await.is_none() {
@@ -175,6 +179,7 @@ impl Session {
             return Ok((task, Some(plan)));
         }
         drop(known);
+        waiting.run.paths().into_iter().try_for_each(|path| recorded(&self.root, path))?;
         let (mut task, mut plan) = waiting.run.into_task();
         task.keep.revision = Some(waiting.revision);
         if let Some(durable) = self.durable().await {

@@ -131,7 +131,7 @@ impl Session {
     pub(crate) fn skip_checkpoints(&self, known: &[Checkpoint]) {
         let numbers = known.iter().filter_map(|checkpoint| checkpoint.id.strip_prefix('c')?.parse::<u64>().ok());
         if let Some(last) = numbers.max() {
-            self.checkpoints.fetch_max(last + 1, Ordering::Relaxed);
+            self.checkpoints.fetch_max(last.saturating_add(1), Ordering::Relaxed);
         }
     }
 

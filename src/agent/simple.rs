@@ -56,6 +56,7 @@ impl Session {
         if let Some(done) = self.unless_stopped(cancel, self.direct(request)).await?? {
             return Ok(done);
         }
+        self.unless_stopped(cancel, self.durable()).await?;
         self.recover().await;
         let scope = self.unless_stopped(cancel, self.scope(request)).await??;
         let mut task = self.unless_stopped(cancel, self.begin(request, Mode::Simple, scope, cancel)).await??;

@@ -67,16 +67,27 @@ fn flags() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed()
 }
 
+/// Whether a file is one of ours, without opening it.
+///
+/// # Errors
+/// As [`open`].
+pub fn look(path: &Path) -> io::Result<()> {
+    regular(&path.symlink_metadata()?)
+}
+
 fn checked(file: File) -> io::Result<File> {
-    let found = file.metadata()?;
+    regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn regular(found: &fs::Metadata) -> io::Result<()> {
     if !found.is_file() {
         return Err(io::Error::other("it is no regular file"));
     }
     if found.nlink() > 1 {
         return Err(io::Error::other("it has another name elsewhere"));
     }
-    of_this_user(&found)?;
-    Ok(file)
+    of_this_user(found)
 }
 
 fn of_this_user(found: &fs::Metadata) -> io::Result<()> {
@@ -125,7 +136,7 @@ mod tests {
         fs::hard_link(at("one"), at("two")).unwrap();
         let start = Instant::now();
         for name in ["link", "loose", "folder", "pipe", "one", "two"] {
-            assert!(open(&at(name), true).is_err() && make(&at(name)).is_err(), "{name}");
+            assert!(open(&at(name), true).is_err() && make(&at(name)).is_err() && look(&at(name)).is_err(), "{name}");
         }
         assert!(start.elapsed() < Duration::from_secs(1), "nothing is waited for");
         assert!(!at("nothing").exists());

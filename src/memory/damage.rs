@@ -1,21 +1,27 @@
 //! Whether a file can be trusted, and what becomes of one that cannot.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
+use crate::base::deadline::Deadline;
+use crate::base::own;
 use crate::memory::error::{MemoryError, Result};
-use crate::memory::migrate::{self, Found, MIGRATIONS};
+use crate::memory::guard::{self, Watch};
+use crate::memory::migrate::{self, MIGRATIONS};
+use crate::memory::schema;
 use crate::memory::store::{BUSY, Notice};
 
 /// How closely a file is looked at before it is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::memory) enum Trust {
     /// Every page of a small file, the first page of a large one: a start must not take seconds.
     Usual,
     /// Every page: something was found wrong.
     None,
+    /// It holds what this program does not write, and why that is known: it is set aside as it is.
+    Refused(String),
 }
 
 /// Up to this size, in bytes, every page is checked when a file is opened (about 20 ms).
@@ -26,41 +32,59 @@ const ASIDE: u32 = 1000;
 
 /// Opens for writing, and replaces what cannot be used. One process at a time: a lock beside the file
 /// keeps two from setting it aside or migrating it at once.
-pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<(Connection, Vec<Notice>)> {
+///
+/// # Errors
+/// Where a link, a pipe or a folder is in the place of one of our files, and where another process keeps the lock
+/// for longer than [`BUSY`].
+pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<((Connection, Watch), Vec<Notice>)> {
     let beside = migrate::beside(path, ".lock");
-    let lock = File::create(&beside).map_err(|error| MemoryError::io(&beside, error))?;
-    lock.lock().map_err(|error| MemoryError::io(&beside, error))?;
+    let lock = own::open(&beside, true).map_err(|error| MemoryError::io(&beside, error))?;
+    let deadline = Deadline::after(BUSY);
+    own::lock(&lock, deadline).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => MemoryError::Busy,
+        _ => MemoryError::io(&beside, error),
+    })?;
 
     let mut notices = Vec::new();
-    match prepare(path, trust, &mut notices) {
+    let prepared = match trust {
+        Trust::Refused(why) => Err(MemoryError::Damaged(why)),
+        trust => prepare(path, &trust, deadline, &mut notices),
+    };
+    match prepared {
         Err(MemoryError::Damaged(why)) => {
             let to = set_aside(path)?;
             notices.push(Notice::SetAside { to, why });
-            let conn = prepare(path, Trust::Usual, &mut notices)?;
+            let conn = prepare(path, &Trust::Usual, deadline, &mut notices)?;
             Ok((conn, notices))
         }
         other => Ok((other?, notices)),
     }
 }
 
-fn prepare(path: &Path, trust: Trust, notices: &mut Vec<Notice>) -> Result<Connection> {
-    let mut conn = Connection::open(path)?;
-    conn.busy_timeout(BUSY)?;
-    if let Found::Foreign(why) = migrate::inspect(&conn, MIGRATIONS.len())? {
-        return Err(MemoryError::Damaged(why));
-    }
-    let size = fs::metadata(path).map_or(0, |data| data.len());
-    if trust == Trust::None || size <= SMALL {
-        let mut verdict = check(&conn)?;
-        if verdict.contains("entries_text") {
-            // The index can be made again from the entries, which are worth more than the time it takes.
-            conn.execute("INSERT INTO entries_text (entries_text) VALUES ('rebuild')", [])?;
-            notices.push(Notice::Reindexed { why: std::mem::replace(&mut verdict, check(&conn)?) });
-        }
-        if verdict != "ok" {
-            return Err(MemoryError::Damaged(verdict));
+/// Makes the file where there is none, and makes sure that it and what belongs to it are files of ours.
+fn ours(path: &Path) -> Result<()> {
+    for (ending, make) in [("", true), ("-wal", false), ("-shm", false), ("-journal", false)] {
+        let file = migrate::beside(path, ending);
+        // Looked at and not opened: closing it would let go of the locks that SQLite holds on it in this process.
+        match own::look(&file) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if make {
+                    own::make(&file).map_err(|error| MemoryError::io(&file, error))?;
+                }
+            }
+            Err(error) => return Err(MemoryError::io(&file, error)),
         }
     }
+    Ok(())
+}
+
+fn prepare(path: &Path, trust: &Trust, deadline: Deadline, notices: &mut Vec<Notice>) -> Result<(Connection, Watch)> {
+    ours(path)?;
+    let (mut conn, watch) = guard::connect(path, true)?;
+    conn.busy_timeout(deadline.left())?;
+    look(&conn, path, trust, notices)?;
+    watch.begin(guard::BARE);
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
@@ -70,40 +94,51 @@ fn prepare(path: &Path, trust: Trust, notices: &mut Vec<Notice>) -> Result<Conne
     conn.set_prepared_statement_cache_capacity(64);
     let backup = migrate::migrate(&mut conn, path, MIGRATIONS)?;
     notices.extend(backup.map(|backup| Notice::Migrated { backup }));
-    complete(&conn)?;
-    Ok(conn)
+    Ok((conn, watch))
+}
+
+/// The schema before anything else, then the pages.
+fn look(conn: &Connection, path: &Path, trust: &Trust, notices: &mut Vec<Notice>) -> Result<()> {
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "mmap_size", 0)?;
+    schema::check(conn).map_err(|error| match error {
+        // Ours is read in a millisecond.
+        MemoryError::Slow => MemoryError::Damaged("its schema has no end".to_owned()),
+        other => other,
+    })?;
+    let size = fs::metadata(path).map_or(0, |data| data.len());
+    if *trust == Trust::Usual && size > SMALL {
+        return Ok(());
+    }
+    let mut verdict = check(conn)?;
+    if verdict.contains("entries_text") {
+        // The index can be made again from the entries, which are worth more than the time it takes.
+        conn.execute("INSERT INTO entries_text (entries_text) VALUES ('rebuild')", [])?;
+        notices.push(Notice::Reindexed { why: std::mem::replace(&mut verdict, check(conn)?) });
+    }
+    if verdict == "ok" { Ok(()) } else { Err(MemoryError::Damaged(verdict)) }
 }
 
 fn check(conn: &Connection) -> Result<String> {
     Ok(conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
 }
 
-/// A file with the right version and without its tables cannot be used.
-fn complete(conn: &Connection) -> Result<()> {
-    for table in ["entries", "entries_text", "preferences", "checkpoints", "blobs", "runs", "trace"] {
-        let sql = format!("SELECT 1 FROM {table} LIMIT 0");
-        conn.prepare(&sql).map_err(|error| match MemoryError::from(error) {
-            MemoryError::Storage(why) => MemoryError::Damaged(why),
-            other => other,
-        })?;
-    }
-    Ok(())
-}
-
-pub(in crate::memory) fn reader(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let conn = Connection::open_with_flags(path, flags)?;
+pub(in crate::memory) fn reader(path: &Path) -> Result<(Connection, Watch)> {
+    let (conn, watch) = guard::connect(path, false)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "mmap_size", 0)?;
     conn.busy_timeout(BUSY)?;
     // In KiB when negative: the inner pages of the indices of a million entries.
     conn.pragma_update(None, "cache_size", -32_768)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.set_prepared_statement_cache_capacity(64);
-    Ok(conn)
+    Ok((conn, watch))
 }
 
 /// Moves the file and what belongs to it to the first free `.damaged-N`.
 fn set_aside(path: &Path) -> Result<PathBuf> {
-    let free = (1..=ASIDE).map(|n| migrate::beside(path, &format!(".damaged-{n}"))).find(|to| !to.exists());
+    let free =
+        (1..=ASIDE).map(|n| migrate::beside(path, &format!(".damaged-{n}"))).find(|to| to.symlink_metadata().is_err());
     let to = free.ok_or_else(|| MemoryError::invalid("path", format!("{ASIDE} damaged files lie beside it")))?;
     for ending in ["-wal", "-shm", ""] {
         let from = migrate::beside(path, ending);

@@ -12,6 +12,12 @@ pub enum MemoryError {
     /// The file was set aside if it could be, and the next call works on a new one.
     #[error("the memory file is damaged: {0}")]
     Damaged(String),
+    /// Sound as a database, and nothing that this program writes. Treated as [`MemoryError::Damaged`].
+    #[error("the memory file is not what this program writes: {0}")]
+    Foreign(String),
+    /// A call took longer than it may; nothing was changed by it.
+    #[error("the memory file takes too long to read")]
+    Slow,
     #[error("no room is left for the memory file")]
     Full,
     #[error("{}: {source}", path.display())]
@@ -49,6 +55,7 @@ impl From<rusqlite::Error> for MemoryError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            Some(ErrorCode::OperationInterrupted) => Self::Slow,
             Some(ErrorCode::DiskFull) => Self::Full,
             _ => Self::Storage(error.to_string()),
         }

@@ -6,15 +6,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 
 use crate::memory::damage::{self, Trust};
 use crate::memory::error::{MemoryError, Result};
+use crate::memory::guard::{Held, READ, Watch};
 use crate::memory::variables::Variables;
 use crate::memory::writer::Writer;
 
-/// How long a write waits for another process before it is [`MemoryError::Busy`].
-pub const BUSY: Duration = Duration::from_millis(5000);
+/// How long a call waits for another process before it is [`MemoryError::Busy`].
+pub const BUSY: Duration = Duration::from_millis(1500);
+
+/// The most rows and bytes of one answer. More than that no record of a workspace has.
+const ROWS: usize = 100_000;
+const BYTES: usize = 128 << 20;
 
 const READERS: usize = 2;
 
@@ -54,17 +60,19 @@ struct Shared {
 
 struct File {
     // Closed in this order: only a connection that may write can tidy up the log, so it goes last.
-    readers: [Mutex<Connection>; READERS],
+    readers: [Mutex<(Connection, Watch)>; READERS],
     writer: Writer,
+    held: Held,
     turn: AtomicUsize,
 }
 
 impl File {
     fn open(path: &Path, trust: Trust) -> Result<(Self, Vec<Notice>)> {
-        let (conn, notices) = damage::open(path, trust)?;
-        let writer = Writer::start(conn)?;
+        let held = Held::default();
+        let ((conn, watch), notices) = damage::open(path, trust)?;
+        let writer = Writer::start(conn, watch, held.clone())?;
         let readers = [Mutex::new(damage::reader(path)?), Mutex::new(damage::reader(path)?)];
-        Ok((Self { readers, writer, turn: AtomicUsize::new(0) }, notices))
+        Ok((Self { readers, writer, held, turn: AtomicUsize::new(0) }, notices))
     }
 
     fn read<T>(&self, work: &impl Fn(&Connection) -> Result<T>) -> Result<T> {
@@ -74,9 +82,13 @@ impl File {
             Some(reader) => reader,
             None => self.readers[turn].lock().unwrap_or_else(PoisonError::into_inner),
         };
+        let (conn, watch) = &*reader;
+        watch.begin(READ);
+        conn.busy_timeout(self.held.patience(BUSY))?;
         // One snapshot for everything that the work reads.
-        let tx = reader.unchecked_transaction()?;
-        work(&tx)
+        let done = conn.unchecked_transaction().map_err(MemoryError::from).and_then(|tx| work(&tx));
+        self.held.learn(&done);
+        done
     }
 }
 
@@ -142,8 +154,12 @@ impl Memory {
     fn mended<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
         let first = self.with_file(&work);
         match first {
+            Err(MemoryError::Foreign(why)) => {
+                self.replace(Trust::Refused(why))?;
+                self.with_file(&work)
+            }
             Err(error) if error.is_damage() => {
-                self.replace()?;
+                self.replace(Trust::None)?;
                 self.with_file(&work)
             }
             other => other,
@@ -155,12 +171,12 @@ impl Memory {
         work(file.as_ref().ok_or(MemoryError::Closed)?)
     }
 
-    fn replace(&self) -> Result<()> {
+    fn replace(&self, trust: Trust) -> Result<()> {
         let mut file = self.shared.file.write().unwrap_or_else(PoisonError::into_inner);
         // Closed before the file is moved: a connection that closes later would tidy up by path, and so
         // remove what belongs to the new file.
         file.take();
-        let (new, notices) = File::open(&self.shared.path, Trust::None)?;
+        let (new, notices) = File::open(&self.shared.path, trust)?;
         *file = Some(new);
         self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
         Ok(())
@@ -168,13 +184,34 @@ impl Memory {
 }
 
 /// Every row of a question, read.
+///
+/// # Errors
+/// Where there are more rows than a record of ours can have ([`MemoryError::Foreign`]), or more bytes than are read
+/// at once.
 pub(in crate::memory) fn all<T>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>> {
     let mut question = conn.prepare_cached(sql)?;
-    let rows = question.query_map(params, read)?;
-    Ok(rows.collect::<rusqlite::Result<Vec<T>>>()?)
+    let columns = question.column_count();
+    let mut rows = question.query(params)?;
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        for column in 0..columns {
+            bytes += match row.get_ref(column)? {
+                ValueRef::Text(value) | ValueRef::Blob(value) => value.len(),
+                _ => 8,
+            };
+        }
+        if found.len() == ROWS {
+            return Err(MemoryError::Foreign(format!("it holds more than {ROWS} rows of one kind")));
+        }
+        if bytes > BYTES {
+            return Err(MemoryError::invalid("memory", format!("more than {} MB would have to be read", BYTES >> 20)));
+        }
+        found.push(read(row)?);
+    }
+    Ok(found)
 }

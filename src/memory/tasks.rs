@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row};
 use serde_json::Value;
 
 use crate::memory::entries::{known_session, session};
-use crate::memory::error::Result;
+use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
 /// A task's state is kept whole or not at all, the newest over the one before.
@@ -25,7 +25,29 @@ pub struct TaskState {
 /// How many states of ended tasks without checkpoints are kept.
 const ENDED: i64 = 50;
 
-const COLUMNS: &str = "SELECT task, sessions.name, owner, phase, state, revision, updated \
+/// Characters of the longest name that this program gives to a task or a process.
+const NAME: usize = 64;
+
+/// Whether a text can be the name of a task or of a process. Such a name may become a file's.
+pub fn is_name(name: &str) -> bool {
+    (1..=NAME).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
+/// A file with another name in it was written by somebody else.
+pub(in crate::memory) fn sound(name: &str) -> Result<()> {
+    if is_name(name) {
+        Ok(())
+    } else {
+        Err(MemoryError::Foreign(format!("{name:?} is no name of a task or a process")))
+    }
+}
+
+/// The most states that are read at once, of 8 MiB each at most: the newest count.
+const STATES: i64 = 1000;
+
+const COLUMNS: &str = "SELECT task, sessions.name, owner, phase, \
+    iif(octet_length(state) <= 8388608, state, 'null'), revision, updated \
     FROM tasks JOIN sessions ON sessions.id = tasks.session";
 
 impl Memory {
@@ -54,8 +76,13 @@ impl Memory {
     pub fn tasks(&self, name: &str) -> Result<Vec<TaskState>> {
         let rows = self.read(|conn| {
             let Some(session) = known_session(conn, name)? else { return Ok(Vec::new()) };
-            let sql = format!("{COLUMNS} WHERE session = ?1 ORDER BY updated DESC, tasks.id DESC");
-            store::all(conn, &sql, [session], |row| Ok((read(row)?, row.get::<_, String>(4)?)))
+            let sql = format!("{COLUMNS} WHERE session = ?1 ORDER BY updated DESC, tasks.id DESC LIMIT ?2");
+            let rows = store::all(conn, &sql, [session, STATES], |row| Ok((read(row)?, row.get::<_, String>(4)?)))?;
+            for (task, _) in &rows {
+                sound(&task.task)?;
+                task.owner.as_deref().map_or(Ok(()), sound)?;
+            }
+            Ok(rows)
         })?;
         // A state that cannot be read is one that nobody can go on from, and no reason to hide the others.
         let whole = |(task, state): (TaskState, String)| TaskState {
@@ -114,6 +141,19 @@ mod tests {
         assert_eq!(tasks.iter().map(|task| task.task.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((&tasks[0].state, tasks[0].revision), (&json!({"n": 3}), 2));
         assert_eq!(memory.tasks("other").unwrap(), []);
+    }
+
+    #[test]
+    fn a_name_that_this_program_never_gave_sets_the_file_aside() {
+        for name in ["../x", "", "A", "a b", "é", &"x".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+            let dir = tempfile::tempdir().unwrap();
+            let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+            memory.save_task(TaskState { owner: Some(name.to_owned()), ..state("a", 1) }, None).unwrap();
+            assert_eq!(memory.tasks("s").unwrap(), []);
+            assert!(dir.path().join("m.db.damaged-1").exists(), "{name}");
+        }
+        assert!(is_name(&format!("{:011x}-{:x}-0", 1_000, 99)));
     }
 
     #[test]

@@ -2,20 +2,25 @@
 
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::memory::error::{MemoryError, Result};
+use crate::memory::guard::{BARE, Held, WRITE, Watch};
+use crate::memory::store::BUSY;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 pub(in crate::memory) struct Writer {
+    held: Held,
+    watch: Watch,
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub(in crate::memory) fn start(mut conn: Connection) -> Result<Self> {
+    pub(in crate::memory) fn start(mut conn: Connection, watch: Watch, held: Held) -> Result<Self> {
         let (jobs, inbox) = mpsc::channel::<Job>();
         let work = move || {
             for job in inbox {
@@ -24,7 +29,7 @@ impl Writer {
         };
         let thread = thread::Builder::new().name("memory".to_owned()).spawn(work);
         let thread = thread.map_err(|error| MemoryError::Storage(error.to_string()))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { held, watch, jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Runs in one transaction of its own: all of it is kept, or nothing.
@@ -32,7 +37,7 @@ impl Writer {
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.bare(move |conn| {
+        self.within(WRITE, move |conn| {
             let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&tx)?;
             tx.commit()?;
@@ -45,10 +50,23 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.within(BARE, work)
+    }
+
+    fn within<T: Send + 'static>(
+        &self,
+        budget: Duration,
+        work: impl FnOnce(&mut Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let (answer, answered) = mpsc::sync_channel(1);
+        let (held, watch) = (self.held.clone(), self.watch.clone());
         let job: Job = Box::new(move |conn| {
+            watch.begin(budget);
+            let ready = conn.busy_timeout(held.patience(BUSY)).map_err(MemoryError::from);
+            let done = ready.and_then(|()| work(conn));
+            held.learn(&done);
             // Nobody is left to tell when the caller is gone; the work is done all the same.
-            let _ = answer.send(work(conn));
+            let _ = answer.send(done);
         });
         self.jobs.as_ref().ok_or(MemoryError::Closed)?.send(job).map_err(|_| MemoryError::Closed)?;
         answered.recv().map_err(|_| MemoryError::Closed)?
@@ -69,11 +87,16 @@ impl Drop for Writer {
 mod tests {
     use super::*;
 
+    fn start(mut conn: Connection) -> Writer {
+        let watch = Watch::over(&mut conn).unwrap();
+        Writer::start(conn, watch, Held::default()).unwrap()
+    }
+
     #[test]
     fn a_failing_piece_of_work_leaves_nothing_and_the_writer_goes_on() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch("CREATE TABLE t (a INTEGER) STRICT").unwrap();
-        let writer = Writer::start(conn).unwrap();
+        let writer = start(conn);
         let failed: Result<()> = writer.write(|conn| {
             conn.execute("INSERT INTO t VALUES (1)", [])?;
             Err(MemoryError::Closed)
@@ -87,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_writer_that_panicked_is_an_error_and_no_panic_of_the_caller() {
-        let writer = Writer::start(Connection::open_in_memory().unwrap()).unwrap();
+        let writer = start(Connection::open_in_memory().unwrap());
         let died: Result<()> = writer.write(|_| panic!("a bug"));
         assert!(matches!(died, Err(MemoryError::Closed)));
         assert!(matches!(writer.write(|_| Ok(())), Err(MemoryError::Closed)));

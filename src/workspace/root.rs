@@ -17,6 +17,9 @@ pub enum PathError {
     /// A symbolic link inside the workspace that leads out of it.
     #[error("{path} leads out of the workspace, to {target}")]
     LeadsOut { path: String, target: String },
+    /// A file that was given by its own path before, and is reached through a link now.
+    #[error("{path} is a link to {target} now")]
+    Moved { path: String, target: String },
     #[error("{0} may hold secrets and is neither read nor written")]
     Secret(String),
     /// In [`OLD_FOLDER`], or where Sextant keeps its state.
@@ -37,6 +40,7 @@ impl From<PathError> for Failure {
             PathError::Outside(_) => {
                 "only files inside the workspace can be used; open the other folder as a workspace"
             }
+            PathError::Moved { .. } => "put the file or folder back that was there, and try again",
             PathError::LeadsOut { .. } => "open the folder it leads to as a workspace of its own",
             PathError::Secret(_) => "open it in the editor yourself if it has to be changed",
             PathError::Own(_) => ":AgentMemory shows what is remembered",
@@ -95,6 +99,13 @@ impl Root {
     /// The absolute path of a resolved file.
     pub fn join(&self, relative: &str) -> PathBuf {
         self.path.join(relative)
+    }
+
+    /// Makes sure that a path which was resolved once, and was kept since, still is what it was: in the workspace,
+    /// no secret, and the file itself. To be asked at every use of a path that a record names.
+    pub fn confirm(&self, resolved: &str) -> Result<(), PathError> {
+        let target = self.resolve(resolved)?;
+        if target == resolved { Ok(()) } else { Err(PathError::Moved { path: resolved.to_owned(), target }) }
     }
 
     /// Brings a path that somebody gave, relative or absolute, to a path relative to the root, with `/`.

@@ -1,6 +1,9 @@
 //! Whose record counts: this user's own, in the state folder, and nothing that comes with a workspace.
 
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sextant::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
@@ -9,7 +12,10 @@ use sextant::memory::store::Memory;
 
 use crate::cli::sextant;
 use crate::durable::{TEXT, said};
+use crate::nvim::ask::step;
+use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::servers::tool;
 
 /// A checkpoint of a change that a dead process has left open, as a file names it.
 pub fn half_done(path: &str, before: &str, after: &str, owner: &str) -> (NewCheckpoint, String) {
@@ -94,4 +100,179 @@ fn without_a_state_folder_the_work_goes_on_and_the_workspace_stays_clean() {
     let text = said(&output);
     assert!(text.contains("working without memory: neither XDG_STATE_HOME nor HOME names a folder"), "{text}");
     assert!(project.bytes().iter().all(|(path, _)| !path.ends_with("memory.db")), "nothing is left in the workspace");
+}
+
+/// A file outside the project that nothing may touch, and what it must still hold at the end.
+fn outside(project: &Project) -> (PathBuf, &'static str) {
+    let path = project.beside("others").join("mine.txt");
+    std::fs::write(&path, "planted = 1\n").expect("a file");
+    (path, "planted = 1\n")
+}
+
+#[test]
+fn a_path_in_the_user_s_own_record_is_held_against_the_workspace_at_every_use() {
+    let elsewhere = ["../others/mine.txt", ".git/config", ".env", "link/mine.txt"];
+    for path in elsewhere {
+        let project = Project::new(&[("a.py", TEXT), (".git/config", "planted = 1\n"), (".env", "planted = 1\n")]);
+        let (mine, text) = outside(&project);
+        symlink(project.beside("others"), project.root().join("link")).expect("a link");
+        let before = project.bytes();
+        // What recovery would finish or take back, and what an undo would.
+        let (open, owner) = half_done(path, "old = 1\n", "planted = 1\nmore = 2\n", "gone");
+        project.memory().open_checkpoint(open, &owner).expect("kept");
+        let told = said(&sextant(&project, &["undo"]));
+        assert!(told.contains(&format!("\"{path}\", which the record names, is refused")), "{path}: {told}");
+        let again = said(&sextant(&project, &["undo"]));
+        assert!(!again.contains("undone “"), "{path}: {again}");
+        assert_eq!(project.bytes(), before, "{path}");
+        assert_eq!(std::fs::read_to_string(&mine).expect("a file"), text, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_became_a_link_is_not_followed_by_an_undo_or_a_resume() {
+    let project = Project::new(&[("src/a.py", TEXT)]);
+    let edit =
+        step("edit_file", json!({"path": "src/a.py", "old_string": "return 1", "new_string": "return 11"}), false);
+    let server = ModelServer::start([edit]).await;
+    let url = server.url();
+    let arguments = ["ask", "raise it", "--file", "src/a.py", "--model", "openai_compatible:m", "--base-url", &url];
+    tokio::task::block_in_place(|| sextant(&project, &arguments));
+    let changed = project.read("src/a.py");
+    assert!(changed.contains("return 11"));
+    let elsewhere = project.beside("others");
+    std::fs::write(elsewhere.join("a.py"), &changed).expect("a file");
+    std::fs::remove_dir_all(project.root().join("src")).expect("removed");
+    symlink(&elsewhere, project.root().join("src")).expect("a link");
+    let told = tokio::task::block_in_place(|| said(&sextant(&project, &["undo"])));
+    assert!(told.contains("\"src/a.py\", which the record names, is refused"), "{told}");
+    assert_eq!(std::fs::read_to_string(elsewhere.join("a.py")).expect("a file"), changed);
+}
+
+#[test]
+fn leftovers_are_swept_only_beside_a_file_of_an_open_change_and_never_through_a_link() {
+    let project = Project::new(&[("a.py", "old = 1\n"), ("b.py", "old = 1\n")]);
+    let (mine, text) = outside(&project);
+    let left = |name: &str| project.root().join(format!(".{name}.sextant-999999999-0"));
+    project.write(".b.py.sextant-999999999-0", "not ours");
+    symlink(&mine, left("a.py")).expect("a link");
+    std::fs::create_dir(project.root().join(".a.py.sextant-999999998-0")).expect("a folder");
+    project.write(".a.py.sextant-999999997-0", "ours");
+    let (open, owner) = half_done("a.py", "old = 1\n", "new = 1\n", "gone");
+    project.memory().open_checkpoint(open, &owner).expect("kept");
+    sextant(&project, &["undo"]);
+    assert!(left("b.py").exists() && left("a.py").is_symlink());
+    assert!(project.root().join(".a.py.sextant-999999998-0").is_dir());
+    assert!(!project.root().join(".a.py.sextant-999999997-0").exists());
+    assert_eq!(std::fs::read_to_string(&mine).expect("a file"), text);
+}
+
+/// Runs a command that needs memory: what it said, and that it did not hang.
+fn quick(project: &Project, arguments: &[&str]) -> String {
+    let start = Instant::now();
+    let text = said(&sextant(project, arguments));
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}: {text}", start.elapsed());
+    text
+}
+
+const ASK: [&str; 2] = ["ask", "what do you know about style?"];
+
+#[test]
+fn a_crafted_database_is_set_aside_and_said_whatever_it_holds() {
+    let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
+    let open = "INSERT INTO sessions (name) VALUES ('main'); INSERT INTO checkpoints (session, task, step, reason, state, mark, created, last_used, owner)";
+    let crafted = [
+        (
+            "a view for a table",
+            format!(
+                "DROP TABLE preferences; CREATE VIEW preferences AS {endless} SELECT '' AS project, 'k' AS key, 'v' AS value, 0 AS inferred, i AS updated FROM n"
+            ),
+        ),
+        (
+            "a trigger that fills the disk",
+            "CREATE TRIGGER t AFTER INSERT ON sessions BEGIN INSERT INTO blobs (hash, size, packed, bytes) \
+             SELECT randomblob(32), 1, 0, zeroblob(100000000) FROM entries, entries AS e, entries AS f; END"
+                .to_owned(),
+        ),
+        (
+            "200,000 open changes",
+            format!(
+                "{open} SELECT 1, 't', 1, 'edit', '{{}}', 0, 1, 1, 'gone' FROM ({} SELECT i FROM n)",
+                endless.replace("FROM n)", "FROM n WHERE i < 200000)")
+            ),
+        ),
+        (
+            "an owner that is a path",
+            format!("{open} VALUES (1, 't', 1, 'edit', '{{}}', 0, 1, 1, '../../others/mine.txt')"),
+        ),
+        ("many tables", (0..3000).map(|n| format!("CREATE TABLE t{n} (a);")).collect()),
+    ];
+    for (name, sql) in crafted {
+        let project = Project::new(&[("a.py", TEXT)]);
+        let (mine, text) = outside(&project);
+        drop(project.memory());
+        let db = rusqlite::Connection::open(project.memory_file()).expect("a database");
+        db.execute_batch(&sql).unwrap_or_else(|error| panic!("{name}: {error}"));
+        drop(db);
+        let told = [quick(&project, &["undo"]), quick(&project, &ASK)].concat();
+        assert!(told.contains("the memory file could not be used") && told.contains("damaged-1"), "{name}: {told}");
+        let after = quick(&project, &ASK);
+        assert!(!after.contains("could not be used"), "{name}: the new one is in use: {after}");
+        assert_eq!(std::fs::read_to_string(&mine).expect("a file"), text, "{name}");
+    }
+}
+
+#[test]
+fn a_content_that_unpacks_to_more_than_it_was_is_refused_and_nothing_else_lost() {
+    let project = Project::new(&[("a.py", "new = 1\n")]);
+    let (open, owner) = half_done("a.py", &"old = 1\n".repeat(100), "new = 1\n", "gone");
+    project.memory().open_checkpoint(open, &owner).expect("kept");
+    let db = rusqlite::Connection::open(project.memory_file()).expect("a database");
+    db.execute("UPDATE blobs SET size = 1 << 40 WHERE packed = 1", []).expect("changed");
+    drop(db);
+    let told = quick(&project, &["undo"]);
+    assert!(told.contains("are more than it may hold"), "{told}");
+    assert_eq!(project.read("a.py"), "new = 1\n");
+}
+
+#[test]
+fn a_lock_that_somebody_holds_and_a_pipe_in_its_place_cost_two_seconds_and_the_memory() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    drop(project.memory());
+    let lock = project.record().folder().join("memory.db.lock");
+    let held = std::fs::File::options().write(true).open(&lock).expect("the lock");
+    held.lock().expect("held");
+    for arguments in [&ASK[..], &["undo"], &["resume"]] {
+        let start = Instant::now();
+        let told = said(&sextant(&project, arguments));
+        assert!(start.elapsed() < Duration::from_secs(3), "{arguments:?}: {:?}", start.elapsed());
+        assert!(told.contains("the memory file is held by another process"), "{arguments:?}: {told}");
+    }
+    drop(held);
+    for name in ["memory.db.lock", "memory.db", "memory.db-wal", "live"] {
+        for pipe in [true, false] {
+            let project = Project::new(&[("a.py", TEXT)]);
+            let folder = project.record().make().expect("folders").folder();
+            let place = folder.join(name);
+            match (pipe, name) {
+                (true, _) => assert!(Command::new(tool("mkfifo")).arg(&place).status().expect("mkfifo").success()),
+                (false, "live") => std::fs::write(&place, "").expect("a file"),
+                (false, _) => std::fs::create_dir(&place).expect("a folder"),
+            }
+            let told = quick(&project, &["ask", "change f", "--file", "a.py"]);
+            let word = if name == "live" { "tasks cannot be resumed" } else { "working without memory" };
+            assert!(told.contains(word), "{name}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_another_process_keeps_for_itself_ends_no_command() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    drop(project.memory());
+    let db = rusqlite::Connection::open(project.memory_file()).expect("a database");
+    db.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; INSERT INTO sessions (name) VALUES ('x')")
+        .expect("held");
+    let told = quick(&project, &ASK);
+    assert!(told.contains("working without memory: the memory file is held by another process"), "{told}");
 }

@@ -81,7 +81,7 @@ impl Session {
             .await?;
         for checkpoint in kept {
             let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
-            for line in lines {
+            for line in lines.into_iter().filter(|line| self.root.confirm(&line.file).is_ok()) {
                 let text = match &line.text {
                     None => None,
                     Some(name) => {

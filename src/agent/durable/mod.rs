@@ -22,7 +22,7 @@ use crate::agent::journal::{Checkpoint, Journal, Kind};
 use crate::agent::ledger::Key;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::plan::Plan;
-use crate::agent::remember::{Remember, now_ms};
+use crate::agent::remember::{Remember, now_ms, tell};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::base::failure::Failure;
@@ -74,6 +74,7 @@ impl Durable {
 
     /// What was kept, or the user told once why not: a task goes on without it.
     pub(crate) fn or_tell<T>(&self, editor: &dyn Editor, kept: Result<T>) -> Option<T> {
+        tell(&self.remember, editor);
         let error = match kept {
             Ok(kept) => return Some(kept),
             Err(error) => error,
@@ -275,6 +276,9 @@ impl Session {
     }
 }
 
+/// The most records of one task's trace that are looked through, the newest.
+const TRACE: usize = 10_000;
+
 /// Under this subject the trace has that a task's checkpoints were removed to make room.
 const REMOVED: &str = "checkpoints";
 
@@ -293,6 +297,6 @@ fn removed(session: &str, task: &str) -> TraceRecord {
 
 /// Whether the checkpoints of a task were removed to make room. Blocks.
 pub(crate) fn was_removed(memory: &Memory, session: &str, task: &str) -> Result<bool> {
-    let records = memory.trace(session, Some(task), usize::MAX)?;
+    let records = memory.trace(session, Some(task), TRACE)?;
     Ok(records.iter().any(|record| record.event == TraceEvent::Note && record.subject == REMOVED))
 }

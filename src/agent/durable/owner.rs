@@ -2,11 +2,13 @@
 //!
 //! A process id alone would not do: it is used again, and means nothing from inside another container.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::agent::task::new_id;
+use crate::base::own;
+use crate::memory::tasks::is_name;
 
 /// Where the files are, inside of the workspace's own folder.
 const FOLDER: &str = "live";
@@ -24,11 +26,11 @@ impl Owner {
     /// Begins to be seen. Blocks for a moment.
     pub fn new(own_folder: &Path) -> io::Result<Self> {
         let folder = own_folder.join(FOLDER);
-        fs::create_dir_all(&folder)?;
+        own::folder(&folder)?;
         let name = new_id();
         // Nobody looks at it before it has its lock and its name.
         let making = folder.join(format!(".{name}"));
-        let file = OpenOptions::new().write(true).create_new(true).open(&making)?;
+        let file = own::make(&making)?;
         let path = folder.join(&name);
         match file.try_lock() {
             Ok(()) => fs::rename(&making, &path)?,
@@ -53,8 +55,12 @@ impl Owner {
         if name == self.name {
             return true;
         }
+        // A name that is none of ours never becomes a path, and names nobody.
+        if !is_name(name) {
+            return false;
+        }
         let Some(path) = self.path.parent().map(|folder| folder.join(name)) else { return true };
-        let file = match File::open(&path) {
+        let file = match own::open(&path, false) {
             Ok(file) => file,
             Err(error) => return error.kind() != io::ErrorKind::NotFound,
         };
@@ -93,6 +99,8 @@ mod tests {
         drop(two);
         assert!(!path.exists() && !one.is_alive(&name));
         assert!(!one.is_alive("never-heard-of"));
+        fs::write(dir.path().join("outside"), "").unwrap();
+        assert!(!one.is_alive("../outside") && dir.path().join("outside").exists(), "a path is no name");
         // Killed: the file stays, and the lock is gone.
         fs::write(dir.path().join(FOLDER).join("killed"), "").unwrap();
         assert!(!one.is_alive("killed"));

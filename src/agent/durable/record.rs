@@ -13,7 +13,7 @@ use crate::agent::session::Session;
 use crate::editor::error::EditorError;
 use crate::editor::{Editor, Marks};
 use crate::memory::checkpoints::{Checkpoint as Kept, CheckpointFile, FileState, NewCheckpoint};
-use crate::memory::error::Result;
+use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 
 /// Why a checkpoint is kept, as the file names it. Those of a journal are the first three.
@@ -88,13 +88,24 @@ pub(crate) fn read(kept: Kept) -> (Checkpoint, Row) {
     (checkpoint, row)
 }
 
+/// Bytes of the texts that a task's journal is read with.
+const TEXTS: usize = 1 << 30;
+
 /// The checkpoints of a task's journal, oldest first. Blocks.
 pub(crate) fn read_all(memory: &Memory, session: &str, task: &str) -> Result<Vec<Checkpoint>> {
     let open: Vec<i64> = memory.open_checkpoints()?.into_iter().map(|(id, _)| id).collect();
     let mut found = Vec::new();
+    let mut bytes = 0;
     for info in memory.checkpoints(session, Some(task))? {
         if [EDIT, REPLAN, ROLLBACK].contains(&info.reason.as_str()) && !open.contains(&info.id) {
-            found.push(read(memory.checkpoint(info.id, now_ms())?).0);
+            let (checkpoint, _) = read(memory.checkpoint(info.id, now_ms())?);
+            let texts = checkpoint.files.iter().flat_map(|file| file.before.iter().chain(&file.after));
+            bytes += texts.map(String::len).sum::<usize>();
+            if bytes > TEXTS {
+                let problem = format!("its texts are more than the {} MB that are read", TEXTS >> 20);
+                return Err(MemoryError::Invalid { field: "task", problem });
+            }
+            found.push(checkpoint);
         }
     }
     Ok(found)

@@ -1,5 +1,7 @@
 //! After a process died: which of its changes are whole, and what becomes of those that are not.
 
+use std::time::Duration;
+
 use crate::agent::durable::record::{self, Row};
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{Durable, phase_name};
@@ -8,11 +10,16 @@ use crate::agent::mode::Phase;
 use crate::agent::plan::{Plan, State};
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
+use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Document, FileEdit, HalfDone};
 use crate::edits::hunks::hunks;
+use crate::workspace::root::Root;
+
+/// How long a first command may take to put right what others have left.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How one file of an unfinished change was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +30,8 @@ pub enum Side {
     Torn,
     /// Somebody else has changed it.
     Neither,
+    /// Its path is none of ours, or it cannot be read.
+    Refused,
 }
 
 /// What becomes of an unfinished change.
@@ -114,7 +123,14 @@ impl Session {
         }
         let Some(durable) = self.durable().await else { return found };
         let open = durable.run(|memory| memory.open_checkpoints()).await;
+        let end = Deadline::after(PATIENCE);
         for (id, owner) in self.or_tell(&durable, open).unwrap_or_default() {
+            if end.passed() {
+                found
+                    .notes
+                    .push("unfinished changes are left for the next command: looking at them takes long".to_owned());
+                break;
+            }
             if durable.owner().is_alive(&owner) {
                 continue;
             }
@@ -155,7 +171,9 @@ impl Session {
             before: file.before.clone(),
             after: file.after.clone(),
         };
-        self.editor.tidy(&checkpoint.files.iter().map(half).collect::<Vec<_>>()).await;
+        // A path that is refused is not even looked for leftovers at; the look below says why.
+        let ours = checkpoint.files.iter().filter(|file| self.root.confirm(&file.path).is_ok());
+        self.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
         let mut found: Vec<(Side, Option<Document>)> = Vec::new();
         for change in &checkpoint.files {
             let now = match self.look_at(&change.path).await {
@@ -163,7 +181,7 @@ impl Session {
                 Err(failure) => {
                     // It cannot be told what it is: it is not touched.
                     notes.push(failure.one_line());
-                    found.push((Side::Neither, None));
+                    found.push((Side::Refused, None));
                     continue;
                 }
             };
@@ -181,7 +199,7 @@ impl Session {
                 edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
             }
             let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
-            match self.editor.apply(&edits, self.config.save).await {
+            match self.apply_confirmed(&edits).await {
                 Ok(_) => {
                     notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", ")))
                 }
@@ -193,7 +211,7 @@ impl Session {
             }
         }
         if verdict == Verdict::Finished {
-            for change in &mut checkpoint.files {
+            for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != Side::Refused) {
                 change.marks_after = self.editor.marks(&change.path).await;
             }
             durable.close_change(self.editor.as_ref(), &checkpoint, &row.reverses).await;
@@ -205,14 +223,38 @@ impl Session {
         notes
     }
 
-    /// A file as it is; `None` where there is none.
+    async fn apply_confirmed(&self, edits: &[FileEdit]) -> Result<(), EditorError> {
+        confirm(&self.root, edits)?;
+        self.editor.apply(edits, self.config.save).await.map(|_| ())
+    }
+
+    /// A file that a record names, as it is; `None` where there is none.
     pub(crate) async fn look_at(&self, path: &str) -> Result<Option<Document>, Failure> {
+        recorded(&self.root, path)?;
         match self.editor.read(path).await {
             Ok(document) => Ok(Some(document)),
             Err(EditorError::NotFound(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Refuses a path that a record names and that is not, or is no longer, a file of the workspace.
+pub(crate) fn recorded(root: &Root, path: &str) -> Result<(), Failure> {
+    root.confirm(path).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure::new(
+            failure.kind,
+            format!("{path:?}, which the record names, is refused: {}", failure.message),
+            failure.hint,
+        )
+    })
+}
+
+/// The same for edits, directly before they are made: what a path leads to may have changed since it was resolved.
+pub(crate) fn confirm(root: &Root, edits: &[FileEdit]) -> Result<(), EditorError> {
+    let refused = edits.iter().find_map(|edit| root.confirm(edit.path()).err());
+    refused.map_or(Ok(()), |error| Err(EditorError::Other(error.to_string())))
 }
 
 /// The edit that leads from a file as it is to a text; `None` where it is there already.

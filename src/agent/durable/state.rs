@@ -112,6 +112,22 @@ impl RunState {
         serde_json::from_value(value).map_err(|error| format!("its state cannot be read: {error}"))
     }
 
+    /// Every path that the state names, each to be confirmed before the task is gone on with.
+    pub fn paths(&self) -> BTreeSet<&str> {
+        let steps = self.plan.iter().flat_map(|plan| &plan.steps);
+        let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.creates));
+        let mut paths: BTreeSet<&str> = symbols.map(|symbol| symbol.file.as_str()).collect();
+        paths.extend(self.current_file.as_deref());
+        paths.extend(self.created.iter().map(String::as_str));
+        match &self.scope {
+            Scope::Workspace => {}
+            Scope::Files(files) => paths.extend(files.iter().map(String::as_str)),
+            Scope::Symbols(symbols) => paths.extend(symbols.iter().map(|symbol| symbol.file.as_str())),
+        }
+        paths.remove("");
+        paths
+    }
+
     /// The task, without its journal and its baseline, and its plan.
     pub fn into_task(self) -> (Task, Option<Plan>) {
         let mut task = Task::new(&self.request, self.mode, self.current_file, self.scope);

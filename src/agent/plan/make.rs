@@ -48,6 +48,7 @@ impl Session {
     }
 
     async fn make_plan(&self, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
+        self.unless_stopped(cancel, self.durable()).await?;
         self.recover().await;
         let scope = self.unless_stopped(cancel, self.scope(request)).await??;
         let mut task = self.unless_stopped(cancel, self.begin(request, self.mode(), scope, cancel)).await??;

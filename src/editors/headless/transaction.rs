@@ -186,7 +186,7 @@ pub fn sweep(path: &Path) {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(name);
     let prefix = format!(".{name}{BESIDE}");
     let Some(Ok(entries)) = path.parent().map(fs::read_dir) else { return };
-    for entry in entries.flatten() {
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
         let owner = entry.file_name().to_str().and_then(|found| found.strip_prefix(&prefix).map(str::to_owned));
         let pid = owner.and_then(|owner| owner.split('-').next()?.parse::<i32>().ok()).and_then(Pid::from_raw);
         let dead = |pid| test_kill_process(pid).is_err_and(|error| error == rustix::io::Errno::SRCH);

@@ -13,8 +13,15 @@ use crate::memory::error::{MemoryError, Result};
 /// Below this, in bytes, packing saves nothing worth its time.
 const SMALL: usize = 128;
 
+/// Bytes of the largest content that is kept, and that is unpacked.
+pub(in crate::memory) const LARGEST: usize = 64 << 20;
+
 /// Keeps the contents unless they are there already; returns their number.
 pub(in crate::memory) fn put(conn: &Connection, bytes: &[u8]) -> Result<i64> {
+    if bytes.len() > LARGEST {
+        let problem = format!("its {} MB are more than the {} MB that are kept", bytes.len() >> 20, LARGEST >> 20);
+        return Err(MemoryError::invalid("file content", problem));
+    }
     let hash = Sha256::digest(bytes);
     let mut find = conn.prepare_cached("SELECT id FROM blobs WHERE hash = ?1")?;
     if let Some(id) = find.query_row([hash.as_slice()], |row| row.get(0)).optional()? {
@@ -39,7 +46,8 @@ pub(in crate::memory) fn get(conn: &Connection, id: i64) -> Result<Vec<u8>> {
         Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?, row.get::<_, Vec<u8>>(3)?))
     });
     let (hash, size, packed, kept) = row.optional()?.ok_or(MemoryError::NotFound { what: "file content", id })?;
-    let bytes = if packed { unpack(&kept, size) } else { Some(kept) };
+    let size = usize::try_from(size).ok().filter(|size| *size <= LARGEST);
+    let bytes = if packed { size.and_then(|size| unpack(&kept, size)) } else { Some(kept) };
     let whole = bytes.filter(|bytes| Sha256::digest(bytes).as_slice() == hash);
     // Not `Damaged`: one bad content is no reason to set the whole file aside.
     whole.ok_or_else(|| MemoryError::Storage(format!("the kept file content {id} is not what was kept")))
@@ -52,7 +60,7 @@ fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Never more than `size` bytes, whatever the packed ones say.
-fn unpack(packed: &[u8], size: i64) -> Option<Vec<u8>> {
+fn unpack(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     DeflateDecoder::new(packed).take(u64::try_from(size).ok()?).read_to_end(&mut out).ok()?;
     Some(out)

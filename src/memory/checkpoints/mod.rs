@@ -79,6 +79,10 @@ pub struct Cleaned {
     pub bytes_after: u64,
 }
 
+/// The most bytes of contents that one checkpoint is read with, unpacked, and the most files.
+const CONTENTS: u64 = 256 << 20;
+const FILES: u64 = 5000;
+
 const INFO: &str = "SELECT checkpoints.id, sessions.name, task, step, reason, mark, created, last_used, \
     (SELECT count(*) FROM checkpoint_files WHERE checkpoint = checkpoints.id), state \
     FROM checkpoints JOIN sessions ON sessions.id = checkpoints.session";
@@ -127,6 +131,13 @@ impl Memory {
             let read = |row: &Row<'_>| Ok((info(row)?, row.get::<_, String>(9)?));
             let found = conn.prepare_cached(&format!("{INFO} WHERE checkpoints.id = ?1"))?.query_row([id], read);
             let (info, state) = found.optional()?.ok_or(MemoryError::NotFound { what: "checkpoint", id })?;
+            let sql = "SELECT coalesce(sum(max(blobs.size, octet_length(blobs.bytes))), 0) FROM checkpoint_files \
+                       JOIN blobs ON blobs.id IN (before_blob, after_blob) WHERE checkpoint = ?1";
+            let bytes = conn.prepare_cached(sql)?.query_row([id], |row| unsigned(row, 0))?;
+            if bytes > CONTENTS || info.files > FILES {
+                let problem = format!("{} files of {} MB together are more than it may hold", info.files, bytes >> 20);
+                return Err(MemoryError::invalid("checkpoint", problem));
+            }
             let sql = "SELECT path, before_blob, after_known, after_blob FROM checkpoint_files WHERE checkpoint = ?1 ORDER BY path";
             let rows = store::all(conn, sql, [id], |row| {
                 let blobs: (Option<i64>, bool, Option<i64>) = (row.get(1)?, row.get(2)?, row.get(3)?);

@@ -6,6 +6,10 @@ use serde_json::Value;
 use crate::memory::checkpoints::{FileState, NewCheckpoint, finish, sweep};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
+use crate::memory::tasks;
+
+/// The most changes that can be open at once: one for each process that has died since, and one for each that runs.
+const OPEN: i64 = 200;
 
 impl Memory {
     /// Keeps a checkpoint of a change that is about to be made by `owner`. Its files name the intended after,
@@ -51,8 +55,13 @@ impl Memory {
     /// The open checkpoints of all sessions with the processes that opened them, oldest first.
     pub fn open_checkpoints(&self) -> Result<Vec<(i64, String)>> {
         self.read(|conn| {
-            let sql = "SELECT id, owner FROM checkpoints WHERE owner IS NOT NULL ORDER BY id";
-            store::all(conn, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            let sql = "SELECT id, owner FROM checkpoints WHERE owner IS NOT NULL ORDER BY id LIMIT ?1";
+            let open: Vec<(i64, String)> = store::all(conn, sql, [OPEN + 1], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            if i64::try_from(open.len()).is_ok_and(|count| count > OPEN) {
+                return Err(MemoryError::Foreign(format!("more than {OPEN} changes are open in it")));
+            }
+            open.iter().try_for_each(|(_, owner)| tasks::sound(owner))?;
+            Ok(open)
         })
     }
 }

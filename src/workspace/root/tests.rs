@@ -111,6 +111,24 @@ fn the_root_is_the_nearest_project() {
 }
 
 #[test]
+fn a_path_that_was_kept_counts_only_while_it_is_the_file_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::new(dir.path()).unwrap();
+    fs::create_dir(dir.path().join("src")).unwrap();
+    fs::write(dir.path().join("src/a.py"), "").unwrap();
+    for path in ["src/a.py", "src/new.py", "gone/new.py"] {
+        assert_eq!(root.confirm(path), Ok(()), "{path}");
+    }
+    for path in ["../a.py", "/etc/passwd", ".git/config", "src", "./src/a.py", "src/../src/a.py", "", ".sextant/x"] {
+        assert!(root.confirm(path).is_err(), "{path}");
+    }
+    fs::rename(dir.path().join("src"), dir.path().join("other")).unwrap();
+    std::os::unix::fs::symlink(dir.path().join("other"), dir.path().join("src")).unwrap();
+    let moved = PathError::Moved { path: "src/a.py".into(), target: "other/a.py".into() };
+    assert_eq!(root.confirm("src/a.py"), Err(moved));
+}
+
+#[test]
 fn its_own_record_is_no_file_of_the_workspace() {
     let dir = tempfile::tempdir().unwrap();
     let root = Root::new(dir.path()).unwrap();
