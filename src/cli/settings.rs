@@ -78,6 +78,16 @@ pub(super) struct Providers {
     pub(super) places: Vec<PathBuf>,
 }
 
+impl Providers {
+    /// Those of these sources (`lsp:NAME`, `tool:NAME`) alone.
+    pub(super) fn only(&self, sources: &std::collections::BTreeSet<String>) -> Self {
+        let mut only = self.clone();
+        only.servers.retain(|server| sources.contains(&format!("lsp:{}", server.name)));
+        only.commands.retain(|command| sources.contains(&format!("tool:{}", command.name)));
+        only
+    }
+}
+
 impl Servers {
     /// The configured language servers, or else those that are found, and the configured commands.
     pub(super) fn providers(&self, root: &Path) -> Result<Providers, Failure> {
@@ -91,7 +101,10 @@ impl Servers {
 
     fn of(&self, configured: Option<Vec<ServerConfig>>, root: &Path) -> Vec<ServerConfig> {
         let path = std::env::var_os("PATH");
-        configured.unwrap_or_else(|| config::detect(root, &self.folders(), path.as_deref()))
+        let Some(mut servers) = configured else { return config::detect(root, &self.folders(), path.as_deref()) };
+        let places = program::places(root, &self.folders(), path.as_deref());
+        servers.iter_mut().for_each(|server| server.look_up(&places));
+        servers
     }
 
     /// The folders that were named. A program is started in another folder, where a relative name would mean another.

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Child;
 
-/// The folders to search, in order. `directories` are trusted; of `path` (the value of `PATH`) those inside the
-/// project are passed over, so that a repository cannot bring its own executables to be run.
+/// The folders to search, in order. `directories` are trusted; of `path` (the value of `PATH`) relative ones and those
+/// inside the project, or the repository that it is in, are passed over, so that a repository cannot bring its own
+/// executables to be run.
 pub fn places(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<PathBuf> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let repository = root.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
+    let fence = repository.unwrap_or(&root);
     let outside = |directory: &PathBuf| {
-        directory.is_absolute() && directory.canonicalize().is_ok_and(|real| !real.starts_with(&root))
+        directory.is_absolute() && directory.canonicalize().is_ok_and(|real| !real.starts_with(fence))
     };
     let mut places = directories.to_vec();
     places.extend(path.map(|path| std::env::split_paths(path).filter(outside).collect::<Vec<_>>()).unwrap_or_default());
@@ -21,6 +24,33 @@ pub fn places(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
 /// The first executable file of that name.
 pub fn find(places: &[PathBuf], program: &str) -> Option<PathBuf> {
     places.iter().map(|place| place.join(program)).find(|file| is_program(file))
+}
+
+/// A program to be started in a folder of the project: one with a whole path, and with a `PATH` from which relative
+/// folders are gone. What it starts by name (`env node`) would otherwise be looked for in the project.
+///
+/// # Errors
+/// The program is named by less than its whole path.
+pub fn command(program: &Path) -> std::io::Result<tokio::process::Command> {
+    if !program.is_absolute() {
+        let why = if program.components().count() > 1 {
+            "is not a whole path, and in another project would be another program"
+        } else {
+            "is not on PATH, apart from folders of the project"
+        };
+        return Err(std::io::Error::new(std::io::ErrorKind::NotFound, format!("{} {why}", program.display())));
+    }
+    let mut command = tokio::process::Command::new(program);
+    whole_path(&mut command);
+    Ok(command)
+}
+
+/// Gives a program our `PATH` without its relative folders.
+pub fn whole_path(command: &mut tokio::process::Command) {
+    if let Some(path) = std::env::var_os("PATH") {
+        let whole = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        command.env("PATH", std::env::join_paths(whole).unwrap_or_default());
+    }
 }
 
 fn is_program(file: &Path) -> bool {

@@ -1,11 +1,11 @@
 //! Asks git about a repository, through its own program and only in ways that change nothing there.
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+mod confined;
 
-use tokio::process::Command;
+use std::path::{Path, PathBuf};
 
 use crate::base::failure::{Failure, Kind};
+use crate::cli::diff::git::confined::{Confined, Said, said};
 
 /// One file between two states; `old` or `new` is `None` where it does not exist there. Paths are relative to the
 /// top of the repository. A renamed file has both, and they differ.
@@ -20,12 +20,8 @@ pub(super) struct Changed {
 pub(super) struct Git {
     /// The top folder of the working tree, without symbolic links.
     pub top: PathBuf,
-    /// The folder where git keeps its records.
-    folder: PathBuf,
+    confined: Confined,
 }
-
-/// What git said: standard output where it succeeded, else the last line of its complaint.
-type Said = Result<Vec<u8>, String>;
 
 impl Git {
     /// The repository that a folder is in.
@@ -33,32 +29,12 @@ impl Git {
     /// # Errors
     /// There is no git, no repository, or one without a working tree.
     pub async fn open(folder: &Path) -> Result<Self, Failure> {
-        let ask = async |what: &str| {
-            let mut command = program();
-            command.current_dir(folder).args(["rev-parse", what]);
-            said(command).await?.map_err(|why| {
-                let none = why.contains("not a git repository");
-                let message = if none {
-                    format!("{} is not in a git repository", folder.display())
-                } else {
-                    format!("git cannot read {}: {why}", folder.display())
-                };
-                Failure::user(message, "go to a repository with a working tree, or name one with --root")
-            })
-        };
-        let top = path(ask("--show-toplevel").await?)?;
-        let top = top.canonicalize().unwrap_or(top);
-        Ok(Self { top, folder: path(ask("--absolute-git-dir").await?)? })
-    }
-
-    fn command(&self, tree: &Path) -> Command {
-        let mut command = program();
-        command.current_dir(tree).arg("--git-dir").arg(&self.folder).arg("--work-tree").arg(tree);
-        command
+        let (confined, top) = Confined::open(folder).await?;
+        Ok(Self { top, confined })
     }
 
     async fn ask(&self, arguments: &[&str]) -> Result<Said, Failure> {
-        let mut command = self.command(&self.top);
+        let mut command = self.confined.command(&self.top);
         command.args(arguments);
         said(command).await
     }
@@ -84,7 +60,9 @@ impl Git {
     /// included that git does not know yet. A file may be named that turns out to be the same.
     pub async fn changes(&self, before: &str, after: Option<&str>) -> Result<Vec<Changed>, Failure> {
         let mut arguments = vec![if after.is_some() { "diff-tree" } else { "diff-index" }];
-        arguments.extend(["--name-status", "-M", "-z", "-r"]);
+        arguments.extend(["--name-status", "-M", "-z", "-r", "--no-ext-diff", "--no-textconv"]);
+        // A submodule would be asked by a git of its own, with the submodule's configuration.
+        arguments.push("--ignore-submodules=all");
         arguments.push(before);
         arguments.extend(after);
         arguments.push("--");
@@ -125,53 +103,44 @@ impl Git {
         Ok(out)
     }
 
+    /// Which of these files git would pass through a filter, with the filter's name. No filter is run here: the
+    /// repository says which one, and its configuration may say what it is.
+    pub async fn filtered(&self, paths: &[&str]) -> Result<Vec<(String, String)>, Failure> {
+        let mut out = Vec::new();
+        for paths in paths.chunks(500) {
+            let arguments = ["check-attr", "-z", "filter", "--"].iter().chain(paths).copied().collect::<Vec<_>>();
+            let said = self.must(&arguments).await?;
+            let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+            let named = parts.chunks_exact(3).filter_map(|one| {
+                let [path, _, filter] = one else { return None };
+                Some((std::str::from_utf8(path).ok()?.to_owned(), std::str::from_utf8(filter).ok()?.to_owned()))
+            });
+            out.extend(named.filter(|(_, filter)| !matches!(filter.as_str(), "unspecified" | "unset" | "set")));
+        }
+        Ok(out)
+    }
+
     /// Writes all files of a commit below an empty folder `tree`; the repository's own index is not touched.
     /// `index` is where the index of this checkout is kept, and must be outside of `tree`.
     pub async fn checkout(&self, commit: &str, tree: &Path, index: &Path) -> Result<(), Failure> {
         for arguments in [["read-tree", commit].as_slice(), &["checkout-index", "--all", "--force", "--quiet"]] {
             // Git runs inside of the new tree, so that line ends follow the attributes of the commit itself.
-            let mut command = self.command(tree);
-            command.env("GIT_INDEX_FILE", index).env("GIT_LFS_SKIP_SMUDGE", "1").args(arguments);
+            let mut command = self.confined.command(tree);
+            command.env("GIT_INDEX_FILE", index).args(arguments);
             said(command).await?.map_err(|why| failed(arguments, &why))?;
         }
         Ok(())
     }
 }
 
-fn program() -> Command {
-    let mut command = Command::new("git");
-    // No hooks and no monitor of the repository's choice, no lock that the user's own git would meet.
-    command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.sparseCheckout=false"]);
-    command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    command.stdin(Stdio::null()).kill_on_drop(true);
-    command
-}
-
-async fn said(mut command: Command) -> Result<Said, Failure> {
-    let output = command.output().await.map_err(|error| {
-        Failure::new(Kind::Config, format!("git cannot be started: {error}"), "install git, and put it on PATH")
-    })?;
-    if output.status.success() {
-        return Ok(Ok(output.stdout));
-    }
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    let line = complaint.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
-    Ok(Err(line.trim_start_matches("fatal: ").to_owned()))
-}
-
 fn failed(arguments: &[&str], why: &str) -> Failure {
     let what = arguments.first().copied().unwrap_or_default();
-    Failure::new(Kind::Tool, format!("git {what} failed: {why}"), "run git status there; it says what is wrong")
-}
-
-fn path(mut line: Vec<u8>) -> Result<PathBuf, Failure> {
-    while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
-        line.pop();
-    }
-    let text = String::from_utf8(line).map_err(|_| {
-        Failure::user("the path of the repository is not UTF-8", "move the repository to a folder with another name")
-    })?;
-    Ok(PathBuf::from(text))
+    let hint = if why.contains("unable to read") || why.contains("missing") {
+        "objects are not here, and none are fetched: git fetch --unshallow, or git diff REV in a partial clone, does"
+    } else {
+        "run git status there; it says what is wrong"
+    };
+    Failure::new(Kind::Tool, format!("git {what} failed: {why}"), hint)
 }
 
 fn second((_, path): (&str, &str)) -> String {

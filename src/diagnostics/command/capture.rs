@@ -6,10 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
 
 use crate::diagnostics::environment;
-use crate::diagnostics::program::Group;
+use crate::diagnostics::program::{self, Group};
 
 /// Bytes that are kept from the beginning of the output.
 const HEAD: usize = 2 * 1024;
@@ -35,9 +34,10 @@ pub async fn run(
     limit: Duration,
 ) -> Result<Captured, String> {
     let failed = |error: std::io::Error| format!("{} cannot be run: {error}", program.display());
-    let mut command = Command::new(program);
+    let mut command = program::command(program).map_err(failed)?;
     command.args(arguments).current_dir(folder);
     environment::needed_alone(&mut command, named);
+    program::whole_path(&mut command);
     command.env("NO_COLOR", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(failed)?;

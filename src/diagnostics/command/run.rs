@@ -5,10 +5,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
 
 use crate::diagnostics::environment;
-use crate::diagnostics::program::Group;
+use crate::diagnostics::program::{self, Group};
 
 /// Bytes of standard output. A report of more than that is no help to anybody.
 pub const OUTPUT: u64 = 8 * 1024 * 1024;
@@ -45,7 +44,7 @@ pub async fn run(
     limit: Duration,
 ) -> Result<Ran, Stopped> {
     let failed = |error: std::io::Error| Stopped::Failed(format!("{} cannot be run: {error}", program.display()));
-    let mut command = Command::new(program);
+    let mut command = program::command(program).map_err(failed)?;
     environment::without_secrets(&mut command);
     let mut child = command
         .args(arguments)

@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
 
 use crate::base::lock::lock;
 use crate::diagnostics::environment;
-use crate::diagnostics::program::Group;
+use crate::diagnostics::program::{self, Group};
 use crate::diagnostics::server::framing::{self, Frame};
 use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError};
 
 /// Messages that may wait to be written. A server that lets more pile up has stopped reading.
 const QUEUE: usize = 1024;
+
+/// A message of more bytes is read on a thread that may be busy.
+const LARGE: usize = 64 * 1024;
 
 /// What the server says of its own accord. Both are called by the reader task and must not wait.
 pub trait Handler: Send + Sync + 'static {
@@ -43,7 +46,7 @@ impl Connection {
         let (program, arguments) =
             command.split_first().ok_or_else(|| std::io::Error::other("the command is empty"))?;
         // A group of its own: servers are often wrappers (a script that starts node), and both must end.
-        let mut command = Command::new(program);
+        let mut command = program::command(Path::new(program))?;
         environment::without_secrets(&mut command);
         let mut child = command
             .args(arguments)
@@ -187,7 +190,13 @@ async fn listen(
             Ok(None) => break "it closed its output".to_owned(),
             Err(error) => break format!("its output cannot be read: {error}"),
         };
-        match Message::parse(&body) {
+        let parsed = if body.len() > LARGE {
+            let parsing = tokio::task::spawn_blocking(move || Message::parse(&body)).await;
+            parsing.unwrap_or_else(|error| Err(error.to_string()))
+        } else {
+            Message::parse(&body)
+        };
+        match parsed {
             Ok(Message::Response { id, reply }) => {
                 pending.answer(id, reply);
             }

@@ -4,8 +4,9 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// The largest message that is kept, in bytes. Completion lists of real servers reach some 2 MB.
-pub const LIMIT: u64 = 64 * 1024 * 1024;
+/// The largest message that is kept, in bytes. As JSON values it can take thirty times as much. What is asked for
+/// here, the diagnostics and fixes of one file, reaches some 2 MB.
+pub const LIMIT: u64 = 8 * 1024 * 1024;
 
 /// A header line longer than this is no header, in bytes.
 const LINE_LIMIT: u64 = 8 * 1024;

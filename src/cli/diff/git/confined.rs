@@ -1,0 +1,282 @@
+//! What git sees of a repository: its objects, names and index, and none of its configuration or hooks.
+//!
+//! Configuration can name a program in dozens of keys, and every release of git adds some. So git is not told to pass
+//! over the dangerous ones: it gets a common folder (`GIT_COMMON_DIR`) of our own, with links to the repository's data
+//! and a configuration that holds the few values without which the data would be read wrongly.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::program;
+
+/// How long git may take to say where a repository is and how it is set up. It reads a few small files for that.
+const SETUP: Duration = Duration::from_secs(5);
+
+/// How long any other question may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What is taken over into the common folder, where it is there.
+const DATA: &[&str] = &["objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow"];
+
+/// Values without which the objects or names would be read wrongly; each is one plain word.
+const FORMAT: &[&str] = &["core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage"];
+
+/// Values that say how the working tree is to be compared; each is one plain word.
+const TREE: &[&str] = &[
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "core.trustctime",
+    "core.checkstat",
+];
+
+/// Paths of files that only the user's own configuration may name.
+const USER_FILES: &[&str] = &["core.excludesfile", "core.attributesfile"];
+
+/// The git program, and how it is started for one repository.
+#[derive(Clone, Debug)]
+pub(super) struct Confined {
+    program: PathBuf,
+    /// Absolute folders outside of the repository.
+    path: OsString,
+    /// `key=value`, for `-c`.
+    settings: Vec<String>,
+    folder: PathBuf,
+    index: PathBuf,
+    common: Arc<TempDir>,
+}
+
+/// What git said: standard output where it succeeded, else the last line of its complaint.
+pub(super) type Said = Result<Vec<u8>, String>;
+
+impl Confined {
+    /// Finds the repository of a folder; the second part is the top of its working tree.
+    ///
+    /// # Errors
+    /// No git, no repository, none with a working tree, or one whose configuration claims a working tree elsewhere.
+    pub async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
+        let places = program::places(here, &[], std::env::var_os("PATH").as_deref());
+        let program = program::find(&places, "git").ok_or_else(|| {
+            let message = "git is not on PATH, apart from folders of the project";
+            Failure::new(Kind::Config, message, "install git, and put its whole path on PATH")
+        })?;
+        let path = std::env::join_paths(&places).unwrap_or_default();
+        let finder = Finder { program: &program, path: &path, here };
+        let top = finder.path("--show-toplevel").await?;
+        let top = top.canonicalize().unwrap_or(top);
+        let folder = finder.path("--absolute-git-dir").await?;
+        if std::env::var_os("GIT_DIR").is_none() && !belongs(&top, &folder) {
+            let message = format!("the repository {} says that its files are in {}", folder.display(), top.display());
+            return Err(Failure::user(message, "set GIT_DIR and GIT_WORK_TREE where that is as you want it"));
+        }
+        let real = here.join(finder.path("--git-common-dir").await?);
+        let index = here.join(finder.path("--git-path=index").await?);
+        let known = finder.said(&["config", "--list", "--null", "--show-scope"]).await?;
+        let known = settings(&known.map_err(|why| unreadable(here, &why))?);
+        let common = common(&real, &known.format).map_err(|error| {
+            let hint = "make room in the folder for temporary files, or name another one with TMPDIR";
+            Failure::new(Kind::Config, format!("no temporary folder: {error}"), hint)
+        })?;
+        let settings = known.tree;
+        Ok((Self { program, path, settings, folder, index, common: Arc::new(common) }, top))
+    }
+
+    /// Git over a folder as the working tree.
+    pub fn command(&self, tree: &Path) -> Command {
+        let mut command = started(&self.program, &self.path);
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            if name.starts_with("GIT_") && name != "GIT_EXEC_PATH" {
+                command.env_remove(name);
+            }
+        }
+        quieten(&mut command);
+        // Whatever a later git may find in its folders: no program of the repository's, nothing from elsewhere.
+        for setting in [
+            "core.hooksPath=/dev/null",
+            "core.fsmonitor=false",
+            "core.sparseCheckout=false",
+            "submodule.recurse=false",
+            "protocol.allow=never",
+        ] {
+            command.args(["-c", setting]);
+        }
+        self.settings.iter().for_each(|setting| _ = command.args(["-c", setting]));
+        command.env("GIT_DIR", &self.folder).env("GIT_COMMON_DIR", self.common.path()).env("GIT_WORK_TREE", tree);
+        command.env("GIT_INDEX_FILE", &self.index).env("GIT_NO_LAZY_FETCH", "1");
+        command.env("GIT_CONFIG_NOSYSTEM", "1");
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        command.current_dir(tree);
+        command
+    }
+}
+
+/// Runs it to its end.
+///
+/// # Errors
+/// It cannot be started, or does not end.
+pub(super) async fn said(command: Command) -> Result<Said, Failure> {
+    within(command, LIMIT).await
+}
+
+async fn within(mut command: Command, limit: Duration) -> Result<Said, Failure> {
+    let output = tokio::time::timeout(limit, command.output()).await.map_err(|_| {
+        let message = format!("git did not answer within {} s", limit.as_secs());
+        Failure::new(Kind::Tool, message, "see whether git status does there; a file that is a pipe would stop it")
+    })?;
+    let output = output.map_err(|error| {
+        Failure::new(Kind::Config, format!("git cannot be started: {error}"), "install git, and put it on PATH")
+    })?;
+    if output.status.success() {
+        return Ok(Ok(output.stdout));
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let line = complaint.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
+    Ok(Err(line.trim_start_matches("fatal: ").to_owned()))
+}
+
+/// Git before its repository is known. These questions read configuration, and no value of it is run.
+struct Finder<'a> {
+    program: &'a Path,
+    path: &'a OsString,
+    here: &'a Path,
+}
+
+impl Finder<'_> {
+    async fn said(&self, arguments: &[&str]) -> Result<Said, Failure> {
+        let mut command = started(self.program, self.path);
+        quieten(&mut command);
+        command.args(["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"]);
+        command.args(["-c", "core.hooksPath=/dev/null"]);
+        command.args(arguments).current_dir(self.here).env("GIT_NO_LAZY_FETCH", "1");
+        within(command, SETUP).await
+    }
+
+    async fn path(&self, what: &str) -> Result<PathBuf, Failure> {
+        let arguments: Vec<&str> = ["rev-parse"].into_iter().chain(what.splitn(2, '=')).collect();
+        let mut line = self.said(&arguments).await?.map_err(|why| unreadable(self.here, &why))?;
+        while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+            line.pop();
+        }
+        let hint = "move the repository to a folder with another name";
+        let text = String::from_utf8(line);
+        text.map(PathBuf::from).map_err(|_| Failure::user("the path of the repository is not UTF-8", hint))
+    }
+}
+
+fn unreadable(here: &Path, why: &str) -> Failure {
+    let message = if why.contains("not a git repository") {
+        format!("{} is not in a git repository", here.display())
+    } else {
+        format!("git cannot read {}: {why}", here.display())
+    };
+    Failure::user(message, "go to a repository with a working tree, or name one with --root")
+}
+
+fn started(program: &Path, path: &OsString) -> Command {
+    let mut command = Command::new(program);
+    command.env("PATH", path).env("LC_ALL", "C").stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// No pager, no question, and no lock that the user's own git would meet.
+fn quieten(command: &mut Command) {
+    command.arg("--no-pager").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+}
+
+/// Whether the `.git` of a folder is this folder of git's, or the file that leads to it. A configuration that claims
+/// other files as its own (`core.worktree`) is the repository's word alone.
+fn belongs(top: &Path, folder: &Path) -> bool {
+    let entry = top.join(".git");
+    let target = match std::fs::symlink_metadata(&entry) {
+        Ok(what) if what.is_file() => std::fs::read_to_string(&entry)
+            .ok()
+            .and_then(|text| text.trim_end().strip_prefix("gitdir: ").map(|path| top.join(path))),
+        Ok(_) => Some(entry),
+        Err(_) => None,
+    };
+    target.is_some_and(|target| {
+        target.canonicalize().is_ok_and(|real| folder.canonicalize().is_ok_and(|folder| folder == real))
+    })
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Known {
+    /// `key`, `value`: for the configuration of the common folder.
+    format: Vec<(String, String)>,
+    /// `key=value`, for `-c`.
+    tree: Vec<String>,
+}
+
+/// Reads `git config --list --null --show-scope`: scope, NUL, key, line feed, value, NUL.
+fn settings(list: &[u8]) -> Known {
+    let mut known = Known::default();
+    let mut parts = list.split(|byte| *byte == 0).map(|part| std::str::from_utf8(part).unwrap_or_default());
+    while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
+        let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+        let plain = !value.is_empty() && value.len() <= 20 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if FORMAT.contains(&key) && plain && scope == "local" {
+            known.format.push((key.to_owned(), value.to_owned()));
+        } else if TREE.contains(&key) && plain || USER_FILES.contains(&key) && scope != "local" && scope != "worktree" {
+            known.tree.push(format!("{key}={value}"));
+        }
+    }
+    known
+}
+
+fn common(real: &Path, format: &[(String, String)]) -> std::io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("sextant-git-").tempdir()?;
+    for name in DATA {
+        let data = real.join(name);
+        if data.exists() {
+            std::os::unix::fs::symlink(data.canonicalize()?, folder.path().join(name))?;
+        }
+    }
+    let lines = format.iter().filter_map(|(key, value)| {
+        let (section, name) = key.split_once('.')?;
+        Some(format!("[{section}]\n\t{name} = {value}\n"))
+    });
+    std::fs::write(folder.path().join("config"), lines.collect::<String>())?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_values_are_taken_over_and_files_only_from_the_user() {
+        let list = "local\0core.repositoryformatversion\n1\0local\0extensions.objectformat\nsha256\0\
+            global\0core.excludesfile\n~/.ignore\0local\0core.excludesfile\n/etc/x\0worktree\0core.eol\nlf\0\
+            local\0core.fsmonitor\nrm\0local\0core.autocrlf\ninput;rm\0local\0core.filemode\0global\0core.pager\nless\0";
+        let known = settings(list.as_bytes());
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        assert_eq!(
+            known.format,
+            [pair("core.repositoryformatversion", "1"), pair("extensions.objectformat", "sha256")]
+        );
+        assert_eq!(known.tree, ["core.excludesfile=~/.ignore", "core.eol=lf", "core.filemode=true"]);
+    }
+
+    #[test]
+    fn a_working_tree_belongs_to_the_repository_that_its_git_entry_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other, linked) = (folder.path().join("one"), folder.path().join("other"), folder.path().join("l"));
+        for path in [one.join(".git"), other.join(".git"), linked.clone()] {
+            std::fs::create_dir_all(path).unwrap();
+        }
+        std::fs::write(linked.join(".git"), "gitdir: ../one/.git\n").unwrap();
+        assert!(belongs(&one, &one.join(".git")) && belongs(&linked, &one.join(".git")));
+        assert!(!belongs(&other, &one.join(".git")) && !belongs(folder.path(), &one.join(".git")));
+    }
+}
