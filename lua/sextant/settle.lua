@@ -37,11 +37,25 @@ local function stop(job)
   end
 end
 
-local function is_range(range)
-  local function is_place(place)
-    return type(place) == 'table' and type(place.line) == 'number' and type(place.character) == 'number'
+-- The binary takes no more of one file, and says so.
+local MOST = 2001
+-- Characters of a message that the binary keeps, and bytes that are certain to hold as many.
+local MESSAGE, MESSAGE_BYTES = 4001, 16000
+
+-- What no JSON can carry (an endless number, none at all) is drawn to the nearest that it can.
+local function whole(number)
+  return number == number and math.floor(math.max(0, math.min(number, 2 ^ 31))) or 0
+end
+
+local function place_of(place)
+  if type(place) == 'table' and type(place.line) == 'number' and type(place.character) == 'number' then
+    return { line = whole(place.line), character = whole(place.character) }
   end
-  return type(range) == 'table' and is_place(range.start) and is_place(range['end'])
+end
+
+local function range_of(range)
+  local from, to = place_of(type(range) == 'table' and range.start), place_of(type(range) == 'table' and range['end'])
+  return from and to and { start = from, ['end'] = to }
 end
 
 -- What the binary needs of the diagnostics; nil where one of them cannot be read.
@@ -51,15 +65,19 @@ local function trimmed(items)
   end
   local out = {}
   for i, item in ipairs(items) do
-    if type(item) ~= 'table' or not is_range(item.range) then
+    local range = type(item) == 'table' and range_of(item.range)
+    if not range then
       return nil
+    elseif i > MOST then
+      break
     end
-    local code, message = item.code, item.message
+    local code, message, severity = item.code, item.message, item.severity
+    message = tostring(type(message) == 'table' and message.value or message)
     out[i] = {
-      range = item.range,
-      severity = type(item.severity) == 'number' and item.severity or nil,
+      range = range,
+      severity = (severity == 1 or severity == 2 or severity == 3 or severity == 4) and severity or nil,
       code = (type(code) == 'string' or type(code) == 'number') and tostring(code) or nil,
-      message = tostring(type(message) == 'table' and message.value or message),
+      message = #message > MESSAGE_BYTES and vim.fn.strcharpart(message, 0, MESSAGE) or message,
     }
   end
   return out

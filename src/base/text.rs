@@ -7,10 +7,28 @@ use serde::{Deserialize, Serialize};
 /// A place as LSP counts it: zero-based line and zero-based code units into that line.
 ///
 /// The unit is the [`Encoding`] agreed with whoever sent it; everything kept inside Sextant is UTF-16.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Position {
     pub line: u32,
     pub character: u32,
+}
+
+/// A number that somebody sent as a line or a column: the nearest one that there can be.
+impl<'de> Deserialize<'de> for Position {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Sent {
+            line: serde_json::Number,
+            character: serde_json::Number,
+        }
+        let nearest = |number: &serde_json::Number| match (number.as_u64(), number.as_f64()) {
+            (Some(whole), _) => u32::try_from(whole).unwrap_or(u32::MAX),
+            // A cast of a float takes the nearest number that there is, and 0 for what is none.
+            (None, float) => float.unwrap_or_default() as u32,
+        };
+        let Sent { line, character } = Sent::deserialize(deserializer)?;
+        Ok(Self { line: nearest(&line), character: nearest(&character) })
+    }
 }
 
 /// A half-open range of positions, as in LSP.
@@ -126,11 +144,8 @@ impl LineIndex {
         Range { start: self.position(text, bytes.start, encoding), end: self.position(text, bytes.end, encoding) }
     }
 
-    /// Counts a range again in another unit; a no-op when the units agree.
+    /// Counts a range again in another unit. Whatever the numbers were, the answer is a range of this text.
     pub fn convert(&self, text: &str, range: Range, from: Encoding, to: Encoding) -> Range {
-        if from == to {
-            return range;
-        }
         self.range(text, self.byte_range(text, range, from), to)
     }
 }
@@ -157,7 +172,43 @@ mod tests {
         assert_eq!(index.offset(text, at(0, 2), Encoding::Utf16), 1, "inside a surrogate pair: its start");
     }
 
+    fn extreme() -> impl Strategy<Value = u32> {
+        prop_oneof![0u32..8, Just(u32::MAX), Just(u32::MAX - 1), Just(2_000_000_000), any::<u32>()]
+    }
+
+    #[test]
+    fn a_number_that_is_no_line_is_read_as_the_nearest() {
+        for (sent, expected) in [
+            ("4294967296", u32::MAX),
+            ("18446744073709551615", u32::MAX),
+            ("1e300", u32::MAX),
+            ("-1", 0),
+            ("-9223372036854775808", 0),
+            ("2.9", 2),
+            ("7", 7),
+        ] {
+            let read: Position = serde_json::from_str(&format!("{{\"line\":{sent},\"character\":{sent}}}")).unwrap();
+            assert_eq!(read, at(expected, expected), "{sent}");
+        }
+        assert!(serde_json::from_str::<Position>("{\"line\":\"1\",\"character\":0}").is_err());
+    }
+
     proptest! {
+        #[test]
+        fn whatever_was_sent_is_a_range_of_the_text(
+            text in "[aä😀\n]{0,30}", numbers in (extreme(), extreme(), extreme(), extreme()),
+        ) {
+            let index = LineIndex::new(&text);
+            let (a, b, c, d) = numbers;
+            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                let range = index.convert(&text, Range { start: at(a, b), end: at(c, d) }, encoding, Encoding::Utf16);
+                prop_assert!(range.start <= range.end);
+                prop_assert!((range.end.line as usize) < index.line_count());
+                let bytes = index.byte_range(&text, range, Encoding::Utf16);
+                prop_assert_eq!(index.range(&text, bytes, Encoding::Utf16), range, "it stays where it is");
+            }
+        }
+
         #[test]
         fn positions_and_offsets_are_inverse(text in "[a-zäß😀\n\r\t]{0,60}") {
             let index = LineIndex::new(&text);

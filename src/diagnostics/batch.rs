@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::text::Range;
+use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::delta::{Change, Delta, FileChange, How, delta};
 use crate::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 
@@ -64,8 +64,8 @@ pub fn answer(line: &str) -> Result<String, String> {
         after: texts.after.as_deref(),
     });
     let change = Change { files: files.collect(), renames: Vec::new() };
-    let read = |list: Vec<Said>| -> Vec<Diagnostic> { list.into_iter().map(Said::into_diagnostic).collect() };
-    let (before, after) = (read(case.before), read(case.after));
+    let before = read(case.before, |path| case.files.get(path)?.before.as_deref());
+    let after = read(case.after, |path| case.files.get(path)?.after.as_deref());
     let Delta { mut new, revealed, persisting, mut fixed, masked } = delta(&change, &before, &after);
     new.extend(&revealed);
     new.sort_unstable();
@@ -75,6 +75,21 @@ pub fn answer(line: &str) -> Result<String, String> {
     let updated = persisting.iter().filter(|p| p.how == How::Updated).map(|p| (p.before, p.after)).collect();
     let answer = Answer { id: case.id, new, pairs, fixed, masked, revealed, updated };
     serde_json::to_string(&answer).map_err(|error| format!("no answer: {error}"))
+}
+
+/// Every range that is of a text of the case is one of that text.
+fn read<'c>(list: Vec<Said>, text: impl Fn(&str) -> Option<&'c str>) -> Vec<Diagnostic> {
+    let mut indexes: BTreeMap<String, (&str, LineIndex)> = BTreeMap::new();
+    let clamp = |mut said: Said| {
+        if let (Some(file), Some(range)) = (&said.file, said.range)
+            && let Some(text) = text(file)
+        {
+            let (text, index) = indexes.entry(file.clone()).or_insert_with(|| (text, LineIndex::new(text)));
+            said.range = Some(index.convert(text, range, Encoding::Utf16, Encoding::Utf16));
+        }
+        said.into_diagnostic()
+    };
+    list.into_iter().map(clamp).collect()
 }
 
 impl Said {

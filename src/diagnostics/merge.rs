@@ -40,7 +40,8 @@ pub fn merge(items: &[Placed]) -> Vec<Merged> {
     // Which groups touch a line: two that overlap have one in common.
     let mut on_line: HashMap<(&str, Option<u32>), Vec<usize>> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
-        let near: BTreeSet<usize> = lines(item).filter_map(|key| on_line.get(&key)).flatten().copied().collect();
+        let near = lines(item).filter_map(|key| on_line.get(&key)).flatten().copied();
+        let near: BTreeSet<usize> = near.take(NEAR).collect();
         let fits = |group: &usize| groups[*group].iter().all(|other| duplicate(&items[*other], item));
         let home = near.into_iter().find(fits).unwrap_or_else(|| {
             groups.push(Vec::new());
@@ -49,7 +50,7 @@ pub fn merge(items: &[Placed]) -> Vec<Merged> {
         groups[home].push(index);
         for key in lines(item) {
             let known = on_line.entry(key).or_default();
-            if known.last() != Some(&home) {
+            if known.last() != Some(&home) && known.len() < NEAR {
                 known.push(home);
             }
         }
@@ -57,11 +58,22 @@ pub fn merge(items: &[Placed]) -> Vec<Merged> {
     groups.into_iter().map(|members| shown(items, members)).collect()
 }
 
+/// The lines of one diagnostic, from its first on, on which another may be found to be the same.
+const LINES: u32 = 200;
+
+/// The groups that a diagnostic is held against. Where more stand in one place nobody reads them, and comparing all
+/// with all would take minutes.
+const NEAR: usize = 100;
+
 /// The lines that a diagnostic touches in its file; `None` for one without a range.
 fn lines<'a>(item: &Placed<'a>) -> impl Iterator<Item = (&'a str, Option<u32>)> {
     let file = item.diagnostic.location.file().unwrap_or_default();
     let range = item.diagnostic.location.range();
-    let touched = range.map(|range| range.start.line..=range.end.line.max(range.start.line));
+    // A range that somebody invented must cost no more than a long one.
+    let touched = range.map(|range| {
+        let last = range.end.line.max(range.start.line);
+        range.start.line..=last.min(range.start.line.saturating_add(LINES))
+    });
     let unplaced = range.is_none().then_some((file, None));
     touched.into_iter().flatten().map(move |line| (file, Some(line))).chain(unplaced)
 }

@@ -30,6 +30,33 @@ impl Severity {
     }
 }
 
+/// The most diagnostics of one file that a report holds. Who sends more is not known to the end. Matching takes time
+/// and memory by the square of them.
+pub const MOST: usize = 2_000;
+
+/// The most characters of a message that are kept.
+const MESSAGE: usize = 4_000;
+
+/// The most characters of a code or a title.
+const NAME: usize = 200;
+
+/// A message as it is kept: what a server writes beyond any reader's patience is cut off.
+pub fn message(text: &str) -> String {
+    cut(text, MESSAGE)
+}
+
+/// A code or a title as it is kept.
+pub fn name(text: &str) -> String {
+    cut(text, NAME)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -162,4 +189,15 @@ pub trait DiagnosticsProvider: Send + Sync {
     fn reach(&self) -> Reach;
     /// Asks about the given texts and answers with one report a file before the deadline.
     async fn fetch(&self, files: &[FileText], deadline: Deadline) -> Vec<Report>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_cut_between_characters() {
+        assert_eq!(message("as it is"), "as it is");
+        assert_eq!(name(&"é".repeat(NAME + 1)), format!("{}…", "é".repeat(NAME)));
+    }
 }

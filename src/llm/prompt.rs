@@ -267,11 +267,8 @@ impl Facts {
             .map(|(i, line)| {
                 let (symbol, message) = (self.short(&line.symbol), clean(&line.message, MESSAGE_CHARS));
                 let source = line.source.split_once(':').map_or(line.source.as_str(), |(_, name)| name);
-                // What is believed is the rule; only doubt is worth the tokens.
-                let doubt = match line.confidence.as_str() {
-                    "" | "high" => String::new(),
-                    confidence => format!(", confidence {confidence}"),
-                };
+                // One source's word on the present text is the rule; only doubt is worth the tokens.
+                let doubt = if line.confidence == "low" { ", confidence low" } else { "" };
                 format!("{i}: {} {symbol} {} [{source}{doubt}] {message}", line.severity, line.code)
             })
             .collect();

@@ -25,7 +25,8 @@ pub struct CommandConfig {
     #[serde(default = "file")]
     pub reach: Reach,
     pub format: Format,
-    /// From a code, or else from the tool's own word in lower case, or else from `*`; a warning otherwise.
+    /// From a code, or else from the tool's own word in lower case, or else from `*`. Where none of them is here, the
+    /// word counts for what it means (`error`, `note`, `style`, …), and is a warning where that is not known.
     #[serde(default)]
     pub severity: BTreeMap<String, Severity>,
     /// Whether it reads the file from the disk. Otherwise it gets the text on its standard input.
@@ -210,12 +211,26 @@ impl CommandConfig {
         }
     }
 
-    /// The severity of a finding, by its code or by the tool's word.
+    /// The severity of a finding: by its code, or by the tool's word, or what the map says of all; else what the word
+    /// means, and a warning where it means nothing.
     pub fn severity_of(&self, code: Option<&str>, word: Option<&str>) -> Severity {
         let word = word.map(str::to_lowercase);
         let mut keys = code.into_iter().chain(word.as_deref()).chain(["*"]);
-        keys.find_map(|key| self.severity.get(key)).copied().unwrap_or(Severity::Warning)
+        let configured = keys.find_map(|key| self.severity.get(key)).copied();
+        configured.or_else(|| meaning(word.as_deref()?.trim())).unwrap_or(Severity::Warning)
     }
+}
+
+/// What tools call their severities, in lower case. Numbers are left out: one tool's 1 is another's 2.
+const WORDS: &[(Severity, &[&str])] = &[
+    (Severity::Error, &["error", "err", "e", "fatal", "fatal error", "f", "failure", "critical", "blocker", "major"]),
+    (Severity::Warning, &["warning", "warn", "w", "minor"]),
+    (Severity::Info, &["info", "information", "informational", "i", "note", "n", "notice", "message"]),
+    (Severity::Hint, &["hint", "h", "help", "suggestion", "style", "convention", "c", "refactor", "r", "none"]),
+];
+
+fn meaning(word: &str) -> Option<Severity> {
+    WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(severity, _)| *severity)
 }
 
 #[cfg(test)]
@@ -276,6 +291,9 @@ mod tests {
         assert_eq!(config.severity_of(Some("X"), Some("NOTE")), Severity::Hint);
         assert_eq!(config.severity_of(None, None), Severity::Info);
         config.severity.clear();
-        assert_eq!(config.severity_of(None, Some("error")), Severity::Warning);
+        assert_eq!(config.severity_of(None, Some("error")), Severity::Error, "the tool's own word");
+        assert_eq!(config.severity_of(None, Some("NOTE")), Severity::Info);
+        assert_eq!(config.severity_of(None, Some("Convention")), Severity::Hint);
+        assert_eq!(config.severity_of(None, Some("7")), Severity::Warning);
     }
 }

@@ -21,7 +21,7 @@ use crate::diagnostics::command::read::{Output, Reader};
 use crate::diagnostics::command::run::Stopped;
 use crate::diagnostics::disk;
 use crate::diagnostics::finding::{Finding, Place};
-use crate::diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
+use crate::diagnostics::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
 use crate::diagnostics::program;
 use crate::diagnostics::server::documents::language_id;
 
@@ -52,6 +52,9 @@ pub struct CommandProvider {
 }
 
 /// What one run came to.
+/// The most findings of one run.
+const FINDINGS: usize = 50_000;
+
 type Answer = Result<Output, (Freshness, String)>;
 
 impl CommandProvider {
@@ -111,6 +114,9 @@ impl CommandProvider {
         if output.lost > 0 {
             return Err(unavailable(format!("{} of its findings cannot be read", output.lost)));
         }
+        if output.findings.len() > FINDINGS {
+            return Err(unavailable(format!("it reports more than {FINDINGS} diagnostics")));
+        }
         if output.findings.is_empty() && self.config.ran.first() != Some(&ran.status) {
             let why = format!("it ended with exit status {} and nothing that can be read{words}", ran.status);
             return Err(unavailable(why));
@@ -155,8 +161,8 @@ impl CommandProvider {
         Diagnostic {
             source: self.source.clone(),
             severity: self.config.severity_of(finding.code.as_deref(), finding.severity.as_deref()),
-            code: finding.code.clone(),
-            message: finding.message.clone(),
+            code: finding.code.as_deref().map(model::name),
+            message: model::message(&finding.message),
             location,
             confidence: self.config.confidence,
             suggested_action: finding.suggestion.as_deref().map(suggestion),

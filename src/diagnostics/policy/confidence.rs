@@ -1,7 +1,7 @@
 //! The rules of confidence: who agrees, what contradicts, what cannot be placed or repeated, what survives.
 
 use crate::diagnostics::merge::Placed;
-use crate::diagnostics::model::{Confidence, Location};
+use crate::diagnostics::model::{Confidence, Freshness, Location};
 use crate::diagnostics::policy::{Evidence, Limits};
 use crate::diagnostics::theme::independent;
 
@@ -30,6 +30,12 @@ pub const RULES: &[(&str, Rule)] = &[
     ("unplaced_is_low", unplaced_is_low),
     ("irreproducible_is_low", irreproducible_is_low),
 ];
+
+/// What the word of one language server counts for before any rule, through whatever door it came: one opinion of
+/// the present text, or of some text.
+pub fn of_server(freshness: Freshness) -> Confidence {
+    if freshness.is_fresh() { Confidence::Medium } else { Confidence::Low }
+}
 
 pub fn raised(confidence: Confidence) -> Confidence {
     match confidence {

@@ -93,8 +93,8 @@ fn result(entry: &Entry, print: &str) -> Value {
         let mut physical = json!({"artifactLocation": {"uri": uri(file)}});
         if let Some(range) = diagnostic.location.range() {
             physical["region"] = json!({
-                "startLine": range.start.line + 1, "startColumn": range.start.character + 1,
-                "endLine": range.end.line + 1, "endColumn": range.end.character + 1,
+                "startLine": range.start.line.saturating_add(1), "startColumn": range.start.character.saturating_add(1),
+                "endLine": range.end.line.saturating_add(1), "endColumn": range.end.character.saturating_add(1),
             });
         }
         let mut location = json!({"physicalLocation": physical});

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
 use crate::base::text::{Encoding, LineIndex, Range};
-use crate::diagnostics::model::{Confidence, Diagnostic, DiagnosticsProvider, FileText};
+use crate::diagnostics::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness};
+use crate::diagnostics::policy::confidence;
 use crate::diagnostics::server::client::Run;
 use crate::diagnostics::server::convert;
 use crate::diagnostics::server::wire::RequestError;
@@ -16,6 +17,9 @@ use crate::diagnostics::server::{LanguageServer, Phase};
 
 /// How long an edit may come after the answer to the command that causes it.
 const AFTERWARDS: Duration = Duration::from_millis(250);
+
+/// Actions for one place that are looked at.
+const OFFERS: usize = 200;
 
 /// One action that a server offers.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +79,7 @@ impl LanguageServer {
             answer => answer?,
         };
         let list = answer.as_array().cloned().unwrap_or_default();
-        Ok(list.into_iter().filter_map(|action| self.offer(&run, file, version, wanted, action)).collect())
+        Ok(list.into_iter().take(OFFERS).filter_map(|action| self.offer(&run, file, version, wanted, action)).collect())
     }
 
     fn run(&self) -> Result<Arc<Run>, ActionError> {
@@ -131,12 +135,12 @@ impl LanguageServer {
             return None;
         }
         let items = action.get("diagnostics").and_then(Value::as_array).cloned().unwrap_or_default();
-        let (source, medium) = (&self.inner.source, Confidence::Medium);
+        let (source, fresh) = (&self.inner.source, confidence::of_server(Freshness::Exact));
         Some(Offer {
-            title: action.get("title")?.as_str()?.to_owned(),
+            title: model::name(action.get("title")?.as_str()?),
             kind,
             preferred: action.get("isPreferred").and_then(Value::as_bool).unwrap_or(false),
-            repairs: convert::diagnostics(&items, source, &file.path, &file.text, run.encoding, medium).0,
+            repairs: convert::diagnostics(&items, source, &file.path, &file.text, run.encoding, fresh).0,
             path: file.path.clone(),
             version,
             action,

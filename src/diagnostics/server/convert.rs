@@ -3,9 +3,13 @@
 use serde_json::Value;
 
 use crate::base::text::{Encoding, LineIndex, Range};
-use crate::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
+use crate::diagnostics::model::{self, Confidence, Diagnostic, Location, Severity};
 
-/// Reads the items of one file; the second value counts those that cannot be read.
+/// Related places of one diagnostic that are kept.
+const RELATED: usize = 20;
+
+/// Reads the items of one file; the second value counts those that cannot be read, or are too many. Every range is
+/// one of the text.
 ///
 /// `encoding` is the unit of the server; the answer is UTF-16. Hypotheses of a server start at `confidence`.
 pub fn diagnostics(
@@ -19,13 +23,14 @@ pub fn diagnostics(
     let index = LineIndex::new(text);
     let read: Vec<Diagnostic> = items
         .iter()
+        .take(model::MOST)
         .filter_map(|item| {
             let range = index.convert(text, range(item)?, encoding, Encoding::Utf16);
             Some(Diagnostic {
                 source: source.to_owned(),
                 severity: Severity::from_lsp(item.get("severity").and_then(Value::as_u64)),
                 code: code(item),
-                message: item.get("message")?.as_str()?.to_owned(),
+                message: words(item.get("message")?)?,
                 location: Location::Range { file: file.to_owned(), range },
                 confidence,
                 suggested_action: None,
@@ -37,6 +42,11 @@ pub fn diagnostics(
     (read, lost)
 }
 
+/// A message is a text, or since LSP 3.18 a text with what it is written in.
+fn words(message: &Value) -> Option<String> {
+    message.as_str().or_else(|| message.get("value")?.as_str()).map(model::message)
+}
+
 pub fn range(item: &Value) -> Option<Range> {
     serde_json::from_value(item.get("range")?.clone()).ok()
 }
@@ -44,10 +54,12 @@ pub fn range(item: &Value) -> Option<Range> {
 /// A code is a string or a number.
 fn code(item: &Value) -> Option<String> {
     match item.get("code")? {
-        Value::String(code) => Some(code.clone()),
+        Value::String(code) => Some(model::name(code)),
         Value::Number(code) => Some(code.to_string()),
         // An early draft of the protocol, still sent by some.
-        Value::Object(code) => code.get("value").map(|value| value.as_str().map_or(value.to_string(), str::to_owned)),
+        Value::Object(code) => {
+            code.get("value").map(|value| value.as_str().map_or_else(|| model::name(&value.to_string()), model::name))
+        }
         _ => None,
     }
 }
@@ -57,13 +69,14 @@ fn evidence(item: &Value) -> Option<String> {
     let related = item.get("relatedInformation")?.as_array()?;
     let lines: Vec<String> = related
         .iter()
+        .take(RELATED)
         .filter_map(|place| {
             let line = place.pointer("/location/range/start/line")?.as_u64()?;
             let uri = place.pointer("/location/uri")?.as_str()?;
-            Some(format!("{uri}:{}: {}", line + 1, place.get("message")?.as_str()?))
+            Some(format!("{uri}:{}: {}", line.saturating_add(1), place.get("message")?.as_str()?))
         })
         .collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    (!lines.is_empty()).then(|| model::message(&lines.join("\n")))
 }
 
 /// What makes two sets the same, whatever their order and the vendor's extra fields.

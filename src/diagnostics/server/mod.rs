@@ -27,12 +27,16 @@ use tokio::sync::watch;
 
 use crate::base::lock::lock;
 use crate::diagnostics::disk;
-use crate::diagnostics::model::{Confidence, FileText, Freshness, Report};
+use crate::diagnostics::model::{FileText, Freshness, Report};
+use crate::diagnostics::policy::confidence;
 use crate::diagnostics::server::client::{Run, Way};
 use crate::diagnostics::server::config::ServerConfig;
 use crate::diagnostics::server::documents::{DID_CHANGE, Documents, Notice, OpenDocument, Settled};
 use crate::diagnostics::server::judge::{QUIET, Verdict, judge};
 use crate::diagnostics::server::provider::Settling;
+
+/// Edits that one fix may ask for.
+const CAPTURED: usize = 100;
 
 /// A language server over a folder. It is started by the first question and started again when it dies;
 /// none of its failures is an error of the caller. Dropping it kills the process.
@@ -215,7 +219,12 @@ impl Inner {
             if documents.get(&path).is_some_and(OpenDocument::is_unsaved) {
                 self.speaks_unsaved.store(true, Ordering::Relaxed);
             }
-            lock(&self.late).extend(self.amendment(&mut documents, &path));
+            if let Some(report) = self.amendment(&mut documents, &path) {
+                let mut late = lock(&self.late);
+                // Whoever has not heard of the one before needs the last one alone.
+                late.retain(|known| known.file != report.file);
+                late.push(report);
+            }
         }
         drop(documents);
         self.bump();
@@ -251,20 +260,22 @@ impl Inner {
 
     /// An answer in the model's words.
     fn report(&self, path: &str, answer: &settle::Answer, text: &str, elapsed_ms: u64) -> Report {
-        let confidence = if answer.freshness.is_fresh() { Confidence::Medium } else { Confidence::Low };
+        let confidence = confidence::of_server(answer.freshness);
         let (diagnostics, lost) =
             convert::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);
         let vague = || "published without a proof of what text it is of".to_owned();
-        let unread = (lost > 0).then(|| format!("{lost} of its items cannot be read"));
+        let unread = (lost > 0).then(|| format!("{lost} of its items cannot be read, or are too many"));
+        // What is only a part of an answer says of nothing that it is gone.
+        let freshness = if lost > 0 { Freshness::Quiet } else { answer.freshness };
         Report {
             provider: self.source.clone(),
             file: path.to_owned(),
             diagnostics,
-            freshness: answer.freshness,
+            freshness,
             version: Some(answer.version),
             wanted_version: Some(answer.version),
             elapsed_ms,
-            note: unread.or_else(|| (answer.freshness == Freshness::Quiet).then(vague)),
+            note: unread.or_else(|| (freshness == Freshness::Quiet).then(vague)),
         }
     }
 
@@ -285,7 +296,7 @@ impl Inner {
     /// Takes an edit that the server asks for, where a fix is being executed; refuses it otherwise.
     pub fn capture(&self, params: &Value) -> Value {
         match (lock(&self.captured).as_mut(), params.get("edit")) {
-            (Some(captured), Some(edit)) => {
+            (Some(captured), Some(edit)) if captured.len() < CAPTURED => {
                 captured.push(edit.clone());
                 self.bump();
                 json!({"applied": true})

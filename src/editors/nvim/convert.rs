@@ -1,7 +1,7 @@
 //! Between texts and buffers: hunks as rows and bytes, Lua's diagnostics as ours.
 
 use crate::base::text::{Encoding, LineIndex};
-use crate::diagnostics::model::{Confidence, Diagnostic, Location};
+use crate::diagnostics::model::{self, Confidence, Diagnostic, Location};
 use crate::editors::nvim::joined::{Joined, joined};
 use crate::editors::nvim::wire::{Facts, Hunk, Item, severity};
 use crate::edits::hunks::hunks;
@@ -55,33 +55,26 @@ pub(super) fn text_of(facts: &Facts) -> Option<String> {
     Some(text)
 }
 
-/// Whether ranges must be counted again, for which the text is needed.
-pub(super) fn needs_text(encoding: Encoding, items: &[Item]) -> bool {
-    encoding != Encoding::Utf16 && !items.is_empty()
-}
-
+/// The diagnostics of a client on a text; every range is one of it.
 pub(super) fn diagnostics(
     client: &str,
     file: &str,
     items: &[Item],
-    encoding: Encoding,
-    text: Option<&str>,
+    (encoding, text): (Encoding, &str),
+    confidence: Confidence,
 ) -> Vec<Diagnostic> {
-    let index = text.map(LineIndex::new);
+    let index = LineIndex::new(text);
     items
         .iter()
         .map(|item| {
-            let range = match (text, &index) {
-                (Some(text), Some(index)) => index.convert(text, item.range, encoding, Encoding::Utf16),
-                _ => item.range,
-            };
+            let range = index.convert(text, item.range, encoding, Encoding::Utf16);
             Diagnostic {
                 source: format!("lsp:{client}"),
                 severity: severity(item),
-                code: item.code.clone(),
-                message: item.message.clone(),
+                code: item.code.as_deref().map(model::name),
+                message: model::message(&item.message),
                 location: Location::Range { file: file.to_owned(), range },
-                confidence: Confidence::High,
+                confidence,
                 suggested_action: None,
                 evidence: Some("language server".to_owned()),
             }
@@ -105,6 +98,20 @@ mod tests {
             lines.splice(*start_row..=*end_row, text.split('\n').map(str::to_owned));
         }
         lines.join("\n")
+    }
+
+    #[test]
+    fn a_client_is_believed_as_any_server_is_and_its_ranges_are_of_the_text() {
+        use crate::diagnostics::model::{Confidence, Freshness};
+        use crate::diagnostics::policy::confidence;
+        let item: Item = serde_json::from_str(
+            r#"{"range": {"start": {"line": 0, "character": 1}, "end": {"line": 4294967296, "character": 0}}}"#,
+        )
+        .unwrap();
+        let believed = confidence::of_server(Freshness::Exact);
+        let found = diagnostics("x", "a.py", &[item], (Encoding::Utf16, "ab\ncd"), believed);
+        let end = found[0].location.range().unwrap().end;
+        assert_eq!((found[0].confidence, end.line, end.character), (Confidence::Medium, 1, 2));
     }
 
     proptest! {

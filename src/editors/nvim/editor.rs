@@ -13,7 +13,8 @@ use crate::base::path;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::Commands;
-use crate::diagnostics::model::{Freshness, Report};
+use crate::diagnostics::model::{self, Freshness, MOST, Report};
+use crate::diagnostics::policy::confidence;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
@@ -93,31 +94,40 @@ impl NvimEditor {
         Ok((facts, text))
     }
 
+    /// The text at a version; `None` where it is another by now.
+    async fn text_at(&self, relative: &str, tick: i64) -> Option<Arc<str>> {
+        if let Some((_, text)) = self.known(relative).filter(|(version, _)| *version == tick) {
+            return Some(text);
+        }
+        let (facts, text) = self.fetch(relative).await.ok()?;
+        (facts.version == tick).then_some(text)
+    }
+
     async fn report(&self, mut entry: Entry) -> Report {
         entry.items.append(&mut entry.slices);
         let file = self.relative(&entry.path);
         let mut freshness = entry.how.into();
         let mut note = if entry.amends { Some(AMENDED.to_owned()) } else { entry.note };
-        let text = if convert::needs_text(entry.encoding, &entry.items) {
-            match self.fetch(&file).await {
-                Ok((facts, text)) if facts.version == entry.tick => Some(text),
-                _ => {
-                    freshness = Freshness::Timeout;
-                    note = Some("the text changed while the answer was read".to_owned());
-                    None
-                }
-            }
-        } else {
-            None
-        };
-        let fresh = freshness == entry.how.into();
-        let items = if fresh { entry.items.as_slice() } else { &[] };
+        let text = if entry.items.is_empty() { Some("".into()) } else { self.text_at(&file, entry.tick).await };
+        if text.is_none() {
+            freshness = Freshness::Timeout;
+            note = Some("the text changed while the answer was read".to_owned());
+        }
+        if entry.items.len() > MOST {
+            freshness = Freshness::Quiet;
+            note = Some(format!("it reports more than {MOST} diagnostics of this file"));
+            entry.items.truncate(MOST);
+        }
+        let items = text.as_deref().map_or_else(Vec::new, |text| {
+            let confidence = confidence::of_server(freshness);
+            convert::diagnostics(&entry.client, &file, &entry.items, (entry.encoding, text), confidence)
+        });
         Report {
             provider: format!("lsp:{}", entry.client),
-            diagnostics: convert::diagnostics(&entry.client, &file, items, entry.encoding, text.as_deref()),
+            diagnostics: items,
             file,
             freshness,
-            version: fresh.then_some(entry.tick),
+            version: text.is_some().then_some(entry.tick),
             wanted_version: Some(entry.tick),
             elapsed_ms: entry.ms,
             note,
@@ -278,16 +288,13 @@ impl Editor for NvimEditor {
         let offers: List<Offer> = self.channel.call("fixes", &params, path, deadline.left()).await?;
         let mut fixes = Vec::new();
         for offer in offers.0 {
-            let text = if convert::needs_text(offer.encoding, &offer.repairs) {
-                Some(self.fetch(path).await?.1)
-            } else {
-                None
-            };
+            let text = if offer.repairs.is_empty() { "".into() } else { self.fetch(path).await?.1 };
+            let (place, confidence) = ((offer.encoding, &*text), confidence::of_server(Freshness::Exact));
             fixes.push(Fix {
                 provider: format!("lsp:{}", offer.client),
-                repairs: convert::diagnostics(&offer.client, path, &offer.repairs, offer.encoding, text.as_deref()),
+                repairs: convert::diagnostics(&offer.client, path, &offer.repairs, place, confidence),
                 id: offer.id,
-                title: offer.title,
+                title: model::name(&offer.title),
                 kind: offer.kind,
                 preferred: offer.preferred,
             });
@@ -299,13 +306,11 @@ impl Editor for NvimEditor {
         let params = json!({"id": id, "ms": deadline.left_ms()});
         let fix: FixEdit = self.channel.call("fix_change", &params, id, deadline.left()).await?;
         let mut change = workspace_edit::read(&fix.edit, &self.root);
-        if fix.encoding != Encoding::Utf16 {
-            for (file, edits) in &mut change.files {
-                let text = self.fetch(file).await?.1;
-                let index = LineIndex::new(&text);
-                for (range, _) in edits {
-                    *range = index.convert(&text, *range, fix.encoding, Encoding::Utf16);
-                }
+        for (file, edits) in &mut change.files {
+            let text = self.fetch(file).await?.1;
+            let index = LineIndex::new(&text);
+            for (range, _) in edits {
+                *range = index.convert(&text, *range, fix.encoding, Encoding::Utf16);
             }
         }
         Ok(change)

@@ -193,9 +193,9 @@ fn the_prefix_never_changes_and_the_facts_are_there() {
 #[test]
 fn doubt_is_said_and_many_diagnostics_are_summed_up_first() {
     let mut input = task();
-    input.diagnostics[1].confidence = "medium".into();
+    input.diagnostics[1].confidence = "low".into();
     let user = prompt::step(&input).user;
-    assert!(user.contains("reportUndefinedVariable [basedpyright, confidence medium] "), "{user}");
+    assert!(user.contains("reportUndefinedVariable [basedpyright, confidence low] "), "{user}");
     let groups = vec!["a.py::f: 9 errors (undefined name)".to_owned()];
     let many = PlanInput { diagnostics: input.diagnostics, groups, ..PlanInput::default() };
     let user = prompt::plan(&many).user;

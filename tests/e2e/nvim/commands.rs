@@ -69,7 +69,10 @@ async fn a_slow_command_is_told_late_and_amends_the_list() {
     nvim.edit("a.py").await;
     nvim.command("AgentAsk break it").await;
     let summary = nvim.finished().await;
-    assert!(summary.contains("0 new diagnostics so far") && summary.contains("tool:lint (a.py)"), "{summary}");
+    assert!(
+        summary.contains("whether anything is new is not known yet") && summary.contains("tool:lint (a.py)"),
+        "{summary}"
+    );
     std::fs::write(project.beside("gate").join("go"), "").expect("a signal");
     let amended = "return (vim.wait(60000, function() return #vim.fn.getqflist() == 2 end, 10))";
     assert!(nvim.lua::<bool>(amended).await, "{}", nvim.answer().await);
@@ -89,7 +92,7 @@ async fn of_an_unsaved_text_a_command_says_nothing_and_why() {
     nvim.command("AgentAsk break it").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("tool:lint (a.py, not available: it checks saved files only"), "{summary}");
-    assert!(summary.contains("0 new diagnostics so far"), "{summary}");
+    assert!(summary.contains("whether anything is new is not known yet"), "{summary}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,4 +116,27 @@ async fn what_is_wrong_with_a_command_is_one_message() {
     nvim.command("checkhealth sextant").await;
     let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
     assert!(lines.iter().any(|line| line.contains("command own is not installed")), "{lines:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_command_calls_an_error_is_one_without_a_map() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let script = "awk '/bad/ { print FILENAME \":\" FNR \": error: bad word\"; print FILENAME \":\" FNR \": style: odd word\"; \
+        print FILENAME \":\" FNR \": warning: long word\" }' \"$1\"";
+    let lint = json!({
+        "name": "lint",
+        "command": ["/bin/sh", "-c", script, "lint", "{file}"],
+        "format": {"regex": ["^(?P<file>[^:]+):(?P<line>\\d+): (?P<severity>\\w+): (?P<message>.*)$"]},
+    });
+    let server = ModelServer::start([edit("return bad")]).await;
+    let all = "diagnostics = { severity_floor = 'hint' }";
+    let mut nvim = Nvim::start(&project, &with(&server, &json!([lint]), all), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk break it").await;
+    nvim.finished().await;
+    let list = nvim.quickfix().await;
+    assert_eq!(list.len(), 4, "{list:#?}");
+    assert!(list[1].ends_with("a.py:2: E: f: bad word"), "{list:#?}");
+    assert!(list[2].ends_with("a.py:2: W: f: long word"), "{list:#?}");
+    assert!(list[3].ends_with("a.py:2: N: f: odd word"), "{list:#?}");
 }
