@@ -5,6 +5,7 @@ mod batch;
 mod checkout;
 mod collect;
 mod compare;
+mod confirm;
 mod git;
 mod json;
 mod progress;

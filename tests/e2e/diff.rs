@@ -405,3 +405,44 @@ fn cases_are_answered_line_by_line_and_garbage_is_answered_too() {
     assert!(answers[1]["id"].is_null() && answers[1]["error"].is_string(), "{}", answers[1]);
     assert_eq!((&answers[2]["id"], &answers[2]["new"]), (&json!(3), &json!([0])));
 }
+
+/// A repository of one file that did not change and one that did, checked by a fake server that publishes these items.
+fn checked_by_fake(items: &Value) -> Repository {
+    let repository = Repository::new(&[("same.py", "x = 1\n"), ("changed.py", "y = 1\n")]);
+    repository.write("changed.py", "y = 2\n");
+    let publish = json!({"publish": {"version": "same", "items": items}});
+    let script = json!({"on": {"textDocument/didOpen": [publish]}});
+    let folder = repository.project.beside("fake");
+    fs::write(folder.join("script.json"), script.to_string()).expect("a script");
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
+    let python = tool("python3").display().to_string();
+    let command = json!([python, program, folder.join("script.json")]);
+    let config =
+        format!("[[servers]]\nname = \"fake\"\ncommand = {command}\nlanguages = [\"python\"]\npublishes_once = true\n");
+    let settings = repository.project.beside("config").join("sextant");
+    fs::create_dir_all(&settings).expect("a folder");
+    fs::write(settings.join("config.toml"), config).expect("a file");
+    repository
+}
+
+#[test]
+fn what_differs_in_a_file_that_did_not_change_is_told_only_where_another_run_finds_it_too() {
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+    let cycle = json!([{"range": place, "severity": 1, "code": "cycle", "message": "a cycle"}]);
+    // The two processes of the first question say one thing and the other; all further ones the same.
+    let repository = checked_by_fake(&json!({"by_run": [cycle, [], cycle]}));
+    let (found, status) = repository.json(&["same.py"]);
+    assert_eq!(status, 0, "{found}");
+    assert_eq!((&found["new"], &found["fixed"], &found["unconfirmed"]), (&json!([]), &json!([]), &json!(1)), "{found}");
+    let repository = checked_by_fake(&json!({"by_run": [cycle, [], cycle]}));
+    let answer = repository.diff(&["same.py"]);
+    assert!(answer.text.contains("left out: 1 difference in files that did not change"), "{answer:?}");
+}
+
+#[test]
+fn the_folder_of_a_revision_is_no_difference() {
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+    let repository = checked_by_fake(&json!([{"range": place, "severity": 1, "code": "c", "message": "in PATH"}]));
+    let (found, status) = repository.json(&[]);
+    assert_eq!((status, &found["updated"], &found["counts"]["unchanged"]), (0, &json!([]), &json!(2)), "{found}");
+}

@@ -121,7 +121,8 @@ impl Side {
         }
         let reports = join_all(providers.iter().map(|provider| provider.ask(self, deadline, progress))).await;
         let mut reports = reports.concat();
-        let own = format!("{}/", self.root.display());
+        // The root may end in a slash of its own.
+        let own = format!("{}/", self.root.display().to_string().trim_end_matches('/'));
         // The folder of a checkout is another one each time; a message must not differ by it.
         reports.iter_mut().flat_map(|report| &mut report.diagnostics).for_each(|said| {
             if said.message.contains(&own) {

@@ -73,6 +73,8 @@ pub(super) struct Comparison {
     pub silent: Vec<Silent>,
     /// Why less was checked than was asked for, a sentence each.
     pub gaps: Vec<String>,
+    /// Differences in files that did not change, which were not found again when they were asked for a second time.
+    pub unconfirmed: usize,
     /// Files that were checked, and how many of them changed.
     pub checked: usize,
     pub changed: usize,

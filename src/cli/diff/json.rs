@@ -34,6 +34,7 @@ pub(super) fn json(found: &Comparison) -> Value {
             "answered": silent.guess})
     });
     out.insert("silent".into(), silent.collect());
+    out.insert("unconfirmed".into(), json!(found.unconfirmed));
     out.insert("notes".into(), json!(unknown(found)));
     Value::Object(out)
 }

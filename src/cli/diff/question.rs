@@ -11,6 +11,7 @@ use crate::cli::diff::arguments::Arguments;
 use crate::cli::diff::checkout::Checkout;
 use crate::cli::diff::collect::{Side, comparable, read, speaks};
 use crate::cli::diff::compare::{Comparison, entries};
+use crate::cli::diff::confirm::confirm;
 use crate::cli::diff::git::{Changed, Git};
 use crate::cli::diff::progress::Progress;
 use crate::cli::diff::revisions::{self, Revision, Sides};
@@ -58,7 +59,8 @@ pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure>
     };
     let new_root = new.as_ref().map_or(root.path().to_owned(), |new| new.tree.join(&prefix));
     let selection = choose(&git, &sides, &prefix, &wish, &providers, &new_root).await?;
-    let (before, after, gaps) = read_sides(&selection, &sides, (old.tree.join(&prefix), new_root), &wish);
+    let (before, after, mut gaps) = read_sides(&selection, &sides, (old.tree.join(&prefix), new_root), &wish);
+    gaps.extend(unfiltered(&git, &selection, &prefix).await?);
 
     let deadline = Deadline::after(Duration::from_secs(arguments.timeout));
     let (old_reports, new_reports) = futures::future::try_join(
@@ -77,7 +79,10 @@ pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure>
         let hint = "start it by hand to see what it lacks, or give it more time with --timeout";
         return Err(Failure::new(Kind::Tool, format!("no provider could answer: {}", why.join("; ")), hint));
     }
-    let mut entries = entries(&selection.files, &before, &after, &said);
+    let entries = entries(&selection.files, &before, &after, &said);
+    let confirmed = confirm(entries, &selection.files, (&before, &after), &providers, (deadline, progress)).await?;
+    gaps.extend(confirmed.gap);
+    let mut entries = confirmed.entries;
     entries.retain(|entry| entry.file().is_empty() || wish.names(entry.file()));
     Ok(Comparison {
         before: sides.before,
@@ -86,6 +91,7 @@ pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure>
         providers: said.answered.iter().cloned().collect(),
         silent: said.silent,
         gaps,
+        unconfirmed: confirmed.unconfirmed,
         checked: selection.files.len(),
         changed: selection.files.iter().filter(|file| is_changed(file, &before, &after)).count(),
     })
@@ -173,6 +179,17 @@ fn read_sides(
     let new = selection.files.iter().filter_map(|file| file.new.as_ref()).collect();
     let after = side(after_name, roots.1, new);
     (before, after, gaps)
+}
+
+/// Says which files hold what git keeps of them and not what its filter would make of that.
+async fn unfiltered(git: &Git, selection: &Selection, prefix: &str) -> Result<Option<String>, Failure> {
+    let named = selection.files.iter().flat_map(|file| [&file.old, &file.new]).flatten();
+    let below = |path: &String| if prefix.is_empty() { path.clone() } else { format!("{prefix}/{path}") };
+    let paths: BTreeSet<String> = named.map(below).collect();
+    let filtered = git.filtered(&paths.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+    Ok(filtered.first().map(|(path, filter)| {
+        format!("{} files as the filters of git would make them ({path}, {filter}): none is run", filtered.len())
+    }))
 }
 
 fn is_changed(file: &Changed, before: &Side, after: &Side) -> bool {

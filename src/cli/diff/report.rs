@@ -24,6 +24,10 @@ pub(super) fn text(found: &Comparison) -> String {
         out.push(String::new());
     }
     out.push(sums(found));
+    if found.unconfirmed > 0 {
+        let what = counted(found.unconfirmed, "difference");
+        out.push(format!("left out: {what} in files that did not change, which another run did not show"));
+    }
     out.extend(unknown(found).into_iter().map(|what| format!("not known: {what}")));
     out.join("\n")
 }
@@ -161,6 +165,7 @@ pub(super) mod tests {
             providers: vec!["lsp:basedpyright".into()],
             silent: Vec::new(),
             gaps: Vec::new(),
+            unconfirmed: 0,
             checked: 1,
             changed: 1,
         }

@@ -1,0 +1,117 @@
+//! Which differences in files that did not change are told: those that the same providers, started anew, find again.
+//!
+//! What a checker says of a file can depend on the order in which its threads reach the others (pyright reports an
+//! import cycle at one of its files or at another). Such a difference comes and goes between two runs over one text.
+
+use std::collections::BTreeSet;
+
+use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
+use crate::cli::diff::collect::{Side, comparable};
+use crate::cli::diff::compare::{Entry, State, entries};
+use crate::cli::diff::git::Changed;
+use crate::cli::diff::progress::Progress;
+use crate::cli::settings::Providers;
+
+/// Further runs of a provider that did not say the same twice; of one that did there is one.
+const ROUNDS: usize = 3;
+
+/// What is left after asking again.
+pub(super) struct Confirmed {
+    pub entries: Vec<Entry>,
+    /// Differences that were not found again, and are left out.
+    pub unconfirmed: usize,
+    /// Why a difference that is told was not confirmed.
+    pub gap: Option<String>,
+}
+
+/// Asks again wherever something differs in a file that is the same on both sides.
+///
+/// # Errors
+/// As [`Side::ask`].
+pub(super) async fn confirm(
+    found: Vec<Entry>,
+    files: &[Changed],
+    (before, after): (&Side, &Side),
+    configured: &Providers,
+    (deadline, progress): (Deadline, Progress),
+) -> Result<Confirmed, Failure> {
+    let mut out = Confirmed { entries: found, unconfirmed: 0, gap: None };
+    let is_suspect = |entry: &Entry| entry.state != State::Unchanged && is_same_text(entry.file(), before, after);
+    for round in 0..ROUNDS {
+        let suspects = out.entries.iter().filter(|entry| is_suspect(entry));
+        let sources: BTreeSet<String> = suspects.map(source).collect();
+        if sources.is_empty() {
+            break;
+        }
+        if deadline.passed() {
+            out.gap = Some("differences in files that did not change: the time was up before asking again".to_owned());
+            break;
+        }
+        progress.say(&format!("asking again, for files differ that did not change ({})", round + 1));
+        let providers = configured.only(&sources);
+        let (was, is) = futures::future::try_join(
+            before.ask(&providers, deadline, progress),
+            after.ask(&providers, deadline, progress),
+        )
+        .await?;
+        let said = comparable(files, (&before.name, was), (&after.name, is));
+        let silent: BTreeSet<(&str, &str)> = said
+            .silent
+            .iter()
+            .filter(|silent| !silent.guess)
+            .flat_map(|silent| silent.files.iter().map(|file| (silent.provider.as_str(), file.as_str())))
+            .collect();
+        let mut again: Vec<Key> = entries(files, before, after, &said).iter().map(key).collect();
+        let (count, mut unheard) = (out.entries.len(), 0);
+        out.entries.retain(|entry| {
+            if !is_suspect(entry) {
+                return true;
+            }
+            if silent.contains(&(source(entry).as_str(), entry.file())) {
+                unheard += 1;
+                return true;
+            }
+            let wanted = key(entry);
+            let place = again.iter().position(|known| *known == wanted);
+            place.map(|place| again.swap_remove(place)).is_some()
+        });
+        let dropped = count - out.entries.len();
+        out.unconfirmed += dropped;
+        if unheard > 0 {
+            out.gap =
+                Some(format!("{unheard} differences in files that did not change: nobody answered when asked again"));
+            break;
+        }
+        // Who says the same twice is believed.
+        if dropped == 0 {
+            break;
+        }
+    }
+    Ok(out)
+}
+
+fn is_same_text(file: &str, before: &Side, after: &Side) -> bool {
+    before.texts.get(file).is_some_and(|text| after.texts.get(file) == Some(text))
+}
+
+fn source(entry: &Entry) -> String {
+    entry.found.diagnostic.source.clone()
+}
+
+/// What makes an entry of one run that of another. Places count: the texts are the same.
+type Key = (State, String, String, u32, u32, Option<String>, String);
+
+fn key(entry: &Entry) -> Key {
+    let found = &entry.found;
+    let said = &found.diagnostic;
+    (
+        entry.state,
+        said.source.clone(),
+        entry.file().to_owned(),
+        found.line,
+        found.column,
+        said.code.clone(),
+        said.message.clone(),
+    )
+}
