@@ -12,6 +12,9 @@ M.defaults = {
   -- Programs that are asked for diagnostics beside the language servers: names (ruff, mypy, pytest, cargo), or
   -- commands in full.
   commands = {},
+  -- Names of further language servers that publish the diagnostics of a version once and whole. Of any other that is
+  -- not known to do so, what it publishes is a guess.
+  publishes_once = {},
   diagnostics = {
     -- Answer every edit with the diagnostics that it introduced.
     on_edit = true,
@@ -57,7 +60,14 @@ M.defaults = {
 }
 
 -- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
-local open = { model = true, commands = true, commands_allowed = true, commands_env = true, preferences = true }
+local open = {
+  model = true,
+  publishes_once = true,
+  commands = true,
+  commands_allowed = true,
+  commands_env = true,
+  preferences = true,
+}
 
 -- A list in which each entry is a name or a table; what is in a table the binary checks.
 local function check_commands(given, problems)

@@ -14,6 +14,26 @@ M.PERHAPS_SAVED_ONLY = 'it may check saved files only, and this one is not saved
 local ONE_FILE = { pylsp = true, jedi_language_server = true, ruff = true }
 local TS_REQUEST = 'typescript.tsserverRequest'
 
+-- Servers that were measured to publish a version once and whole; src/diagnostics/server/client.rs has the same list.
+local PUBLISH_ONCE = {
+  pyright = true,
+  basedpyright = true,
+  ruff = true,
+  ty = true,
+  pylsp = true,
+  jedi_language_server = true,
+  ['jedi-language-server'] = true,
+  clangd = true,
+  bashls = true,
+  ['bash-language-server'] = true,
+}
+
+--- Whether the version of a publish proves that it is all there is to say of that text.
+function M.publishes_once(client)
+  local given = require('sextant').given.publishes_once
+  return PUBLISH_ONCE[client.name] == true or (type(given) == 'table' and vim.list_contains(given, client.name))
+end
+
 ---@type table<string, string> by client name: `pull` or `push`
 local learned = {}
 

@@ -86,15 +86,16 @@ local function same_items(a, b)
   return #a == #b and vim.deep_equal(vim.tbl_map(short, a), vim.tbl_map(short, b))
 end
 
--- Some servers now and then answer a pull from the text before, without an error: their word counts when their
--- own publish of this version, or a second pull a moment later, says the same.
-local CONFIRM_MS = 20
+-- Some servers now and then answer a pull from the text before, without an error, and publish so too: their word
+-- counts when a pull that was sent after their own publish of this version, or after another pull, says the same.
+local CONFIRM_MS = 50
 -- How long their publish is waited for alone, in milliseconds: a pull beside it takes its time from the server.
 local PUBLISH_FIRST_MS = 100
 
-local function is_confirmed(job, items)
+local function is_confirmed(job, items, asked_at)
   local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
-  if last and last.version == job.wanted and type(last.items) == 'table' and same_items(last.items, items) then
+  local earlier = last and last.version == job.wanted and asked_at and last.at < asked_at
+  if earlier and type(last.items) == 'table' and same_items(last.items, items) then
     return true
   end
   local before = job.unconfirmed
@@ -102,19 +103,10 @@ local function is_confirmed(job, items)
   return before ~= nil and before.version == job.wanted and same_items(before.items, items)
 end
 
--- The publish of the very text, where nothing speaks against it.
-local function proven(job)
-  local id, uri = job.client.id, vim.uri_from_bufnr(job.buf)
-  local last = publishes.last(id, uri)
-  if
-    last
-    and last.version == version_of(job.buf)
-    and not last.ambiguous
-    and publishes.is_newest(id, uri)
-    and not servers.amends(job.client)
-  then
-    return last
-  end
+-- Whether there is a publish of the very text.
+local function is_published(job)
+  local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
+  return last ~= nil and last.version == version_of(job.buf) and not last.ambiguous
 end
 
 -- A pull is trusted for a server that did not advertise it once it has equalled a publish of the same version.
@@ -191,8 +183,9 @@ function M.push(job)
       wait(last, version, QUIET_MS, 'quiet')
     elseif preamble.is_open(id, uri) then
       wait(last, version, PREAMBLE_MS, 'quiet')
-    elseif servers.amends(job.client) then
-      wait(last, version, math.max(1, QUIET_MS - (vim.uv.now() - last.at)), 'versioned')
+    elseif servers.amends(job.client) or not servers.publishes_once(job.client) then
+      local how = servers.publishes_once(job.client) and 'versioned' or 'quiet'
+      wait(last, version, math.max(1, QUIET_MS - (vim.uv.now() - last.at)), how)
     else
       learn(job, version, last.items)
       job:finish('versioned', version, last.items)
@@ -209,7 +202,7 @@ function M.push(job)
 end
 
 -- What an answer to a pull for these texts is worth; `theirs` where Neovim itself had asked.
-local function take(job, wanted, texts_then, theirs, err, result)
+local function take(job, wanted, texts_then, theirs, err, result, asked_at)
   if is_over(job) then
     return
   elseif err and theirs then
@@ -234,7 +227,11 @@ local function take(job, wanted, texts_then, theirs, err, result)
       return M.pull(job)
     end
     return M.push(job)
-  elseif servers.must_confirm(job.client) and type(result.items) == 'table' and not is_confirmed(job, result.items) then
+  elseif
+    servers.must_confirm(job.client)
+    and type(result.items) == 'table'
+    and not is_confirmed(job, result.items, asked_at)
+  then
     return vim.defer_fn(function()
       M.pull(job)
     end, CONFIRM_MS)
@@ -265,31 +262,29 @@ local function will_pull(job)
   return job.buf == api.nvim_get_current_buf() and job.client:supports_method(servers.PULL, job.buf)
 end
 
--- The publish of the very text needs no confirmation, and is as quick: whether it is here, or worth waiting for.
+-- The publish of the very text makes one pull enough: whether it is worth waiting for.
 local function wait_for_publish(job)
   local id, uri = job.client.id, vim.uri_from_bufnr(job.buf)
-  local function look()
-    local last = not is_over(job) and proven(job)
-    if last then
-      job:finish('versioned', last.version, last.items)
-    end
-  end
-  look()
-  if job.dead then
-    return true
-  end
-  job.unlisten = publishes.listen(function(client_id, at)
-    if client_id == id and at == uri then
-      look()
-    end
-  end)
-  if job.waited == job.wanted or not publishes.is_newest(id, uri) then
+  if is_published(job) or job.waited == job.wanted or not publishes.is_newest(id, uri) then
     return false
   end
   job.waited = job.wanted
-  vim.defer_fn(function()
-    M.pull(job)
-  end, PUBLISH_FIRST_MS)
+  local over = false
+  local function go_on()
+    if not over then
+      over = true
+      -- A pull in the millisecond of the publish could be of before it.
+      vim.defer_fn(function()
+        M.pull(job)
+      end, 2)
+    end
+  end
+  job.unlisten = publishes.listen(function(client_id, at)
+    if client_id == id and at == uri and not job.dead and is_published(job) then
+      go_on()
+    end
+  end)
+  vim.defer_fn(go_on, PUBLISH_FIRST_MS)
   return true
 end
 
@@ -324,9 +319,10 @@ function M.pull(job)
     textDocument = { uri = uri },
     identifier = type(provider) == 'table' and provider.identifier or nil,
   }
+  local asked_at = vim.uv.now()
   job.request = request(job, servers.PULL, params, function(err, result)
     job.request = nil
-    take(job, wanted, texts_then, false, err, result)
+    take(job, wanted, texts_then, false, err, result, asked_at)
   end)
 end
 

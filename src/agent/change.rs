@@ -82,11 +82,11 @@ impl Session {
         self.take_late(task).await;
         let checked = self.config.diagnostics.on_edit;
         let in_burst = task.deferred.is_some();
-        let (mut bystanders, mut stale) = (Vec::new(), Vec::new());
+        let (mut bystanders, mut stale, mut deadline) = (Vec::new(), Vec::new(), deadline);
         if checked {
             bystanders = self.bystanders(&wanted.iter().map(|want| want.path().to_owned()).collect::<Vec<_>>()).await;
             if task.deferred.as_ref().is_none_or(|burst| burst.lacks(&wanted)) {
-                stale = self.baseline(&wanted, &bystanders, deadline).await;
+                (stale, deadline) = self.baseline(&wanted, &bystanders, deadline).await;
             }
         }
         let has_begun = !task.journal.is_empty();
@@ -147,8 +147,15 @@ impl Session {
         Some(self.judge(task, &before, &reports, &[]).await)
     }
 
-    /// Makes sure of the baseline, and names the providers that have none of this very text.
-    async fn baseline(&self, wanted: &[Wanted], bystanders: &[Document], deadline: Deadline) -> Vec<String> {
+    /// Makes sure of the baseline, and names the providers that have none of this very text. A file that nobody was
+    /// ever asked about is waited for as at the start of a task, since the servers open it only now; what is left of
+    /// the deadline, or all of it anew, comes with the answer.
+    async fn baseline(
+        &self,
+        wanted: &[Wanted],
+        bystanders: &[Document],
+        deadline: Deadline,
+    ) -> (Vec<String>, Deadline) {
         let edited: Vec<Document> = wanted
             .iter()
             .filter_map(|want| match want {
@@ -156,8 +163,15 @@ impl Session {
                 Wanted::Create { .. } => None,
             })
             .collect();
-        let reports = self.ensure_baseline(&edited, bystanders, deadline).await;
-        verdict::status(&reports).1
+        let is_first = {
+            let ledger = self.ledger.lock().await;
+            edited.iter().any(|document| !ledger.was_asked(&document.path))
+        };
+        let (first, own) = (self.config.diagnostics.start_timeout_ms, self.config.diagnostics.timeout_ms);
+        let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
+        let reports = self.ensure_baseline(&edited, bystanders, limit).await;
+        let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
+        (verdict::status(&reports).1, deadline)
     }
 
     async fn files_before(&self, wanted: &[Wanted]) -> Vec<FileChange> {

@@ -24,6 +24,10 @@ pub struct Ledger {
     last: Snaps,
     /// Whoever was asked last and did not answer about the text as it was.
     silent: BTreeSet<Key>,
+    /// Who has spoken of a file that others edited, and so is asked again whenever they do.
+    from_beside: BTreeSet<Key>,
+    /// Whoever spoke of a file before and was not heard of when it was asked about again.
+    gone: BTreeSet<Key>,
     /// Files of which everybody was asked: of a bystander those alone are whom an edit elsewhere may concern.
     whole: BTreeSet<String>,
 }
@@ -34,6 +38,7 @@ impl Ledger {
         if report.freshness.is_fresh() {
             let key = (report.file.clone(), report.provider.clone());
             self.silent.remove(&key);
+            self.gone.remove(&key);
             let snap = Snap { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
             self.last.insert(key, Arc::new(snap));
         }
@@ -47,6 +52,44 @@ impl Ledger {
     /// Whether all that there is to know of a file is known, and of this text.
     pub fn is_whole(&self, file: &str, text: &str) -> bool {
         self.whole.contains(file) && self.is_current(file, text)
+    }
+
+    /// Whether everybody was ever asked about a file.
+    pub fn was_asked(&self, file: &str) -> bool {
+        self.whole.contains(file)
+    }
+
+    /// Notes who speaks of files that others edit.
+    pub fn note_beside(&mut self, reports: &[Report], bystanders: &[String]) {
+        let beside = reports.iter().filter(|report| report.freshness.is_fresh() && bystanders.contains(&report.file));
+        self.from_beside.extend(beside.map(|report| (report.file.clone(), report.provider.clone())));
+    }
+
+    /// Who spoke of one of these files before and has no word at all now: it has died, was stopped, or was taken from
+    /// the file, and nobody knows which. What it would say is not known.
+    pub fn missing(&mut self, reports: &[Report], edited: &[String], bystanders: &[String]) -> Vec<Key> {
+        let heard = |file: &str, provider: &str| reports.iter().any(|r| r.file == file && r.provider == provider);
+        let anywhere = |provider: &str| reports.iter().any(|report| report.provider == provider);
+        let spoke = self.last.iter().filter(|(_, snap)| snap.text.is_some()).map(|(key, _)| key);
+        let missing: Vec<Key> = spoke
+            .filter(|key| {
+                let (file, provider) = (&key.0, key.1.as_str());
+                let beside = bystanders.contains(file) && self.from_beside.contains(*key) && !anywhere(provider);
+                (edited.contains(file) || beside) && !heard(file, provider)
+            })
+            .cloned()
+            .collect();
+        self.gone.extend(missing.iter().cloned());
+        missing
+    }
+
+    /// Forgets those that are gone, once the user was told: without them the others are all that there is.
+    pub fn forget_gone(&mut self) {
+        for key in std::mem::take(&mut self.gone) {
+            self.last.remove(&key);
+            self.silent.remove(&key);
+            self.from_beside.remove(&key);
+        }
     }
 
     /// Notes who has answered and who has not, of the files that were asked about.
@@ -125,6 +168,26 @@ mod tests {
         assert!(ledger.is_current("a.py", "x\n") && !ledger.is_whole("a.py", "x\n"));
         ledger.note_whole("a.py");
         assert!(ledger.is_whole("a.py", "x\n") && !ledger.is_whole("a.py", "y\n"));
+    }
+
+    #[test]
+    fn who_spoke_before_and_is_not_heard_of_is_missing_until_it_was_told() {
+        let mut ledger = Ledger::default();
+        let (one, other) = (report("lsp:one", Freshness::Exact), report("lsp:other", Freshness::Exact));
+        for known in [&one, &other] {
+            ledger.take(known, &Arc::from("x\n"));
+        }
+        let (a, key) = (["a.py".to_owned()], ("a.py".to_owned(), "lsp:other".to_owned()));
+        let silent = report("lsp:other", Freshness::Timeout);
+        assert_eq!(ledger.missing(&[one.clone(), silent], &a, &[]), [], "it is there and slow");
+        assert_eq!(ledger.missing(std::slice::from_ref(&one), &[], &a), [], "not asked about what others edit");
+        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), [key.clone()]);
+        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), [key], "in every answer of the task");
+        ledger.forget_gone();
+        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), []);
+        ledger.take(&other, &Arc::from("x\n"));
+        ledger.note_beside(std::slice::from_ref(&other), &a);
+        assert_eq!(ledger.missing(std::slice::from_ref(&one), &[], &a).len(), 1, "it is asked whatever is edited");
     }
 
     #[test]

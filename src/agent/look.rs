@@ -15,6 +15,20 @@ use crate::diagnostics::model::{Diagnostic, Freshness, Report};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
 
+/// The report of whoever spoke of a file before and is not there any more.
+fn gone((file, provider): Key) -> Report {
+    Report {
+        provider,
+        file,
+        diagnostics: Vec::new(),
+        freshness: Freshness::Unavailable,
+        version: None,
+        wanted_version: None,
+        elapsed_ms: 0,
+        note: Some("it spoke of this file before, and is gone".to_owned()),
+    }
+}
+
 impl Session {
     /// Asks for the diagnostics of the files as they are now and keeps what is fresh.
     ///
@@ -30,6 +44,11 @@ impl Session {
             reports = self.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
         };
         let mut ledger = self.ledger.lock().await;
+        if !cancel.is_cancelled() {
+            let missing = ledger.missing(&reports, &edited_paths, &bystander_paths);
+            reports.extend(missing.into_iter().map(gone));
+            ledger.note_beside(&reports, &bystander_paths);
+        }
         for report in &mut reports {
             if !report.freshness.is_fresh() {
                 continue;
@@ -79,6 +98,20 @@ impl Session {
                 && bystanders.iter().all(|document| ledger.is_current(&document.path, &document.text))
         };
         if current { Vec::new() } else { self.look(edited, bystanders, deadline).await }
+    }
+
+    /// Who has not spoken of the text of a file that the task changed since its checkpoint of this number.
+    pub(crate) async fn unheard(&self, task: &Task, mark: usize) -> Vec<String> {
+        let changed = task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
+        let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
+        let mut out = Vec::new();
+        for file in files.into_iter().filter(|_| self.config.diagnostics.on_edit) {
+            let Ok(document) = self.editor.read(file).await else { continue };
+            let ledger = self.ledger.lock().await;
+            let silent = ledger.unsettled(file, &document.text);
+            out.extend(silent.into_iter().map(|provider| format!("{} ({file})", verdict::short(provider))));
+        }
+        out
     }
 
     pub(crate) async fn known(&self) -> Snaps {

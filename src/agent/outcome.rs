@@ -110,6 +110,7 @@ impl Session {
             created: task.created.clone(),
         });
         *self.open_end.lock().await = open_end;
+        self.ledger.lock().await.forget_gone();
         let mut summary = summary(word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
         summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
         Outcome {
@@ -182,7 +183,7 @@ impl Session {
         let after: Snaps = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
         let mut verdict = verdict::compare(&start, &after, &reports, &[]);
         if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
-            verdict.status = Status::Complete;
+            verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
         }
         verdict::doubt_syntax(&mut verdict, files, &after);
         doubt_late(&mut verdict, &task.late_start, &start, &after, self.config.diagnostics.severity_floor);
@@ -243,6 +244,9 @@ fn summary(word: &str, files: &[String], verdict: &Verdict, (new, fixed): (usize
         parts.push(format!("changed {}", files.join(", ")));
         parts.push(match verdict.status {
             Status::Complete => format!("{new} new diagnostics, {fixed} fixed, {} unchanged", verdict.unchanged),
+            Status::Partial if new == 0 => {
+                format!("whether anything is new is not known yet: {}", verdict.pending.join(", "))
+            }
             Status::Partial => format!("{new} new diagnostics so far, not known yet: {}", verdict.pending.join(", ")),
             status => format!("diagnostics {}: what the change did is not known", status.name()),
         });

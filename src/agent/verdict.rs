@@ -291,7 +291,7 @@ impl Namer {
     pub fn name<'t>(&mut self, diagnostic: &Diagnostic, text_of: impl Fn(&str) -> Option<&'t str>) -> Found {
         let file = diagnostic.location.file().unwrap_or_default().to_owned();
         let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
-            let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
+            let line = diagnostic.location.range().map_or(1, |range| range.start.line.saturating_add(1));
             let (symbol, sources) = (SymbolPath::new(file, ""), vec![diagnostic.source.clone()]);
             return Found { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
         };
@@ -306,7 +306,7 @@ impl Namer {
             diagnostic: diagnostic.clone(),
             sources: vec![diagnostic.source.clone()],
             symbol: SymbolPath::new(file, names),
-            line: range.start.line + 1,
+            line: range.start.line.saturating_add(1),
             column: u32::try_from(offset.saturating_sub(index.line_start(line))).unwrap_or(0) + 1,
         }
     }

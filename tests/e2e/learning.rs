@@ -72,7 +72,7 @@ fn offering(project: &Project) -> ServerConfig {
     fs::write(&path, script.to_string()).expect("a script");
     let program = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
     let command = [tool("python3"), program, path].map(|part| part.display().to_string()).to_vec();
-    ServerConfig { name: "fake".into(), command, ..ServerConfig::default() }
+    ServerConfig { name: "fake".into(), command, publishes_once: true, ..ServerConfig::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]

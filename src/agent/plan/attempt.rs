@@ -172,7 +172,8 @@ impl Session {
         for (key, snap) in &task.start {
             before.entry(key.clone()).or_insert_with(|| snap.clone());
         }
-        let verdict = verdict::compare(&before, &self.known().await, &[], &[]);
+        let mut verdict = verdict::compare(&before, &self.known().await, &[], &[]);
+        verdict.pending.extend(self.unheard(task, mark).await);
         let left = self.targets(step, &task.scope).await;
         let findings = self.findings(step, task, verdict.new_from(self.floor()).count()).await;
         let facts = self.facts_after((step, mark), task, &verdict, &ended, (targets, left), &findings);
@@ -279,7 +280,12 @@ impl Session {
         }
         let untold = findings.iter().filter(|finding| matches!(finding, Finding::Unknown(_))).count();
         let untold = if untold > 0 { format!(", {untold} checks that nobody can tell") } else { String::new() };
-        let outcome = format!("{fixed} fixed, {new} new{untold}");
+        let unheard = if verdict.pending.is_empty() {
+            String::new()
+        } else {
+            format!(" as far as is known, not known: {}", verdict.pending.join(", "))
+        };
+        let outcome = format!("{fixed} fixed, {new} new{unheard}{untold}");
         let text = format!("{answer}\n{outcome}");
         let mut output = Output::new(text.trim(), changed_symbols(task, mark));
         (output.fixed, output.new, output.deviation) = (fixed, new, contract::hundredths(&facts));

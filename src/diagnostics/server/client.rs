@@ -21,6 +21,23 @@ const INITIALIZE: Duration = Duration::from_secs(60);
 /// Servers whose pulled diagnostics were compared with their pushed ones and found whole, advertised or not.
 const TRUSTED: &[&str] = &["pyright", "basedpyright", "pyrefly", "ruff", "ty"];
 
+/// Servers that were measured to publish a version once and whole; `lua/sextant/servers.lua` has the same list.
+const PUBLISH_ONCE: &[&str] = &[
+    "pyright",
+    "basedpyright",
+    "ruff",
+    "ty",
+    "pylsp",
+    "jedi_language_server",
+    "jedi-language-server",
+    "clangd",
+    "bashls",
+    "bash-language-server",
+];
+
+/// Servers whose pull was seen to answer from the text before, without an error; `lua/sextant/servers.lua` has them too.
+const ANSWER_EARLY: &[&str] = &["pyrefly"];
+
 /// The request of typescript-language-server that hands a command to tsserver and its answer back.
 pub const TSSERVER: &str = "typescript.tsserverRequest";
 
@@ -59,6 +76,15 @@ pub struct Run {
 impl Run {
     pub fn is(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
+    }
+
+    pub fn publishes_once(&self) -> bool {
+        PUBLISH_ONCE.iter().any(|name| self.is(name))
+    }
+
+    /// Whether one answer to a pull proves nothing by itself.
+    pub fn must_confirm(&self) -> bool {
+        ANSWER_EARLY.iter().any(|name| self.is(name))
     }
 
     pub fn advertises_pull(&self) -> bool {

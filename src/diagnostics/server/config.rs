@@ -24,9 +24,23 @@ pub struct ServerConfig {
     pub settings: Value,
     #[serde(default)]
     pub initialization_options: Value,
+    /// Whether it is known to publish the diagnostics of a version once and whole. Of a server that is not, a publish
+    /// with the text's version is a guess.
+    #[serde(default)]
+    pub publishes_once: bool,
 }
 
 impl ServerConfig {
+    /// Gives a program that is named without a folder its whole path. One that is not there keeps its name, and
+    /// cannot be started.
+    pub fn look_up(&mut self, places: &[PathBuf]) {
+        if let Some(name) = self.command.first_mut().filter(|name| !name.contains('/'))
+            && let Some(program) = program::find(places, name)
+        {
+            *name = program.display().to_string();
+        }
+    }
+
     /// The part of the settings under a dotted name; `null` where there is none.
     pub fn section(&self, name: &str) -> Value {
         let mut value = &self.settings;
@@ -64,6 +78,7 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
         languages: vec!["python".to_owned()],
         settings,
         initialization_options: Value::Null,
+        publishes_once: false,
     };
     let interpreter = ["python3", "python"].iter().find_map(|name| find(name));
     let checker = PYTHON_CHECKERS.iter().find_map(|(name, program, arguments)| {

@@ -23,6 +23,8 @@ pub struct Habits {
     pub reach: Reach,
     /// It was seen to publish twice for one version.
     pub two_phase: bool,
+    /// It is known to publish a version once and whole: only then does a version prove anything.
+    pub once: bool,
     /// It publishes once with the old preamble where `#` lines changed (clangd).
     pub preamble: bool,
     /// It is told of saves and not of changes: the version that it names is that of the opening.
@@ -43,10 +45,12 @@ pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) 
 
     if proves && let Some(index) = last(&ours) {
         let count = document.published.iter().filter(|publish| ours(publish)).count();
-        return match (count >= needed(document, habits), habits.two_phase, quiet_in(index)) {
+        let waits = habits.two_phase || !habits.once;
+        return match (count >= needed(document, habits), waits, quiet_in(index)) {
             (false, ..) => Verdict::Wait(None),
             (true, true, Some(left)) => Verdict::Wait(Some(left)),
-            (true, ..) => Verdict::Settled(index, Freshness::Versioned),
+            (true, ..) if habits.once => Verdict::Settled(index, Freshness::Versioned),
+            (true, ..) => Verdict::Settled(index, Freshness::Quiet),
         };
     }
     let unversioned = |publish: &Published| publish.version.is_none() || habits.reads_disk;
@@ -71,7 +75,8 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Habits = Habits { reach: Reach::Project, two_phase: false, preamble: false, reads_disk: false };
+    const PLAIN: Habits =
+        Habits { reach: Reach::Project, two_phase: false, once: true, preamble: false, reads_disk: false };
 
     struct Case {
         document: OpenDocument,
@@ -121,6 +126,14 @@ mod tests {
             case(&[(Some(3), 0, 5), (Some(2), 1, 5)]).at(1, 5, PLAIN),
             Verdict::Settled(0, Freshness::Versioned)
         );
+    }
+
+    #[test]
+    fn the_version_of_a_server_that_is_not_known_to_publish_once_is_a_guess() {
+        let unknown = Habits { once: false, ..PLAIN };
+        let case = case(&[(Some(3), 0, 5)]);
+        assert_eq!(case.at(10, 5, unknown), wait(240));
+        assert_eq!(case.at(250, 5, unknown), Verdict::Settled(0, Freshness::Quiet));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod commands;
 mod doors;
 mod durable;
 mod failures;
+mod gone;
 mod memory;
 mod mended;
 mod modes;

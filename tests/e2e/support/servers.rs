@@ -41,7 +41,7 @@ pub fn fake_config(folder: &Path, script: &Value) -> ServerConfig {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
     let command = [tool("python3"), program, file].map(|part| part.display().to_string()).to_vec();
     let settings = serde_json::json!({"fake": {"level": 3}});
-    ServerConfig { name: "fake".into(), command, settings, ..ServerConfig::default() }
+    ServerConfig { name: "fake".into(), command, settings, publishes_once: true, ..ServerConfig::default() }
 }
 
 /// The fake server with a script, over a folder of its own.
