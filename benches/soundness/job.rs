@@ -18,6 +18,8 @@ pub struct Job {
     pub seed: u64,
     /// Milliseconds that an answer may take.
     pub budget_ms: u64,
+    /// Whether the server is killed now and then.
+    pub kills: bool,
     /// Where the trials are written, one JSON object a line.
     pub out: String,
     /// Where Neovim writes its client capabilities.

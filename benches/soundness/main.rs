@@ -3,7 +3,9 @@
 //!     make soundness                          every server, 100 edits each
 //!     make soundness N=200 SERVERS=ruff,ty    these two, 200 edits each
 //!
-//! Further variables: `SEED`, `BUDGET` (milliseconds for an answer, 3000), `SHOW` (how many wrong answers are printed).
+//! Further variables: `SEED`, `BUDGET` (milliseconds for an answer, 3000), `SHOW` (how many wrong answers are printed),
+//! `BUSY` (loops that keep a core busy meanwhile, 0), `KILL` (1: the server is killed and started again before every
+//! tenth edit, at a random moment of the one before).
 //! This program is also what Neovim starts in place of the binary: the edits and questions go through the
 //! product's editor, channel and Lua layer.
 
@@ -99,10 +101,19 @@ async fn measure() -> Result<bool, String> {
         "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>9}{:>7}",
         "server", "asked", "fresh", "wrong", "unsettled", "p95 ms", "median", "default", "ratio", "outside", "late"
     );
+    let done = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let loops: Vec<_> = (0..number("BUSY", 0))
+        .map(|_| {
+            let done = std::sync::Arc::clone(&done);
+            std::thread::spawn(move || while !done.load(std::sync::atomic::Ordering::Relaxed) {})
+        })
+        .collect();
     let mut sound = true;
     for subject in subjects {
         sound &= one(subject, trials, seed).await?;
     }
+    done.store(true, std::sync::atomic::Ordering::Relaxed);
+    loops.into_iter().for_each(|busy| busy.join().expect("a loop"));
     Ok(sound)
 }
 
@@ -125,6 +136,7 @@ async fn one(subject: &'static Subject, trials: u64, seed: u64) -> Result<bool, 
         trials: usize::try_from(trials).unwrap_or(usize::MAX),
         seed,
         budget_ms: number("BUDGET", 3000),
+        kills: number("KILL", 0) > 0,
         out: text(&base.join("trials")),
         capabilities: text(&base.join("capabilities.json")),
     };
@@ -181,7 +193,7 @@ fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>
         twice += trial.twice;
         late += trial.late.len() - trial.amended;
         asked += usize::from(trial.default_ms.is_none());
-        if trial.default_ms.is_none() && trial.kind != "default" && trial.answers.is_empty() {
+        if trial.default_ms.is_none() && trial.kind != "default" && trial.kind != "killed" && trial.answers.is_empty() {
             wrong.push(format!("#{} {}: no client was asked", trial.number, trial.kind));
         }
         let claims = trial.answers.iter().chain(&trial.late).filter(|answer| answer.freshness.is_fresh());

@@ -75,6 +75,22 @@ local file, first, last, lines = ...
 vim.api.nvim_buf_set_lines(vim.fn.bufnr(file), first, last, false, lines)
 ";
 
+/// Kills the server's process, as the system does; and starts the server again.
+const KILL: &str = r"
+local name = ...
+for _, client in ipairs(vim.lsp.get_clients({ name = name })) do
+  client:stop(true)
+end
+";
+const RESTART: &str = r"
+local name = ...
+vim.wait(10000, function()
+  return #vim.lsp.get_clients({ name = name, _uninitialized = true }) == 0
+end, 5)
+vim.lsp.enable(name, false)
+vim.lsp.enable(name)
+";
+
 struct Bench {
     inside: Arc<Inside>,
     nvim: Neovim<Writer>,
@@ -109,6 +125,7 @@ pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
         let trial = match number % 5 {
             3 if subject.names => bench.default_way(number).await,
             4 if subject.names => bench.plain(number).await,
+            0 if bench.job.kills && number % 10 == 5 => bench.killed(number).await,
             _ => bench.trial(number).await,
         };
         writeln!(out, "{}", serde_json::to_string(&trial).expect("JSON")).expect("a full line");
@@ -214,6 +231,26 @@ impl Bench {
         let kind = self.state.change(&mut self.random);
         let mut trial = self.record(number, kind, hurried);
         self.answer(&mut trial).await;
+        trial
+    }
+
+    /// One edit whose server dies while it is asked, or right before; the next one meets a new process.
+    async fn killed(&mut self, number: usize) -> Trial {
+        self.state.change(&mut self.random);
+        let mut trial = self.record(number, "killed", false);
+        let pause = Duration::from_millis(self.random.below(120));
+        let kill = async {
+            tokio::time::sleep(pause).await;
+            self.nvim.exec_lua(KILL, vec![self.subject.name.into()]).await.expect("a server that is killed");
+        };
+        let start = Instant::now();
+        self.apply(Save::IfClean).await;
+        let (reports, ()) = tokio::join!(self.ask(Deadline::after_ms(self.job.budget_ms)), kill);
+        let ms = start.elapsed().as_secs_f64() * 1000.0;
+        trial.answers = reports.iter().map(|report| Answer::of(report, ms)).collect();
+        self.editor.late().await;
+        self.nvim.exec_lua(RESTART, vec![self.subject.name.into()]).await.expect("a server that starts");
+        self.warm().await;
         trial
     }
 
