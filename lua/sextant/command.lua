@@ -1,9 +1,16 @@
 --- The commands: what is at the cursor or in the range, handed to the binary.
 local M = {}
 
+local say = require('sextant.say').say
+
 local function where(args)
   local buf = vim.api.nvim_get_current_buf()
   local cursor = vim.api.nvim_win_get_cursor(0)
+  -- In a window of ours the code is meant that it speaks of; a range of it is none of the code.
+  local code = require('sextant.scratch').is_ours(buf) and require('sextant.code').last() or nil
+  if code then
+    buf, cursor = code.buf, code.cursor
+  end
   local here = {
     path = vim.api.nvim_buf_get_name(buf),
     buftype = vim.bo[buf].buftype,
@@ -11,7 +18,7 @@ local function where(args)
     column = cursor[2],
   }
   here.workspace = args.bang
-  if args.range > 0 then
+  if args.range > 0 and not code then
     here.first, here.last = args.line1, args.line2
   end
   return here
@@ -23,17 +30,17 @@ end
 
 function M.ask(args)
   if text_of(args) == '' then
-    return require('sextant.rpc').say('say what to do: `:AgentAsk fix this`', vim.log.levels.WARN)
+    return say('say what to do: `:AgentAsk fix this`', vim.log.levels.WARN)
   end
   local place = where(args)
-  require('sextant.show').open_answer(text_of(args))
+  require('sextant.answer').expect(text_of(args), require('sextant.show').status ~= 'running')
   require('sextant.rpc').send('ask', { text = text_of(args), place = place })
 end
 
 function M.plan(args)
   if text_of(args) == '' then
     if not require('sextant.plan').reopen() then
-      require('sextant.rpc').say('no plan yet: `:AgentPlan make this file type-clean`', vim.log.levels.WARN)
+      say('no plan yet: `:AgentPlan make this file type-clean`', vim.log.levels.WARN)
     end
     return
   end
@@ -55,7 +62,7 @@ end
 local function needs_process(verb)
   local rpc = require('sextant.rpc')
   if not rpc.running() then
-    return rpc.say('nothing is running', vim.log.levels.INFO)
+    return say('nothing is running', vim.log.levels.INFO)
   end
   rpc.send(verb, {})
 end
@@ -88,10 +95,10 @@ function M.mode(args)
   local wanted = text_of(args)
   local given = require('sextant').given
   if wanted == '' then
-    return rpc.say('plans are carried out in mode ' .. (given.mode or require('sextant.options').defaults.mode))
+    return say('plans are carried out in mode ' .. (given.mode or require('sextant.options').defaults.mode))
   end
   if not vim.tbl_contains(MODES, wanted) then
-    return rpc.say(('there is no mode %s; use %s'):format(wanted, table.concat(MODES, ' or ')), vim.log.levels.WARN)
+    return say(('there is no mode %s; use %s'):format(wanted, table.concat(MODES, ' or ')), vim.log.levels.WARN)
   end
   given.mode = wanted
   if rpc.running() then
@@ -109,7 +116,7 @@ end
 function M.answer(args)
   local choice = tonumber(text_of(args))
   if not choice then
-    return require('sextant.rpc').say('answer with the number of an option: `:AgentAnswer 1`', vim.log.levels.WARN)
+    return say('answer with the number of an option: `:AgentAnswer 1`', vim.log.levels.WARN)
   end
   require('sextant.rpc').send('answer', { choice = choice })
 end

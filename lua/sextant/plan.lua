@@ -1,18 +1,131 @@
---- The floating plan window: shows the plan document, approves it, runs it, stops it, closes.
+--- The floating plan window: the plan document, its phase in the title, the keys of the phase in the footer.
 local scratch = require('sextant.scratch')
 
 local M = {}
 local api = vim.api
 
-local buf, win = nil, nil
-local last_note = nil
-local question = nil
+---@class sextant.PlanState
+---@field phase string that of the engine, or one of the window's own: planning, stopped, gone
+---@field request? string of a plan that is not there yet
+---@field markdown? string
+---@field root? string the workspace that the plan is of
+---@field steps integer
+---@field done integer
+---@field failed integer
+---@field running? integer number of the step that runs
+---@field top string[] what went wrong and the way out, above everything else
+---@field question? string[]
+---@field note? string how a run ended
 
-local KEYS = ' <CR> approve and run · s one step · c change · <C-c> stop · q close '
+---@type sextant.PlanState?
+local state = nil
+-- A request for a plan that the binary has not taken on yet, and what stands again where it does not.
+---@type { before: sextant.PlanState?, opened: boolean }?
+local asked = nil
+local expected = false
+
+---@return sextant.PlanState
+local function empty(phase)
+  return { phase = phase, steps = 0, done = 0, failed = 0, top = {} }
+end
+
+---@param s sextant.PlanState
+---@return string words, string keys
+local function describe(s)
+  local progress = ('%d of %d steps done'):format(s.done, s.steps)
+  if s.question then
+    return 'paused: question', 'g1 g2 … answer · c change · q close'
+  elseif s.phase == 'planning' then
+    return 'planning', '<C-c> stop · q close'
+  elseif s.phase == 'waiting for approval' then
+    local so_far = s.done > 0 and (', ' .. progress) or ''
+    return s.phase .. so_far, '<CR> approve and run · s one step · c change · q close'
+  elseif s.phase == 'executing' then
+    local which = s.running and ('step %d of %d'):format(s.running, s.steps) or progress
+    return 'running ' .. which, '<C-c> stop · q close'
+  elseif s.phase == 'paused' then
+    return 'paused, ' .. progress, '<CR> go on · s one step · c change · q close'
+  elseif s.phase == 'completed' then
+    local failed = s.failed > 0 and (', %d failed'):format(s.failed) or ''
+    return ('done, %d of %d steps%s'):format(s.done, s.steps, failed), ':AgentUndo takes it back · q close'
+  elseif s.phase == 'gone' then
+    return 'failed', ':AgentResume goes on · q close'
+  end
+  return s.phase, 'q close'
+end
+
+-- As 'winborder' says, with a default of our own where it says nothing.
+---@return string|string[]
+local function border()
+  local wanted = vim.fn.exists('+winborder') == 1 and vim.o.winborder or ''
+  if wanted:find(',') then
+    return vim.split(wanted, ',')
+  end
+  return wanted ~= '' and wanted or 'rounded'
+end
+
+local function layout()
+  local width = math.max(20, math.min(100, vim.o.columns - 6))
+  local height = math.max(5, math.min(24, vim.o.lines - 6))
+  local words, keys = describe(state or empty('planning'))
+  local config = {
+    relative = 'editor',
+    width = width,
+    height = height,
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
+    col = math.max(0, math.floor((vim.o.columns - width - 2) / 2)),
+    border = border(),
+    style = 'minimal',
+  }
+  if config.border ~= 'none' then
+    config.title = (' Sextant plan · %s '):format(words)
+    config.footer, config.footer_pos = (' %s '):format(keys), 'center'
+  end
+  return config, words
+end
+
+local function dress(win, words)
+  scratch.furnish(win)
+  -- Without a border there is no title: the phase stands in the window's own bar.
+  local bare = border() == 'none'
+  api.nvim_set_option_value('winbar', bare and ('Sextant plan · ' .. words) or '', { win = win, scope = 'local' })
+end
+
+local function lay_out()
+  local config, words = layout()
+  for _, win in ipairs(scratch.windows('plan')) do
+    if api.nvim_win_get_config(win).relative ~= '' then
+      api.nvim_win_set_config(win, config)
+      dress(win, words)
+    end
+  end
+end
+
+local function approve(steps)
+  if not (state and state.markdown) then
+    return require('sextant.say').say('there is no plan to run; `:AgentPlan {request}` makes one', vim.log.levels.WARN)
+  end
+  require('sextant.rpc').send('approve', { steps = steps, root = state.root })
+end
+
+local function change()
+  if not (state and state.markdown) then
+    return require('sextant.say').say('there is no plan to change', vim.log.levels.WARN)
+  end
+  local root = state.root
+  vim.ui.input({ prompt = 'Change in the plan: ' }, function(words)
+    if words and vim.trim(words) ~= '' then
+      require('sextant.rpc').send('plan', { text = 'change: ' .. words, root = root })
+    end
+  end)
+end
+
+local function answer(choice)
+  require('sextant.rpc').send('answer', { choice = choice, root = state and state.root })
+end
 
 local function buffer()
-  local made
-  buf, made = scratch.buffer('plan', 'hide')
+  local buf, made = scratch.buffer('plan', 'hide')
   if not made then
     return buf
   end
@@ -20,137 +133,223 @@ local function buffer()
     scratch.map(buf, lhs, run, desc)
   end
   map('<CR>', function()
-    require('sextant.rpc').send('approve', { steps = 'all' })
+    approve('all')
   end, 'Approve the plan and run it')
   map('s', function()
-    require('sextant.rpc').send('approve', { steps = 'one' })
+    approve('one')
   end, 'Run the next step of the plan')
-  map('c', function()
-    vim.ui.input({ prompt = 'Change in the plan: ' }, function(words)
-      if words and vim.trim(words) ~= '' then
-        require('sextant.rpc').send('plan', { text = 'change: ' .. words })
-      end
-    end)
-  end, 'Ask for changes in the plan')
+  map('c', change, 'Ask for changes in the plan')
   map('<C-c>', '<Cmd>AgentStop<CR>', 'Stop the plan')
   for choice = 1, 8 do
     map('g' .. choice, function()
-      require('sextant.rpc').send('answer', { choice = choice })
+      answer(choice)
     end, 'Answer ' .. choice .. ' to the open question')
   end
   map('q', '<Cmd>close<CR>', 'Close the window; :AgentPlan opens it again')
+  api.nvim_create_autocmd('VimResized', {
+    group = api.nvim_create_augroup('sextant_plan', {}),
+    callback = lay_out,
+  })
   return buf
 end
 
-local function set(lines)
-  scratch.set(buffer(), lines)
-end
-
-local function title(phase)
-  return (' Sextant plan · %s '):format(phase)
-end
-
-local function open_window(enter)
-  if win and api.nvim_win_is_valid(win) then
-    return
-  end
-  local width = math.max(20, math.min(100, vim.o.columns - 6))
-  local height = math.max(5, math.min(24, vim.o.lines - 6))
-  win = api.nvim_open_win(buffer(), enter, {
-    relative = 'editor',
-    width = width,
-    height = height,
-    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
-    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
-    border = 'rounded',
-    style = 'minimal',
-    title = title('planning'),
-    footer = KEYS,
-    footer_pos = 'center',
-  })
-  vim.wo[win].wrap = true
-  vim.wo[win].linebreak = true
-  vim.wo[win].conceallevel = 0
-end
-
-local function with_note(lines)
-  for _, text in pairs({ last_note or false, question or false }) do
-    if text then
+---@param s sextant.PlanState
+---@return string[]
+local function lines_of(s)
+  local lines = vim.list_extend({}, s.top)
+  local function part(more)
+    if #lines > 0 then
       lines[#lines + 1] = ''
-      vim.list_extend(lines, vim.split(text, '\n', { plain = true }))
     end
+    vim.list_extend(lines, more)
+  end
+  if s.question then
+    part(s.question)
+  end
+  if s.markdown then
+    part(vim.split(vim.trim(s.markdown), '\n', { plain = true }))
+  else
+    part({ '# ' .. (s.request or '') })
+  end
+  if s.phase == 'planning' then
+    part({ 'Planning…' })
+  end
+  if s.note then
+    part(vim.split(s.note, '\n', { plain = true }))
   end
   return lines
 end
 
-local function redraw()
-  set(with_note(vim.split(vim.trim(M.markdown or ''), '\n', { plain = true })))
+local function draw()
+  if not state then
+    return
+  end
+  local cursors = {}
+  for _, win in ipairs(scratch.windows('plan')) do
+    cursors[win] = api.nvim_win_get_cursor(win)
+  end
+  scratch.set(buffer(), lines_of(state))
+  for win, cursor in pairs(cursors) do
+    pcall(api.nvim_win_set_cursor, win, cursor)
+  end
+  lay_out()
 end
 
---- Opens the window for a new plan. The user has just typed the command, so entering it takes no focus away.
+-- Entering it takes no focus away: the user has just asked for it.
+local function open_window()
+  local here = scratch.window('plan')
+  if here then
+    return api.nvim_set_current_win(here)
+  end
+  local config, words = layout()
+  dress(api.nvim_open_win(buffer(), true, config), words)
+end
+
+local function close_windows()
+  for _, win in ipairs(scratch.windows('plan')) do
+    pcall(api.nvim_win_close, win, true)
+  end
+end
+
+--- The document that stands, for what completes the numbers of its steps.
+---@return string
+function M.markdown()
+  return state and state.markdown or ''
+end
+
+--- Opens the window for a plan that the user has just asked for.
+---@param request string
 function M.open(request)
-  last_note, question = nil, nil
-  set({ '# ' .. request, '', 'Planning…' })
-  open_window(true)
+  asked = { before = asked and asked.before or state, opened = scratch.window('plan') == nil }
+  state = empty('planning')
+  state.request = request
+  draw()
+  open_window()
 end
 
-local expected = false
+--- Whether a request for a plan waits to be taken on.
+---@return boolean
+function M.waits()
+  return asked ~= nil
+end
+
+--- The request is taken on: the plan before it is gone.
+function M.accept()
+  asked = nil
+end
+
+--- The request is not taken on: what stood stands again.
+function M.refuse()
+  local was = asked
+  if not was then
+    return
+  end
+  asked, state = nil, was.before
+  if was.opened then
+    close_windows()
+  end
+  draw()
+end
 
 --- The user has asked to go on with what may be a plan: its window opens when it comes.
 function M.expect()
   expected = true
 end
 
---- Shows the last plan again.
+--- Shows the last plan again, and enters its window.
 ---@return boolean shown
 function M.reopen()
-  if not (buf and api.nvim_buf_is_valid(buf)) then
+  if not state then
     return false
   end
-  open_window(true)
+  draw()
+  open_window()
   return true
 end
 
+-- There is nothing to approve: a line says why.
+local function nothing_to_do(markdown)
+  state = nil
+  close_windows()
+  local title, reason = markdown:match('^# ([^\n]*)\n*([^\n]*)')
+  require('sextant.say').say(('%s: %s'):format(title or '', reason or ''), nil, { 'answer' })
+end
+
 --- The plan document changed.
-function M.update(markdown, phase)
-  last_note, question = nil, nil
-  M.markdown = markdown
+---@param event table `plan`
+function M.update(event)
+  asked = nil
+  if event.steps == 0 then
+    return nothing_to_do(event.markdown)
+  end
+  state = empty(event.phase)
+  for _, key in ipairs({ 'markdown', 'root', 'steps', 'done', 'failed', 'running' }) do
+    state[key] = event[key]
+  end
+  draw()
   if expected then
     expected = false
-    open_window(true)
-  end
-  local cursor = win and api.nvim_win_is_valid(win) and api.nvim_win_get_cursor(win) or nil
-  set(vim.split(vim.trim(markdown), '\n', { plain = true }))
-  if win and api.nvim_win_is_valid(win) then
-    api.nvim_win_set_config(win, { title = title(phase) })
-    if cursor then
-      pcall(api.nvim_win_set_cursor, win, cursor)
-    end
+    open_window()
   end
 end
 
 --- A question that the work waits with; `g1`, `g2`, … answer.
----@return boolean shown
+---@param text string
+---@param options string[]
+---@return boolean held whether the plan's buffer says so
 function M.ask(text, options)
-  if not (buf and api.nvim_buf_is_valid(buf)) then
+  if not (state and state.markdown) then
     return false
   end
   local lines = { '? ' .. text }
   for choice, option in ipairs(options) do
     lines[#lines + 1] = ('  g%d  %s'):format(choice, option)
   end
-  question = table.concat(lines, '\n')
-  redraw()
-  return win ~= nil and api.nvim_win_is_valid(win)
+  state.question = lines
+  draw()
+  return true
 end
 
---- A word under the plan: how it ended, or why there is none.
+--- How a run ended.
+---@param text string
+---@return boolean held whether the plan's buffer says so
 function M.note(text)
-  if not (buf and api.nvim_buf_is_valid(buf)) then
-    return
+  if not (state and state.markdown) then
+    return false
   end
-  last_note = text
-  redraw()
+  state.note = text
+  draw()
+  return true
+end
+
+--- A plan was not made, or its run broke off: the error and the way out on top.
+---@param failure { kind: string, message: string, hint: string }
+---@return boolean held whether the plan's buffer says so
+function M.fail(failure)
+  if not state then
+    return false
+  end
+  asked = nil
+  state.top = { '✗ ' .. failure.message, failure.hint ~= '' and ('  → ' .. failure.hint) or nil }
+  if state.phase == 'planning' then
+    state.phase = failure.kind == 'cancelled' and 'stopped' or 'failed'
+  end
+  draw()
+  return true
+end
+
+--- The process is gone, and with it the engine's plan.
+---@param text string
+---@return boolean held whether the plan's buffer says so
+function M.process_gone(text)
+  if not state then
+    return false
+  end
+  asked, state.question = nil, nil
+  state.phase = state.phase == 'planning' and 'failed' or 'gone'
+  state.top = { '✗ ' .. text }
+  draw()
+  return true
 end
 
 return M

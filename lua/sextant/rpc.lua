@@ -25,10 +25,6 @@ local function decode(json)
   return vim.json.decode(json, { luanil = { object = true, array = true } })
 end
 
-function M.say(text, level)
-  vim.notify('Sextant: ' .. text, level or vim.log.levels.INFO)
-end
-
 --- Where the binary is looked for, in order.
 ---@return string[]
 function M.candidates(options)
@@ -70,7 +66,6 @@ local function fail(text)
     had.stopping = true
     vim.fn.jobstop(had.job)
   end
-  M.say(text, vim.log.levels.ERROR)
   require('sextant.show').process_gone(text)
 end
 
@@ -83,7 +78,6 @@ local function on_exit(job, code)
   M.info = nil
   local what = was_ready and 'the agent process ended' or 'the agent process ended before it answered'
   local text = ('%s (exit code %d); the next command starts it again. Log: %s'):format(what, code, M.log_path())
-  M.say(text, vim.log.levels.ERROR)
   require('sextant.show').process_gone(text)
 end
 
@@ -188,11 +182,7 @@ function M.send(name, params)
   if not channel then
     local options, problems = require('sextant.options').resolve(require('sextant').given)
     if #problems > 0 then
-      M.say(
-        'setup() has mistakes: ' .. table.concat(problems, '; ') .. '. See :help sextant-options',
-        vim.log.levels.ERROR
-      )
-      return
+      return fail('setup() has mistakes: ' .. table.concat(problems, '; ') .. '. See :help sextant-options')
     end
     if not start(options) then
       return

@@ -1,23 +1,67 @@
---- The buffers that our windows show: what all of them have in common.
+--- The buffers that our windows show: what all of them have in common, and which windows show them.
 local M = {}
 local api = vim.api
+
+local PREFIX = 'sextant://'
+-- Own file types: what a user does to Markdown (spelling, servers, folds) is not meant for these.
+local TYPES = { answer = 'sextant-answer', plan = 'sextant-plan' }
+
+---@param name string after `sextant://`
+---@return integer? buf
+local function find(name)
+  local known = vim.fn.bufnr(PREFIX .. name)
+  -- Without an exact match `bufnr()` takes any name that holds it.
+  if known ~= -1 and api.nvim_buf_is_loaded(known) and api.nvim_buf_get_name(known) == PREFIX .. name then
+    return known
+  end
+end
+
+--- Whether a buffer is one of ours.
+---@param buf integer
+---@return boolean
+function M.is_ours(buf)
+  return vim.startswith(api.nvim_buf_get_name(buf), PREFIX)
+end
+
+--- The window of the current tab that shows this buffer of ours.
+---@param name string after `sextant://`
+---@return integer? win
+function M.window(name)
+  local buf = find(name)
+  local win = buf and vim.fn.bufwinid(buf) or -1
+  return win ~= -1 and win or nil
+end
+
+--- Every window that shows it, in whichever tab.
+---@param name string after `sextant://`
+---@return integer[] wins
+function M.windows(name)
+  local buf = find(name)
+  return buf and vim.fn.win_findbuf(buf) or {}
+end
+
+local function dress(buf, name)
+  vim.bo[buf].filetype = TYPES[name] or 'sextant-page'
+  vim.diagnostic.enable(false, { bufnr = buf })
+  -- The parser that Neovim comes with; without it the text stays plain.
+  pcall(vim.treesitter.start, buf, 'markdown')
+end
 
 --- The buffer of this name, made where it is not there. The second answer says whether it was.
 ---@param name string after `sextant://`
 ---@param bufhidden 'hide'|'wipe' whether its text outlives its window
 ---@return integer buf, boolean made
 function M.buffer(name, bufhidden)
-  local full = 'sextant://' .. name
-  local known = vim.fn.bufnr(full)
-  -- Without an exact match `bufnr()` takes any name that holds it.
-  if known ~= -1 and api.nvim_buf_is_loaded(known) and api.nvim_buf_get_name(known) == full then
+  local known = find(name)
+  if known then
     return known, false
   end
+  require('sextant.code').watch()
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = bufhidden
   vim.bo[buf].undolevels = -1
-  api.nvim_buf_set_name(buf, full)
-  vim.bo[buf].filetype = 'markdown'
+  api.nvim_buf_set_name(buf, PREFIX .. name)
+  dress(buf, name)
   vim.bo[buf].modifiable = false
   M.map(buf, 'q', '<Cmd>close<CR>', 'Close the window')
   return buf, true
@@ -25,6 +69,27 @@ end
 
 function M.map(buf, lhs, run, desc)
   vim.keymap.set('n', lhs, run, { buffer = buf, nowait = true, desc = desc })
+end
+
+--- What a window of ours looks like: text to be read, whatever the user has for code.
+---@param win integer
+function M.furnish(win)
+  local wanted = {
+    wrap = true,
+    linebreak = true,
+    spell = false,
+    list = false,
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldenable = false,
+    colorcolumn = '',
+    conceallevel = 0,
+  }
+  for option, value in pairs(wanted) do
+    -- Of this window alone: a buffer that the user opens in it later has the user's own.
+    api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
+  end
 end
 
 --- Changes a text that the user may not.

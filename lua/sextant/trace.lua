@@ -10,13 +10,12 @@ local api = vim.api
 function M.open(markdown, name)
   local buf = scratch.buffer(name or 'trace', 'wipe')
   scratch.set(buf, vim.split(markdown, '\n', { plain = true }))
-  local win = vim.fn.bufwinid(buf)
-  if win == -1 then
-    win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
-    vim.wo[win].wrap = true
-    vim.wo[win].linebreak = true
-  else
+  local win = scratch.window(name or 'trace')
+  if win then
     api.nvim_set_current_win(win)
+  else
+    win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
+    scratch.furnish(win)
   end
   api.nvim_win_set_cursor(win, { 1, 0 })
 end

@@ -20,7 +20,7 @@ end
 ---@return string[]
 function M.complete(lead)
   local found = { 'step' }
-  local _, steps = (require('sextant.plan').markdown or ''):gsub('%f[^%z\n]%- %[', '')
+  local _, steps = require('sextant.plan').markdown():gsub('%f[^%z\n]%- %[', '')
   for number = 1, steps do
     found[#found + 1] = tostring(number)
   end

@@ -23,6 +23,8 @@ const MOST_FILES: usize = 20_000;
 #[derive(Clone, Debug, Default)]
 pub struct Answered {
     known: BTreeMap<String, (u64, u32, String)>,
+    /// Whether a command was started, of which nobody knows what it has changed.
+    pub(crate) ran_command: bool,
 }
 
 impl Session {
@@ -34,6 +36,7 @@ impl Session {
         given: &Value,
         need: Need,
     ) -> Result<ToolAnswer, Failure> {
+        task.answered.ran_command |= need == Need::Run;
         if need != Need::Read {
             task.answered.known.clear();
             return self.run_tool(task, tool, given).await;

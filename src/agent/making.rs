@@ -98,6 +98,11 @@ impl Making {
         self.list().iter().any(|begun| !begun.left.load(Ordering::SeqCst))
     }
 
+    /// Whether the editor may still make a change, whoever waits for it.
+    pub(crate) fn open(&self) -> bool {
+        !self.list().is_empty()
+    }
+
     fn left(&self) -> Vec<Begun> {
         self.list().iter().filter(|begun| begun.left.load(Ordering::SeqCst)).cloned().collect()
     }

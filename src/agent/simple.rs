@@ -58,8 +58,11 @@ impl Session {
         }
         self.unless_stopped(cancel, self.durable()).await?;
         self.recover().await;
-        let scope = self.unless_stopped(cancel, self.scope(request)).await??;
-        let mut task = self.unless_stopped(cancel, self.begin(request, Mode::Simple, scope, cancel)).await??;
+        let begun = async {
+            let scope = self.unless_stopped(cancel, self.scope(request)).await??;
+            self.unless_stopped(cancel, self.begin(request, Mode::Simple, scope, cancel)).await?
+        };
+        let mut task = begun.await.map_err(Failure::without_change)?;
         self.run_ask(&mut task, cancel).await
     }
 
@@ -91,11 +94,17 @@ impl Session {
         if ended.is_err() && !outcome.files.is_empty() {
             self.editor.show(Event::Progress { text: outcome.summary.clone() });
         }
-        match ended? {
+        let changed = self.may_have_changed(task);
+        match ended.map_err(|failure| if changed { failure } else { failure.without_change() })? {
             Ended::Done { answer, .. } => outcome.answer = answer,
             Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) => outcome.ok = false,
         }
         Ok(outcome)
+    }
+
+    /// Whether a task has changed a file, or an edit or a command of it may have.
+    pub(crate) fn may_have_changed(&self, task: &Task) -> bool {
+        !task.journal.is_empty() || self.making.open() || task.answered.ran_command
     }
 
     /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.

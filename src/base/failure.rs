@@ -46,6 +46,15 @@ impl Failure {
         Self::new(Kind::Cancelled, "stopped", "what was finished is kept; :AgentUndo takes it back")
     }
 
+    /// The same of work that had changed nothing when it was stopped: there is nothing to take back.
+    #[must_use]
+    pub fn without_change(self) -> Self {
+        match self.kind {
+            Kind::Cancelled => Self::new(Kind::Cancelled, "stopped, nothing was changed", "ask again when you like"),
+            _ => self,
+        }
+    }
+
     /// Message and way out on one line.
     pub fn one_line(&self) -> String {
         if self.hint.is_empty() { self.message.clone() } else { format!("{} ({})", self.message, self.hint) }

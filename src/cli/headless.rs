@@ -243,7 +243,7 @@ fn words(event: &Event) -> Option<String> {
         Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),
         // While it runs, the steps speak for themselves.
         Event::Plan { phase, .. } if phase == "executing" => return None,
-        Event::Plan { markdown, phase } => format!("[{phase}]\n{markdown}"),
+        Event::Plan { markdown, phase, .. } => format!("[{phase}]\n{markdown}"),
         Event::Question { text, options } => {
             let list: Vec<String> =
                 options.iter().enumerate().map(|(n, option)| format!("  {}. {option}", n + 1)).collect();
@@ -269,7 +269,7 @@ fn words(event: &Event) -> Option<String> {
         }
         Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
-        Event::Failed { failure } => format!("✗ {}", failure.one_line()),
+        Event::Failed { failure } | Event::Refused { failure } => format!("✗ {}", failure.one_line()),
         Event::Edited { .. } | Event::Words { .. } | Event::Mode { .. } => return None,
     })
 }

@@ -69,6 +69,13 @@ pub enum Event {
     Plan {
         markdown: String,
         phase: String,
+        /// How many steps it has, and what came of them so far.
+        steps: usize,
+        done: usize,
+        failed: usize,
+        /// The step that runs, counted from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        running: Option<usize>,
     },
     /// What led to what in a task, for a reader.
     Trace {
@@ -111,6 +118,10 @@ pub enum Event {
         summary: String,
     },
     Failed {
+        failure: Failure,
+    },
+    /// A request that was not taken on: nothing began, and what runs or stands goes on.
+    Refused {
         failure: Failure,
     },
 }

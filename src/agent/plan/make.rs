@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::budget;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::Ending;
-use crate::agent::plan::{Plan, Step, document};
+use crate::agent::plan::{Plan, State, Step, document};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -38,7 +38,14 @@ impl Session {
     pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
         let result = match self.change_of(request).await {
             Some(words) => self.change_plan(&words, cancel).await,
-            None => self.make_plan(request, cancel).await,
+            None => {
+                let made = self.make_plan(request, cancel).await.map_err(Failure::without_change);
+                // The plan before it is not what was asked for last: nobody is to approve it by mistake.
+                if !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty()) {
+                    *self.plan.lock().await = None;
+                }
+                made
+            }
         };
         let events = match &result {
             Ok(plan) => vec![plan_event(plan, Phase::Planning.words())],
@@ -61,8 +68,11 @@ impl Session {
         };
         self.tell_risk(&mut task, Some(plan.steps.len())).await;
         self.remember_plan(&plan, &mut task).await;
-        self.keep_plan(&plan, &mut task).await;
-        *self.plan.lock().await = Some((plan.clone(), task));
+        // Without steps there is nothing to approve, to change or to go on with.
+        if !plan.steps.is_empty() {
+            self.keep_plan(&plan, &mut task).await;
+            *self.plan.lock().await = Some((plan.clone(), task));
+        }
         Ok(plan)
     }
 
@@ -140,5 +150,13 @@ impl Session {
 }
 
 pub(in crate::agent) fn plan_event(plan: &Plan, phase: &str) -> Event {
-    Event::Plan { markdown: document::write(plan), phase: phase.to_owned() }
+    let of = |state: State| plan.steps.iter().filter(|step| step.state == state).count();
+    Event::Plan {
+        markdown: document::write(plan),
+        phase: phase.to_owned(),
+        steps: plan.steps.len(),
+        done: of(State::Done),
+        failed: of(State::Failed),
+        running: plan.steps.iter().position(|step| step.state == State::Running).map(|index| index + 1),
+    }
 }

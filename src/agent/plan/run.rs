@@ -61,8 +61,9 @@ impl Session {
         };
         self.keep_task(&mut task, Some(&plan), phase).await;
         let outcome = self.end_run(&plan, &mut task, phase, events).await;
+        let changed = self.may_have_changed(&task);
         *self.plan.lock().await = Some((plan, task));
-        ran.map(|()| outcome)
+        ran.map(|()| outcome).map_err(|failure| if changed { failure } else { failure.without_change() })
     }
 
     /// The run is over or pauses: the document, the open question, the outcome.

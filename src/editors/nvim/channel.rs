@@ -2,8 +2,8 @@
 //!
 //! Neovim never waits for us, and no single message is large: nvim-rs decodes in quadratic time.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,14 +12,13 @@ use nvim_rs::compat::tokio::Compat;
 use nvim_rs::{Neovim, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json;
 use tokio::fs::File;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::base::printable::printable;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editors::nvim::wire::Envelope;
+use crate::editors::nvim::wording;
 
 pub type Writer = Compat<File>;
 
@@ -36,38 +35,17 @@ pub struct Channel {
     nvim: Neovim<Writer>,
     next: AtomicU64,
     pending: Mutex<HashMap<u64, Pending>>,
-    events: mpsc::UnboundedSender<Event>,
-}
-
-/// An event as Neovim gets it: nothing in it steers a terminal. Paths stay as they are, since Neovim opens them.
-fn shown(event: &Event) -> serde_json::Result<String> {
-    fn clean(value: &mut Json) {
-        match value {
-            Json::String(text) => {
-                if let Cow::Owned(marked) = printable(text) {
-                    *text = marked;
-                }
-            }
-            Json::Array(list) => list.iter_mut().for_each(clean),
-            Json::Object(fields) => {
-                fields.iter_mut().filter(|(key, _)| *key != "path").for_each(|(_, value)| clean(value))
-            }
-            Json::Null | Json::Bool(_) | Json::Number(_) => {}
-        }
-    }
-    let mut value = serde_json::to_value(event)?;
-    clean(&mut value);
-    serde_json::to_string(&value)
+    events: mpsc::UnboundedSender<(Option<PathBuf>, Event)>,
 }
 
 impl Channel {
     /// Starts the task that sends events in order.
     pub fn new(nvim: Neovim<Writer>) -> Self {
-        let (events, mut queue) = mpsc::unbounded_channel::<Event>();
+        let (events, mut queue) = mpsc::unbounded_channel::<(Option<PathBuf>, Event)>();
         let events_to = nvim.clone();
         tokio::spawn(async move {
-            while let Some(event) = queue.recv().await {
-                if let Ok(json) = shown(&event) {
+            while let Some((root, event)) = queue.recv().await {
+                if let Ok(json) = wording::json(root.as_deref(), &event) {
                     let code = "require('sextant.rpc').event(...)";
                     if let Err(error) = events_to.exec_lua(code, vec![Value::from(json)]).await {
                         tracing::warn!(%error, "an event was not shown");
@@ -78,10 +56,10 @@ impl Channel {
         Self { nvim, next: AtomicU64::new(1), pending: Mutex::new(HashMap::new()), events }
     }
 
-    /// Queues an event for the Lua layer; never waits.
-    pub fn event(&self, event: Event) {
+    /// Queues an event for the Lua layer, with the root of the workspace that it is of; never waits.
+    pub fn event(&self, root: Option<&Path>, event: Event) {
         // The queue's end is gone only while the process ends.
-        let _ = self.events.send(event);
+        let _ = self.events.send((root.map(Path::to_owned), event));
     }
 
     /// Runs a statement that answers nothing.
@@ -163,23 +141,4 @@ fn closed_or(error: &nvim_rs::error::CallError) -> EditorError {
 
 fn unreadable(method: &str, error: &serde_json::Error) -> EditorError {
     EditorError::Other(format!("the editor's answer to {method} cannot be read: {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::editor::event::Entry;
-
-    #[test]
-    fn an_event_steers_no_terminal_and_its_paths_can_still_be_opened() {
-        let entry = Entry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
-        let title = "t\u{202e}".to_owned();
-        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false };
-        let json: Json = serde_json::from_str(&shown(&event).unwrap()).unwrap();
-        assert_eq!(json["title"], "t\u{fffd}");
-        assert_eq!(json["entries"][0]["text"], "b\u{fffd}c");
-        assert_eq!(json["entries"][0]["path"], "a\u{1b}.py");
-        let words = Event::Words { text: "a\n\u{1b}]0;x\u{7}".into() };
-        assert!(shown(&words).unwrap().contains("a\\n␛]0;x␇"));
-    }
 }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::{Config, PlanMode};
 use crate::agent::direct;
-use crate::agent::plan::{Steps, anew};
+use crate::agent::plan::Steps;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::agent::undo::Target;
@@ -142,7 +142,7 @@ impl Door {
                 Box::pin(async move { session.ask(&request, &cancel).await.events })
             }),
             "plan" => match self.change(json) {
-                Some(request) => self.start_current("no plan was made here yet", |session, cancel| {
+                Some(request) => self.start_current(json, "no plan was made here yet", |session, cancel| {
                     Box::pin(async move { session.plan(&request, &cancel).await.events })
                 }),
                 None => self.start(json, false, |session, request, cancel| {
@@ -152,7 +152,7 @@ impl Door {
             "approve" => {
                 let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
                 let steps = if one { Steps::One } else { Steps::All };
-                self.start_current("no plan was made here yet", move |session, cancel| {
+                self.start_current(json, "no plan was made here yet", move |session, cancel| {
                     Box::pin(async move { session.approve(steps, &cancel).await.events })
                 });
             }
@@ -160,13 +160,12 @@ impl Door {
                 let given = serde_json::from_str::<Value>(json).unwrap_or_default();
                 let choice = given["choice"].as_u64().and_then(|choice| usize::try_from(choice).ok()).unwrap_or(0);
                 // A question in the middle of a run goes before the one that a paused plan has left.
-                let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                match current.and_then(|open| open.session.answer_waiting(choice)) {
+                match self.meant(json).and_then(|open| open.session.answer_waiting(choice)) {
                     Some(Ok(())) => return,
                     Some(Err(failure)) => return self.show(Event::Progress { text: failure.one_line() }),
                     None => {}
                 }
-                self.start_current("no question is open", move |session, cancel| {
+                self.start_current(json, "no question is open", move |session, cancel| {
                     Box::pin(async move { session.answer_question(choice, &cancel).await.events })
                 });
             }
@@ -187,7 +186,7 @@ impl Door {
             "mode" => self.set_mode(json),
             "stop" => {
                 if !self.stop() {
-                    self.show(Event::Failed { failure: Failure::user("nothing is running", "") });
+                    self.refuse(Failure::user("nothing is running", ""));
                 }
             }
             _ => tracing::warn!(name, "an unknown notification was dropped"),
@@ -254,40 +253,32 @@ impl Door {
         match self.request(json, at_cursor) {
             Ok((open, request)) => {
                 let session = Arc::clone(&open.session);
-                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
-                self.spawn(move |cancel| run(session, request, cancel));
+                self.spawn(&open, move |cancel| run(session, request, cancel));
             }
-            Err(failure) => self.show(Event::Failed { failure }),
+            Err(failure) => self.refuse(failure),
         }
     }
 
-    /// Runs one task, unless one runs already. A panic in it is told like any other failure.
-    fn spawn(self: &Arc<Self>, run: impl FnOnce(CancellationToken) -> Running + Send + 'static) {
+    /// Runs one task in a workspace, unless one runs already. A panic in it is told like any other failure.
+    fn spawn(self: &Arc<Self>, open: &Arc<Open>, run: impl FnOnce(CancellationToken) -> Running + Send + 'static) {
         let cancel = CancellationToken::new();
         {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             if running.is_some() {
                 drop(running);
-                let failure = Failure::user("a task is running already", ":AgentStop stops it");
-                return self.show(Event::Failed { failure });
+                return self.refuse(Failure::user("a task is running already", ":AgentStop stops it"));
             }
             *running = Some(cancel.clone());
         }
-        let door = Arc::clone(self);
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(open));
+        let (door, session) = (Arc::clone(self), Arc::clone(&open.session));
         tokio::spawn(async move {
             let events = caught(run(cancel)).await;
             *door.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
             for event in events {
-                door.show(event);
+                session.show(event);
             }
         });
-    }
-
-    /// A request that is about the plan that waits, wherever the cursor is.
-    fn change(&self, json: &str) -> Option<Request> {
-        let Ask { text, .. } = serde_json::from_str(json).ok()?;
-        let waits = self.current.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.session.has_plan();
-        (waits && anew::change(&text).is_some()).then(|| Request { text, ..Request::default() })
     }
 
     /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
@@ -353,11 +344,6 @@ impl Door {
         Ok(new)
     }
 
-    /// The folder that Neovim was started in.
-    pub(super) fn cwd(&self) -> PathBuf {
-        self.ready.get().map(|ready| ready.cwd.clone()).unwrap_or_default()
-    }
-
     /// Whether a request asks to stop what is running; then it is stopped.
     fn is_stop(&self, json: &str) -> bool {
         serde_json::from_str::<Ask>(json).is_ok_and(|ask| direct::is_stop(&ask.text)) && self.stop()
@@ -369,10 +355,16 @@ impl Door {
         running.as_ref().map(CancellationToken::cancel).is_some()
     }
 
+    /// Shows an event of no workspace in particular.
     pub(super) fn show(&self, event: Event) {
         if let Some(channel) = self.channel.get() {
-            channel.event(event);
+            channel.event(None, event);
         }
+    }
+
+    /// Says that a command was not taken on.
+    pub(super) fn refuse(&self, failure: Failure) {
+        self.show(Event::Refused { failure });
     }
 }
 

@@ -342,7 +342,7 @@ impl Editor for NvimEditor {
     }
 
     fn show(&self, event: Event) {
-        self.channel.event(event);
+        self.channel.event(Some(&self.root), event);
     }
 }
 

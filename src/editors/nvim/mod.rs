@@ -11,5 +11,6 @@ mod pages;
 mod parts;
 mod torn;
 pub mod wire;
+mod wording;
 
 pub use door::run;

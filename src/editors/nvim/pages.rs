@@ -42,7 +42,7 @@ impl Door {
             };
             door.show(match answer {
                 Ok(markdown) => Event::Page { name: name.to_owned(), markdown },
-                Err(failure) => Event::Failed { failure },
+                Err(failure) => Event::Refused { failure },
             });
         });
     }

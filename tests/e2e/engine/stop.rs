@@ -178,7 +178,7 @@ async fn a_question_to_the_user_ends_with_the_task() {
         cancel.cancel();
     };
     let (ended, ()) = tokio::join!(session.ask(&request, &cancel), stop);
-    assert_eq!(ended.result.expect_err("stopped").message, "stopped");
+    assert_eq!(ended.result.expect_err("stopped").message, "stopped, nothing was changed");
     assert!(session.answer_waiting(1).is_none() && !session.is_asking(), "the question is gone");
     assert!(!project.root().join("made").exists());
     assert_eq!(engine.calls.names().iter().filter(|name| **name == "step").count(), 1);

@@ -57,7 +57,7 @@ async fn exactly_the_two_new_errors_are_listed_below_forty_inserted_lines() {
     let summary = nvim.finished().await;
     assert!(summary.contains("2 new diagnostics, 0 fixed, 10 unchanged"), "{summary}");
     let list = nvim.quickfix().await;
-    assert_eq!(list[0], "Sextant: break alpha");
+    assert_eq!(list[0], "Sextant: break alpha (project)");
     assert_eq!(list.len(), 3, "{list:#?}");
     assert!(list[1].starts_with("shop.py:82: E: alpha: ") && list[1].ends_with("[reportAssignmentType]"), "{list:#?}");
     assert!(

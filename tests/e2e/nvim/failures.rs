@@ -147,6 +147,8 @@ async fn a_missing_wrong_or_dead_binary_gives_one_message_and_the_next_command_t
         .lua("for _, c in ipairs(vim.api.nvim_list_chans()) do if c.client and c.client.name == 'sextant' then return c.client.type end end")
         .await;
     assert_eq!(kind, "msgpack-rpc", "a client of type remote would be closed for answering out of order");
+    // What the answer window shows is not said in a message as well.
+    nvim.command("call win_execute(bufwinid('sextant://answer'), 'close')").await;
     nvim.lua::<bool>("require('sextant').version = '9.9.9'; require('sextant.rpc').stop() return true").await;
     nvim.command("AgentAsk fix this").await;
     let wrong = nvim.wait("message").await;

@@ -4,4 +4,5 @@ pub mod engine;
 pub mod model_server;
 pub mod nvim;
 pub mod project;
+pub mod screen;
 pub mod servers;

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nvim_rs::compat::tokio::Compat;
-use nvim_rs::{Handler, Neovim, Value};
+use nvim_rs::{Handler, Neovim, UiAttachOptions, Value};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::support::project::Project;
+use crate::support::screen::{COLUMNS, LINES, Screen};
 use crate::support::servers::tool;
 
 /// Generous: real servers start cold on a busy machine.
@@ -23,13 +24,17 @@ type Writer = Compat<ChildStdin>;
 #[derive(Clone)]
 struct Ears {
     heard: UnboundedSender<(String, Json)>,
+    screen: Screen,
 }
 
 #[async_trait]
 impl Handler for Ears {
     type Writer = Writer;
 
-    async fn handle_notify(&self, _name: String, args: Vec<Value>, _nvim: Neovim<Writer>) {
+    async fn handle_notify(&self, name: String, args: Vec<Value>, _nvim: Neovim<Writer>) {
+        if name == "redraw" {
+            return self.screen.draw(&args);
+        }
         let text = |index: usize| args.get(index).and_then(Value::as_str).unwrap_or_default().to_owned();
         let json = serde_json::from_str(&text(1)).unwrap_or(Json::Null);
         let _ = self.heard.send((text(0), json));
@@ -40,6 +45,8 @@ pub struct Nvim {
     nvim: Neovim<Writer>,
     heard: UnboundedReceiver<(String, Json)>,
     child: Child,
+    /// Drawn to where the Neovim was started with [`Nvim::on_screen`].
+    pub screen: Screen,
 }
 
 /// The Neovim under test.
@@ -60,7 +67,7 @@ for _, name in ipairs(wanted) do
 end
 ";
 
-/// Tells the test what the plugin tells the user's own autocommands, and what it says in messages.
+/// Tells the test what the plugin tells the user's own autocommands.
 const EARS: &str = r"
 local channel = ...
 function _G.tell(name, data)
@@ -71,6 +78,11 @@ for _, name in ipairs({ 'SextantStarted', 'SextantFinished', 'SextantFailed', 'S
     vim.rpcnotify(channel, 'heard', name, vim.json.encode(args.data or vim.empty_dict()))
   end })
 end
+";
+
+/// Tells the test what the plugin says in messages, in the place of a screen.
+const MESSAGES: &str = r"
+local channel = ...
 vim.notify = function(text, level)
   vim.rpcnotify(channel, 'heard', 'message', vim.json.encode({ text = text, level = level }))
 end
@@ -83,6 +95,35 @@ impl Nvim {
     }
 
     pub async fn start_with(project: &Project, options: &str, servers: &[&str], sextant: &str) -> Self {
+        let this = Self::begin(project, options, servers, sextant).await;
+        let channel = this.nvim.get_api_info().await.expect("an answer")[0].clone();
+        this.nvim.exec_lua(MESSAGES, vec![channel]).await.expect("messages");
+        this
+    }
+
+    /// The same in a terminal of 80 columns and 24 lines, where messages are drawn as a user sees them.
+    pub async fn on_screen(project: &Project, options: &str, servers: &[&str]) -> Self {
+        let this = Self::begin(project, options, servers, env!("CARGO_BIN_EXE_sextant")).await;
+        let mut how = UiAttachOptions::new();
+        how.set_linegrid_external(true);
+        let (columns, lines) = (i64::try_from(COLUMNS).expect("a width"), i64::try_from(LINES).expect("a height"));
+        this.nvim.ui_attach(columns, lines, &how).await.expect("a screen");
+        this
+    }
+
+    /// Gives the terminal another size.
+    pub async fn resize(&self, columns: i64, lines: i64) {
+        self.nvim.ui_try_resize(columns, lines).await.expect("another size");
+    }
+
+    /// Whether Neovim waits for a key before it does anything else (`Press ENTER`, `-- More --`).
+    pub async fn prompts(&self) -> bool {
+        let mode = self.nvim.get_mode().await.expect("a mode");
+        let of = |name: &str| mode.iter().find(|(key, _)| key.as_str() == Some(name)).map(|(_, value)| value.clone());
+        of("blocking") == Some(Value::from(true)) || of("mode").is_some_and(|mode| mode.as_str() == Some("r"))
+    }
+
+    async fn begin(project: &Project, options: &str, servers: &[&str], sextant: &str) -> Self {
         let home = project.beside("home");
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).display();
         let mut command = Command::new(binary());
@@ -98,10 +139,12 @@ impl Nvim {
         }
         command.env("XDG_STATE_HOME", project.state_home());
         let (sender, heard) = unbounded_channel();
-        let (nvim, _io, child) = nvim_rs::create::tokio::new_child_cmd(&mut command, Ears { heard: sender })
+        let screen = Screen::default();
+        let ears = Ears { heard: sender, screen: screen.clone() };
+        let (nvim, _io, child) = nvim_rs::create::tokio::new_child_cmd(&mut command, ears)
             .await
             .unwrap_or_else(|error| panic!("{} is needed: {error}", binary().display()));
-        let this = Self { nvim, heard, child };
+        let this = Self { nvim, heard, child, screen };
         let channel = this.nvim.get_api_info().await.expect("an answer")[0].clone();
         this.nvim.exec_lua(EARS, vec![channel]).await.expect("ears");
         let setup = format!("local o = {options}; o.binary = '{sextant}'; require('sextant').setup(o)");

@@ -1,30 +1,56 @@
 //! What names no place or concerns every workspace: which of them a command is about, and their end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::PlanMode;
+use crate::agent::plan::anew;
+use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
-use crate::editors::nvim::door::{Door, Open, Running};
+use crate::editors::nvim::door::{Ask, Door, Open, Running};
 use crate::editors::nvim::wire::Place;
 
 impl Door {
-    /// Runs a task in the workspace of the last command; where there was none, says `otherwise`.
+    /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
+    pub(super) fn meant(&self, json: &str) -> Option<Arc<Open>> {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let Some(root) = given["root"].as_str().map(Path::new) else {
+            return self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        };
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().find(|open| open.root == root).cloned()
+    }
+
+    /// A request that is about the plan that waits, wherever the cursor is.
+    pub(super) fn change(&self, json: &str) -> Option<Request> {
+        let Ask { text, .. } = serde_json::from_str(json).ok()?;
+        let waits = self.meant(json)?.session.has_plan();
+        (waits && anew::change(&text).is_some()).then(|| Request { text, ..Request::default() })
+    }
+
+    /// The folder that Neovim was started in.
+    pub(in crate::editors::nvim) fn cwd(&self) -> PathBuf {
+        self.ready.get().map(|ready| ready.cwd.clone()).unwrap_or_default()
+    }
+
+    /// Runs a task in the workspace that is meant; where there is none, says `otherwise`.
     pub(super) fn start_current(
         self: &Arc<Self>,
+        json: &str,
         otherwise: &str,
         run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
     ) {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match current {
-            Some(open) => self.spawn(move |cancel| run(Arc::clone(&open.session), cancel)),
-            None => self
-                .show(Event::Failed { failure: Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something") }),
+        match self.meant(json) {
+            Some(open) => {
+                let session = Arc::clone(&open.session);
+                self.spawn(&open, move |cancel| run(session, cancel));
+            }
+            None => self.refuse(Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something")),
         }
     }
 
@@ -39,10 +65,9 @@ impl Door {
         match open {
             Ok(open) => {
                 let session = Arc::clone(&open.session);
-                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(open);
-                self.spawn(move |cancel| run(session, cancel));
+                self.spawn(&open, move |cancel| run(session, cancel));
             }
-            Err(failure) => self.show(Event::Failed { failure }),
+            Err(failure) => self.refuse(failure),
         }
     }
 
@@ -74,13 +99,10 @@ impl Door {
     /// Shows what led to what in the last task, or in the one that runs.
     pub(super) fn trace(&self) {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.show(match current {
-            Some(open) => Event::Trace { markdown: open.session.trace_markdown() },
-            None => {
-                let failure = Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something");
-                Event::Failed { failure }
-            }
-        });
+        match current {
+            Some(open) => self.show(Event::Trace { markdown: open.session.trace_markdown() }),
+            None => self.refuse(Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something")),
+        }
     }
 
     /// The sessions end with Neovim.

@@ -1,0 +1,83 @@
+--- Which code is meant where the user asks from a window of ours: that of the last code window of the tab.
+local M = {}
+local api = vim.api
+
+---@type table<integer, integer> the code window that was left last, by tab
+local left = {}
+local watching = false
+
+local function is_code(win)
+  if not api.nvim_win_is_valid(win) then
+    return false
+  end
+  local buf = api.nvim_win_get_buf(win)
+  return vim.bo[buf].buftype == '' and api.nvim_buf_get_name(buf) ~= ''
+end
+
+--- Listens from the first window of ours on.
+function M.watch()
+  if watching then
+    return
+  end
+  watching = true
+  local group = api.nvim_create_augroup('sextant_code', {})
+  api.nvim_create_autocmd('WinLeave', {
+    group = group,
+    callback = function()
+      local win = api.nvim_get_current_win()
+      if is_code(win) then
+        left[api.nvim_get_current_tabpage()] = win
+      end
+    end,
+  })
+  api.nvim_create_autocmd('TabClosed', {
+    group = group,
+    callback = function()
+      for tab in pairs(left) do
+        if not api.nvim_tabpage_is_valid(tab) then
+          left[tab] = nil
+        end
+      end
+    end,
+  })
+end
+
+---@class sextant.Code
+---@field buf integer
+---@field cursor integer[] line from 1, column in bytes from 0
+
+local function of_window(win)
+  return { buf = api.nvim_win_get_buf(win), cursor = api.nvim_win_get_cursor(win) }
+end
+
+-- Of the files that are open without a window, the one that was used last, where its cursor was.
+local function of_hidden()
+  local last
+  for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 })) do
+    local file = vim.bo[info.bufnr].buftype == '' and info.name ~= ''
+    if file and (not last or info.lastused > last.lastused) then
+      last = info
+    end
+  end
+  if last then
+    local mark = api.nvim_buf_get_mark(last.bufnr, '"')
+    return { buf = last.bufnr, cursor = { math.max(1, mark[1]), mark[2] } }
+  end
+end
+
+--- The code that the user was last at in this tab.
+---@return sextant.Code?
+function M.last()
+  local known = left[api.nvim_get_current_tabpage()]
+  local candidates = { known, vim.fn.win_getid(vim.fn.winnr('#')) }
+  vim.list_extend(candidates, api.nvim_tabpage_list_wins(0))
+  for _, win in pairs(candidates) do
+    local here = api.nvim_win_is_valid(win) and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
+    if here and is_code(win) then
+      return of_window(win)
+    end
+  end
+  return of_hidden()
+end
+
+return M

@@ -1,0 +1,73 @@
+//! What an event says in Neovim: nothing that steers a terminal, the root of its workspace, and Neovim's own way to
+//! configure things.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::base::printable::printable;
+use crate::editor::event::Event;
+use crate::llm::offline::HOW_TO_CONFIGURE;
+
+/// In the place of [`HOW_TO_CONFIGURE`], which speaks of the configuration file.
+const HOW_IN_NEOVIM: &str = "To use a language model, call `require('sextant').setup({ model = { provider = 'openai', model = \
+    'NAME' } })`, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a local \
+    server, which needs no key; `:help sextant-models` tells more.";
+
+/// An event as the Lua layer reads it.
+pub(super) fn json(root: Option<&Path>, event: &Event) -> Result<String, serde_json::Error> {
+    let mut value = serde_json::to_value(event)?;
+    reword(&mut value);
+    if let (Some(root), Some(fields)) = (root, value.as_object_mut()) {
+        fields.insert("root".to_owned(), json!(root));
+    }
+    serde_json::to_string(&value)
+}
+
+/// Paths stay as they are, since Neovim opens them.
+fn reword(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(marked) = printable(text) {
+                *text = marked;
+            }
+            if text.contains(HOW_TO_CONFIGURE) {
+                *text = text.replace(HOW_TO_CONFIGURE, HOW_IN_NEOVIM);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(reword),
+        Value::Object(fields) => {
+            fields.iter_mut().filter(|(key, _)| *key != "path").for_each(|(_, value)| reword(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::event::Entry;
+
+    #[test]
+    fn an_event_names_its_root_and_recommends_what_neovim_has() {
+        let event = Event::Finished { ok: true, summary: format!("Nothing. {HOW_TO_CONFIGURE} “Done”") };
+        let read: Value = serde_json::from_str(&json(Some(Path::new("/one")), &event).unwrap()).unwrap();
+        assert_eq!(read["root"], "/one");
+        assert_eq!(read["summary"], format!("Nothing. {HOW_IN_NEOVIM} “Done”"));
+        assert!(!json(None, &event).unwrap().contains("root"));
+    }
+
+    #[test]
+    fn an_event_steers_no_terminal_and_its_paths_can_still_be_opened() {
+        let entry = Entry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
+        let title = "t\u{202e}".to_owned();
+        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false };
+        let read: Value = serde_json::from_str(&json(None, &event).unwrap()).unwrap();
+        assert_eq!(read["title"], "t\u{fffd}");
+        assert_eq!(read["entries"][0]["text"], "b\u{fffd}c");
+        assert_eq!(read["entries"][0]["path"], "a\u{1b}.py");
+        let words = Event::Words { text: "a\n\u{1b}]0;x\u{7}".into() };
+        assert!(json(None, &words).unwrap().contains("a\\n␛]0;x␇"));
+    }
+}

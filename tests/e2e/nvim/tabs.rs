@@ -1,0 +1,150 @@
+//! Several tabs, several projects, several windows: each question is about the right one.
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const TEXT: &str = "def alpha() -> int:\n    return 1\n";
+
+fn done(answer: &str) -> Reply {
+    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": answer}))
+}
+
+fn breaks() -> Reply {
+    step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return missing"}), false)
+}
+
+fn plan(title: &str) -> Reply {
+    let step = json!({"title": "change alpha", "symbols": ["a.py::alpha"], "because": "asked", "expect": "changed"});
+    Reply::Json(json!({"title": title, "reason": "asked", "steps": [step], "confidence": 1}))
+}
+
+async fn shown_here(nvim: &Nvim, name: &str) -> bool {
+    nvim.lua(&format!("return vim.fn.bufwinid('sextant://{name}') ~= -1")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_windows_open_in_the_tab_that_the_user_asks_in() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([done("one"), done("two"), plan("Plan it")]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk say one").await;
+    nvim.finished().await;
+    nvim.command("tabedit a.py").await;
+    assert!(!shown_here(&nvim, "answer").await);
+    nvim.command("AgentAsk say two").await;
+    nvim.finished().await;
+    assert!(shown_here(&nvim, "answer").await, "the answer is where the question was asked");
+    assert!(nvim.answer().await.contains("two"));
+
+    nvim.command("AgentPlan plan it").await;
+    nvim.wait("SextantPlan").await;
+    nvim.command("tabfirst").await;
+    assert!(!shown_here(&nvim, "plan").await);
+    nvim.command("AgentPlan").await;
+    let name: String = nvim.lua("return vim.api.nvim_buf_get_name(0)").await;
+    assert_eq!(name, "sextant://plan", "it is shown in this tab as well, and entered");
+    // Open and not entered: asked for again, it is.
+    nvim.command("wincmd p").await;
+    nvim.command("AgentPlan").await;
+    let there: Value = nvim
+        .lua("local n = 0; for _, w in ipairs(vim.api.nvim_tabpage_list_wins(0)) do if vim.api.nvim_win_get_config(w).relative ~= '' then n = n + 1 end end return { vim.api.nvim_buf_get_name(0), n }")
+        .await;
+    assert_eq!(there, json!(["sextant://plan", 1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_projects_in_one_neovim_each_have_their_own_list_and_plan() {
+    let one = Project::named("one", &[("a.py", TEXT)]);
+    let two = Project::named("two", &[("a.py", TEXT)]);
+    let server = ModelServer::start([breaks(), breaks(), plan("In one"), done("nothing")]).await;
+    let mut nvim = Nvim::start(&one, &options(&server), &["basedpyright"]).await;
+    for project in [&one, &two] {
+        nvim.edit(&project.root().join("a.py").display().to_string()).await;
+        nvim.command("AgentAsk break alpha").await;
+        nvim.finished().await;
+        let list: Value = nvim
+            .lua("local q = vim.fn.getqflist({ items = 1, title = 1 }); return { vim.api.nvim_buf_get_name(q.items[1].bufnr), q.title }")
+            .await;
+        let name = project.root().file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(list[0], project.root().join("a.py").display().to_string());
+        assert_eq!(list[1], format!("Sextant: break alpha ({name})"));
+    }
+    // The plan in the window is of the first project, the last command of the second: the first is meant.
+    nvim.edit(&one.root().join("a.py").display().to_string()).await;
+    nvim.command("AgentPlan change alpha in one").await;
+    nvim.wait("SextantPlan").await;
+    nvim.command("wincmd p").await;
+    nvim.edit(&two.root().join("a.py").display().to_string()).await;
+    nvim.command("AgentAsk say nothing").await;
+    nvim.finished().await;
+    server.push(step(
+        "edit_file",
+        json!({"path": "a.py", "old_string": "return missing", "new_string": "return 2"}),
+        false,
+    ));
+    nvim.command("AgentPlan").await;
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("1 of 1 steps done"), "{summary}");
+    assert!(one.read("a.py").contains("return 2") && two.read("a.py").contains("return missing"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asked_from_a_window_of_ours_the_last_code_is_meant() {
+    let project =
+        Project::new(&[("a.py", &format!("{TEXT}\n\ndef beta() -> int:\n    return 2\n")), ("b.py", "x = 1\n")]);
+    let server = ModelServer::start([done("one"), done("two"), done("three")]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("b.py").await;
+    nvim.command("split a.py").await;
+    nvim.command("6").await;
+    nvim.command("AgentAsk say one").await;
+    nvim.finished().await;
+    nvim.command("call win_gotoid(bufwinid('sextant://answer'))").await;
+    nvim.command("AgentAsk say two").await;
+    nvim.finished().await;
+    let asked = server.requests()[1].said_by("user").to_owned();
+    assert!(asked.contains("a.py::beta"), "the cursor in the code counts: {asked}");
+    nvim.command("1,2AgentAsk say three").await;
+    nvim.finished().await;
+    let asked = server.requests()[2].said_by("user").to_owned();
+    assert!(asked.contains("a.py::beta"), "a range of the answer is no range of the code: {asked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([done("the answer to keep"), Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk say one").await;
+    nvim.finished().await;
+    nvim.command("call win_gotoid(bufwinid('sextant://answer'))").await;
+    nvim.command("bwipeout a.py").await;
+    nvim.command("AgentAsk say two").await;
+    let message = nvim.wait("message").await;
+    assert!(message["text"].as_str().is_some_and(|text| text.contains("this buffer is no file")), "{message}");
+    nvim.failed().await;
+    assert!(nvim.answer().await.contains("the answer to keep"));
+
+    nvim.command("wincmd w").await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk say three").await;
+    server.requests_seen(2).await;
+    nvim.command("AgentAsk say four").await;
+    let message = nvim.wait("message").await;
+    assert!(message["text"].as_str().is_some_and(|text| text.contains("a task is running already")), "{message}");
+    assert!(nvim.answer().await.starts_with("# say three"), "{}", nvim.answer().await);
+    let status: String = nvim.lua("return require('sextant.show').status").await;
+    assert_eq!(status, "running", "one that is refused ends nothing");
+    nvim.command("AgentStop").await;
+    let failure = nvim.wait("SextantFailed").await;
+    let failure = if failure["failure"]["kind"] == "cancelled" { failure } else { nvim.wait("SextantFailed").await };
+    assert_eq!(failure["failure"]["message"], "stopped, nothing was changed", "{failure}");
+    assert!(!failure["failure"]["hint"].as_str().unwrap_or_default().contains("AgentUndo"), "{failure}");
+}
