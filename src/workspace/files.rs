@@ -2,7 +2,8 @@
 
 use ignore::WalkBuilder;
 
-use crate::workspace::root::{Root, is_secret};
+use crate::base::path;
+use crate::workspace::root::{PathError, Root, is_secret};
 
 /// The files of a workspace, as paths relative to its root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Listing {
     pub more: bool,
 }
 
-/// Lists at most `limit` files, below `folder` (relative; empty for all).
+/// Lists at most `limit` files, below `folder` (as [`folder`] gives it; empty for all).
 ///
 /// Left out: what `.gitignore` and `.ignore` name (in a folder without git too), hidden files and
 /// folders, symbolic links, secrets, names that are not UTF-8, and folders that cannot be read. The
@@ -37,6 +38,18 @@ pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
     }
     out.files.sort();
     out
+}
+
+/// The folder that somebody names, relative to the root and without links; empty for the root itself.
+pub fn folder(root: &Root, given: &str) -> Result<String, PathError> {
+    let io = |error: std::io::Error| PathError::Io { path: given.to_owned(), reason: error.to_string() };
+    let real = root.join(given).canonicalize().map_err(io)?;
+    match path::relative(root.path(), &real) {
+        None => Err(PathError::Outside(given.to_owned())),
+        Some(relative) if is_secret(&relative) => Err(PathError::Secret(relative)),
+        Some(_) if root.is_own(&real) => Err(PathError::Own(given.to_owned())),
+        Some(relative) => Ok(relative),
+    }
 }
 
 /// The text of a listed file on disk; `None` where it is gone or no UTF-8 text. For looking for something in

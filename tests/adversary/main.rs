@@ -7,10 +7,12 @@
 
 mod hostile;
 mod model;
+mod paths;
 mod plant;
 mod record;
 mod sandbox;
 mod seed;
+mod servers;
 mod stop;
 #[path = "../e2e/support/mod.rs"]
 #[allow(dead_code, reason = "the end-to-end tests use the rest")]

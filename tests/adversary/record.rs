@@ -188,3 +188,8 @@ fn all_hold(in_workspace: bool, count: usize) {
 fn a_record_that_a_repository_brings_along_is_nobody_s() {
     all_hold(true, cases(100));
 }
+
+#[test]
+fn a_record_of_ours_that_was_altered_reaches_nothing() {
+    all_hold(false, cases(100));
+}

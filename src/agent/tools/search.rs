@@ -38,7 +38,7 @@ fn find(root: &Root, given: &Parameters) -> Result<ToolAnswer, Failure> {
     let list = if root.join(folder).is_file() {
         vec![root.resolve(folder)?]
     } else {
-        files::list(root, folder, MOST_FILES).files
+        files::list(root, &files::folder(root, folder)?, MOST_FILES).files
     };
     let hits = search::search(root, &list, &given.pattern, MOST_HITS)
         .map_err(|error| tool_failure(error, "give a regular expression in Rust's syntax"))?;
