@@ -57,7 +57,19 @@ local function set_hunks(buf, edit)
 end
 
 -- Writes with the buffer's own autocmds. The conflict check went before: `:write` on a newer file would ask and wait.
+-- The path was resolved before it was sent: a link on it now has been put there since.
+local function is_led_away(path)
+  local stat, folder = vim.uv.fs_lstat(path), vim.fs.dirname(path)
+  while not vim.uv.fs_lstat(folder) and folder ~= vim.fs.dirname(folder) do
+    folder = vim.fs.dirname(folder)
+  end
+  return stat and stat.type == 'link' or vim.uv.fs_realpath(folder) ~= folder
+end
+
 local function write(buf, path)
+  if is_led_away(path) then
+    return false, 'not written: a folder or file on its path is a link now'
+  end
   vim.fn.mkdir(vim.fs.dirname(path), 'p')
   local fix = vim.bo[buf].fixendofline
   -- A last line without its end is the file's own; only an edit may add one.
@@ -102,6 +114,9 @@ local function open_new(path)
 end
 
 local function remove(edit)
+  if is_led_away(edit.path) then
+    error(edit.path .. ' is reached through a link now, and is not deleted')
+  end
   local buf = buffers.find(edit.path)
   if buf then
     api.nvim_buf_delete(buf, { force = true })

@@ -3,7 +3,11 @@
 use ignore::WalkBuilder;
 
 use crate::base::path;
+use crate::workspace::beneath;
 use crate::workspace::root::{PathError, Root, is_secret};
+
+/// Bytes of the largest text that is looked into.
+const LARGEST: u64 = 64 << 20;
 
 /// The files of a workspace, as paths relative to its root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +59,7 @@ pub fn folder(root: &Root, given: &str) -> Result<String, PathError> {
 /// The text of a listed file on disk; `None` where it is gone or no UTF-8 text. For looking for something in
 /// many files: what is edited is read through the editor.
 pub fn text(root: &Root, path: &str) -> Option<String> {
-    std::fs::read_to_string(root.join(path)).ok()
+    beneath::text(root.path(), path, LARGEST)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The workspace: its root and its record, which paths may be touched, its files, and searching them.
 
+pub mod beneath;
 pub mod files;
 pub mod record;
 pub mod root;

@@ -1,10 +1,9 @@
 //! Finding text in files by a regular expression, with answers that stay small.
 
-use std::path::Path;
-
 use regex::RegexBuilder;
 
 use crate::base::failure::{Failure, Kind};
+use crate::workspace::beneath;
 use crate::workspace::root::Root;
 
 /// One line that matches.
@@ -64,7 +63,7 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
     })?;
     let mut out = Hits::default();
     for path in files {
-        let Some(text) = read(&root.join(path)) else {
+        let Some(text) = read(root, path) else {
             out.skipped += 1;
             continue;
         };
@@ -86,12 +85,8 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
 }
 
 /// The text of a file; `None` for what is too large, binary or gone.
-fn read(path: &Path) -> Option<String> {
-    let what = path.symlink_metadata().ok()?;
-    if !what.is_file() || what.len() > LARGEST {
-        return None;
-    }
-    String::from_utf8(std::fs::read(path).ok()?).ok().filter(|text| !text.contains('\0'))
+fn read(root: &Root, path: &str) -> Option<String> {
+    beneath::text(root.path(), path, LARGEST).filter(|text| !text.contains('\0'))
 }
 
 /// The part of a line that shows the match.

@@ -3,12 +3,18 @@
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use sextant::editor::{Editor, FileEdit, Save};
+use sextant::editors::headless::HeadlessEditor;
+use sextant::edits::hunks::hunks;
 use sextant::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
 use sextant::memory::preferences::Preference;
 use sextant::memory::store::Memory;
+use tokio::sync::mpsc::unbounded_channel;
 
 use crate::cli::sextant;
 use crate::durable::{TEXT, said};
@@ -275,4 +281,50 @@ fn a_database_that_another_process_keeps_for_itself_ends_no_command() {
         .expect("held");
     let told = quick(&project, &ASK);
     assert!(told.contains("working without memory: the memory file is held by another process"), "{told}");
+}
+
+/// Swaps a folder for a link to another one, and back, until it is told to end.
+fn swapping(folder: PathBuf, other: PathBuf, end: Arc<AtomicBool>) -> std::thread::JoinHandle<usize> {
+    std::thread::spawn(move || {
+        let link = folder.with_file_name("link");
+        symlink(&other, &link).expect("a link");
+        let mut swaps = 0;
+        while !end.load(Ordering::Relaxed) {
+            let (at, flags) = (rustix::fs::CWD, rustix::fs::RenameFlags::EXCHANGE);
+            rustix::fs::renameat_with(at, &folder, at, &link, flags).expect("swapped");
+            swaps += 1;
+        }
+        swaps
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_swapped_for_a_link_while_files_are_written_leads_nowhere() {
+    let project = Project::new(&[("src/a.py", "x = 0\n")]);
+    let elsewhere = project.beside("others");
+    std::fs::write(elsewhere.join("a.py"), "x = 0\n").expect("a file");
+    let editor = HeadlessEditor::new(project.root(), Vec::new(), unbounded_channel().0).expect("a folder");
+    let end = Arc::new(AtomicBool::new(false));
+    let swapper = swapping(project.root().join("src"), elsewhere.clone(), Arc::clone(&end));
+    let (mut written, mut refused) = (0, 0);
+    for n in 0..3000 {
+        let path = "src/a.py".to_owned();
+        let edits = match editor.read(&path).await {
+            Ok(now) => vec![
+                FileEdit::Change { path, version: now.version, hunks: hunks(&now.text, &format!("x = {n}\n")) },
+                FileEdit::Create { path: format!("src/{n}/made.py"), text: "y = 1\n".into() },
+            ],
+            Err(_) => vec![FileEdit::Create { path: format!("src/new{n}.py"), text: "y = 1\n".into() }],
+        };
+        match editor.apply(&edits, Save::IfClean).await {
+            Ok(_) => written += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    end.store(true, Ordering::Relaxed);
+    assert!(swapper.join().expect("ended") > 100 && written > 0 && refused > 0, "{written} written, {refused} refused");
+    let left: Vec<_> =
+        std::fs::read_dir(&elsewhere).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["a.py"], "{written} written, {refused} refused");
+    assert_eq!(std::fs::read_to_string(elsewhere.join("a.py")).expect("a file"), "x = 0\n");
 }

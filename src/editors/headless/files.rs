@@ -8,6 +8,7 @@ use crate::editor::error::EditorError;
 use crate::editor::{Applied, Document, FileEdit, Save};
 use crate::editors::headless::format::{self, Format};
 use crate::editors::headless::transaction::{self, Change, Refused};
+use crate::workspace::beneath;
 
 /// What was last seen of one file.
 #[derive(Clone, Debug)]
@@ -46,12 +47,13 @@ impl Files {
 
     /// The document with its format and the bytes on disk.
     fn look(&mut self, path: &str) -> Result<(Document, Format, Vec<u8>), EditorError> {
-        let file = self.root.join(path);
-        let bytes = match std::fs::read(&file) {
-            Ok(bytes) => Some(bytes),
+        let found = match beneath::read(&self.root, path) {
+            Ok(found) => Some(found),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(EditorError::Other(format!("{path} cannot be read: {error}"))),
         };
+        let read_only = found.as_ref().is_some_and(|found| found.mode & 0o222 == 0);
+        let bytes = found.map(|found| found.bytes);
         let next = self.seen.get(path).map_or(1, |seen| seen.version + 1);
         let seen = self.seen.entry(path.to_owned()).or_insert(Seen { bytes: None, buffer: None, version: next });
         if seen.bytes != bytes {
@@ -67,7 +69,6 @@ impl Files {
         }
         let bytes = bytes.unwrap_or_default();
         let (text, format) = format::decode(&bytes).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
-        let read_only = exists && std::fs::metadata(&file).is_ok_and(|meta| meta.permissions().readonly());
         let document = Document {
             path: path.to_owned(),
             unsaved: buffer.is_some(),
@@ -89,7 +90,7 @@ impl Files {
             planned.push(self.plan(edit, save)?);
         }
         let changes: Vec<Change> = planned.iter().filter_map(|plan| plan.change.clone()).collect();
-        transaction::commit(&changes).map_err(|refused| self.refusal(&planned, &refused))?;
+        transaction::commit(&self.root, &changes).map_err(|refused| self.refusal(&planned, &refused))?;
         planned.into_iter().map(|plan| self.finish(plan)).collect()
     }
 
@@ -111,11 +112,11 @@ impl Files {
 
     fn plan(&mut self, edit: &FileEdit, save: Save) -> Result<Planned, EditorError> {
         let name = edit.path().to_owned();
-        let path = self.root.join(&name);
+        let path = name.clone();
         let (text, format, seen) = match edit {
             FileEdit::Create { text, .. } => {
                 match self.look(&name) {
-                    Err(EditorError::NotFound(_)) if path.symlink_metadata().is_err() => {}
+                    Err(EditorError::NotFound(_)) => {}
                     Err(error @ EditorError::Conflict(_)) => return Err(error),
                     _ => return Err(EditorError::Exists(name)),
                 }

@@ -313,9 +313,9 @@ impl Editor for HeadlessEditor {
     }
 
     async fn tidy(&self, files: &[HalfDone]) {
-        let files: Vec<PathBuf> = files.iter().map(|file| self.root.join(&file.path)).collect();
+        let (root, files) = (self.root.clone(), files.to_vec());
         let swept = self.with_files(move |_| {
-            files.iter().for_each(|file| transaction::sweep(file));
+            files.iter().for_each(|file| transaction::sweep(&root, &file.path));
             Ok(())
         });
         if let Err(error) = swept.await {

@@ -1,11 +1,10 @@
 //! A file that Neovim was writing when it was killed: the old one, which it had set aside, comes back.
 
-use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 
 use crate::editor::HalfDone;
 use crate::editors::headless::format::decode;
+use crate::workspace::beneath::{Folders, Place};
 
 /// Neovim keeps the old file beside the new one while it writes (`'writebackup'`, `'backupext'`).
 const BACKUP: &str = "~";
@@ -14,31 +13,33 @@ const BACKUP: &str = "~";
 /// the backup takes its place: with its line ends, its mark and its permissions. Anything else is left alone, and
 /// the answer is false.
 pub(super) fn bring_back(root: &Path, file: &HalfDone) -> bool {
-    let path = root.join(&file.path);
     let (Some(before), Some(after)) = (&file.before, &file.after) else { return false };
-    let text = |path: &Path| fs::read(path).ok().and_then(|bytes| decode(&bytes)).map(|(text, _)| text);
-    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+    let Ok(place) = Folders::new(root).and_then(|mut folders| folders.place(&file.path, false)) else { return false };
+    let text = |place: &Place| place.read().ok().and_then(|found| decode(&found.bytes)).map(|(text, _)| text);
+    let mut name = place.name().to_owned();
     name.push(BACKUP);
-    let backup = path.with_file_name(name);
+    let backup = place.beside(name);
     if text(&backup).as_ref() != Some(before) {
         return false;
     }
-    let torn = match text(&path) {
+    let torn = match text(&place) {
         Some(now) => now != *before && now != *after && after.starts_with(&now),
-        None => !path.exists(),
+        None => !place.exists(),
     };
     if !torn {
         return false;
     }
-    let back = fs::rename(&backup, &path);
+    let back = backup.rename_to(&place);
     if let Err(error) = &back {
-        tracing::warn!(path = %path.display(), %error, "the backup could not take its place");
+        tracing::warn!(path = file.path, %error, "the backup could not take its place");
     }
     back.is_ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,237 @@
+//! Files below a folder, reached name by name and through no link: what was checked is what is opened, whoever swaps
+//! folders for links meanwhile.
+//!
+//! Each folder on the way is opened from the one above it with `O_NOFOLLOW`, and the file is named from the last of
+//! them. So no path is looked up a second time, on any system; a link that is found on the way is an error, since
+//! paths are resolved before they come here.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
+
+/// A file as it was read: its bytes, and its permission bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub bytes: Vec<u8>,
+    pub mode: u32,
+}
+
+/// A name in a folder that is held open; the file need not exist.
+#[derive(Clone, Debug)]
+pub struct Place {
+    folder: Arc<OwnedFd>,
+    name: OsString,
+}
+
+/// The folders of one piece of work, each opened once.
+#[derive(Debug)]
+pub struct Folders {
+    root: Arc<OwnedFd>,
+    open: HashMap<String, Arc<OwnedFd>>,
+    made: Vec<Place>,
+}
+
+/// Reads one file, as [`Folders::place`] and [`Place::read`] do.
+pub fn read(root: &Path, relative: &str) -> io::Result<Found> {
+    Folders::new(root)?.place(relative, false)?.read()
+}
+
+/// The text of a regular file of at most so many bytes; `None` for anything else.
+pub fn text(root: &Path, relative: &str, largest: u64) -> Option<String> {
+    let place = Folders::new(root).and_then(|mut folders| folders.place(relative, false)).ok()?;
+    let file = place.open().ok()?;
+    if file.metadata().ok()?.len() > largest {
+        return None;
+    }
+    let mut text = String::new();
+    // It may grow while it is read.
+    file.take(largest).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+impl Folders {
+    /// Below this folder, which is taken as it stands.
+    pub fn new(root: &Path) -> io::Result<Self> {
+        let root = rustix::fs::openat(CWD, root, flags() | OFlags::DIRECTORY, Mode::empty())?;
+        Ok(Self { root: Arc::new(root), open: HashMap::new(), made: Vec::new() })
+    }
+
+    /// The place of a file, with its folders made where `make` says so.
+    ///
+    /// # Errors
+    /// Where a part of the path is a link, no folder, or no plain name.
+    pub fn place(&mut self, relative: &str, make: bool) -> io::Result<Place> {
+        let (folders, name) = relative.rsplit_once('/').unwrap_or(("", relative));
+        let folder = self.folder(folders, make)?;
+        Ok(Place { folder, name: plain(name)?.to_owned() })
+    }
+
+    fn folder(&mut self, relative: &str, make: bool) -> io::Result<Arc<OwnedFd>> {
+        if relative.is_empty() {
+            return Ok(Arc::clone(&self.root));
+        }
+        if let Some(known) = self.open.get(relative) {
+            return Ok(Arc::clone(known));
+        }
+        let mut here = Arc::clone(&self.root);
+        for name in relative.split('/') {
+            let name = plain(name)?;
+            let way = flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+            let next = match rustix::fs::openat(&*here, name, way, Mode::empty()) {
+                Err(rustix::io::Errno::NOENT) if make => {
+                    rustix::fs::mkdirat(&*here, name, Mode::from_raw_mode(0o777))?;
+                    self.made.push(Place { folder: Arc::clone(&here), name: name.to_owned() });
+                    rustix::fs::openat(&*here, name, way, Mode::empty())?
+                }
+                next => next?,
+            };
+            here = Arc::new(next);
+        }
+        self.open.insert(relative.to_owned(), Arc::clone(&here));
+        Ok(here)
+    }
+
+    /// Removes the folders that were made here, where they are empty.
+    pub fn unmake(&mut self) {
+        for place in self.made.drain(..).rev() {
+            let _ = rustix::fs::unlinkat(&*place.folder, &*place.name, AtFlags::REMOVEDIR);
+        }
+    }
+}
+
+impl Place {
+    /// Another name in the same folder.
+    pub fn beside(&self, name: impl Into<OsString>) -> Self {
+        Self { folder: Arc::clone(&self.folder), name: name.into() }
+    }
+
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Whether anything has this name, a link included.
+    pub fn exists(&self) -> bool {
+        self.kind().is_some()
+    }
+
+    /// Whether a regular file has this name.
+    pub fn is_file(&self) -> bool {
+        self.kind() == Some(FileType::RegularFile)
+    }
+
+    fn kind(&self) -> Option<FileType> {
+        let found = rustix::fs::statat(&*self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(FileType::from_raw_mode(found.st_mode as RawMode))
+    }
+
+    fn open(&self) -> io::Result<File> {
+        // A pipe in its place would otherwise be waited for.
+        let way = flags() | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = File::from(rustix::fs::openat(&*self.folder, &*self.name, way, Mode::empty())?);
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+    }
+
+    pub fn read(&self) -> io::Result<Found> {
+        use std::os::unix::fs::PermissionsExt;
+        let mut file = self.open()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Found { bytes, mode: file.metadata()?.permissions().mode() & 0o7777 })
+    }
+
+    /// Makes the file, which must not be there, and writes it through to the disk.
+    pub fn create(&self, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+        let way = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = rustix::fs::openat(&*self.folder, &*self.name, way, Mode::from_raw_mode(0o666))?;
+        let mut file = File::from(made);
+        file.write_all(bytes)?;
+        if let Some(mode) = mode {
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as RawMode))?;
+        }
+        file.sync_all()
+    }
+
+    /// Takes another place's file, over whatever has that name.
+    pub fn rename_to(&self, to: &Self) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&*self.folder, &*self.name, &*to.folder, &*to.name)?)
+    }
+
+    /// Gives the file a second name, which must not be taken.
+    pub fn link_to(&self, to: &Self) -> io::Result<()> {
+        Ok(rustix::fs::linkat(&*self.folder, &*self.name, &*to.folder, &*to.name, AtFlags::empty())?)
+    }
+
+    pub fn remove(&self) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&*self.folder, &*self.name, AtFlags::empty())?)
+    }
+
+    /// The regular files of the folder whose names begin so.
+    pub fn siblings(&self, prefix: &OsStr) -> Vec<Self> {
+        let Ok(entries) = rustix::fs::Dir::read_from(&*self.folder) else { return Vec::new() };
+        let names = entries.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+        let wanted = names.filter(|name| name.as_bytes().starts_with(prefix.as_bytes()));
+        wanted.map(|name| self.beside(name)).filter(Self::is_file).collect()
+    }
+}
+
+fn flags() -> OFlags {
+    OFlags::RDONLY | OFlags::CLOEXEC
+}
+
+fn plain(name: &str) -> io::Result<&OsStr> {
+    if matches!(name, "" | "." | "..") || name.contains(['/', '\0']) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a part of the path is no plain name"));
+    }
+    Ok(OsStr::new(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_below_is_read_and_no_link_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, other) = (dir.path().join("root"), dir.path().join("other"));
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::create_dir(&other).unwrap();
+        for file in [root.join("a/b/c"), other.join("c")] {
+            fs::write(file, "text").unwrap();
+        }
+        symlink(&other, root.join("out")).unwrap();
+        symlink(root.join("a"), root.join("in")).unwrap();
+        symlink(root.join("a/b/c"), root.join("file")).unwrap();
+        assert_eq!(read(&root, "a/b/c").unwrap().bytes, b"text");
+        assert_eq!(text(&root, "a/b/c", 4).as_deref(), Some("text"));
+        assert_eq!(text(&root, "a/b/c", 3), None);
+        for path in ["out/c", "in/b/c", "file", "../other/c", "a/../a/b/c", "/etc/passwd", "", "a//b/c", "a/b", "a"] {
+            assert!(read(&root, path).is_err(), "{path}");
+        }
+        assert_eq!(read(&root, "a/none/c").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_folder_that_is_swapped_for_a_link_after_it_was_opened_is_still_the_one_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at("root/src")).unwrap();
+        fs::create_dir(at("other")).unwrap();
+        let mut folders = Folders::new(&at("root")).unwrap();
+        let place = folders.place("src/new", false).unwrap();
+        fs::rename(at("root/src"), at("root/moved")).unwrap();
+        symlink(at("other"), at("root/src")).unwrap();
+        place.create(b"x", None).unwrap();
+        assert!(at("root/moved/new").exists() && fs::read_dir(at("other")).unwrap().next().is_none());
+        assert!(Folders::new(&at("root")).unwrap().place("src/new", true).is_err());
+    }
+}
