@@ -25,6 +25,10 @@ function M.find(path)
   end
 end
 
+-- What was opened here and by nobody else, and whether Neovim knew the file without its text before.
+---@type table<integer, { known: boolean }>
+local opened = {}
+
 --- Opens a file hidden: no window, no swap prompt, not listed, with its autocmds (file type, servers).
 ---@return integer buf
 function M.open(path)
@@ -32,9 +36,51 @@ function M.open(path)
   if buf then
     return buf
   end
+  local known = vim.fn.bufexists(path) == 1
   buf = vim.fn.bufadd(path)
   vim.cmd('noswapfile call bufload(' .. buf .. ')')
+  opened[buf] = { known = known }
   return buf
+end
+
+-- A list of the user's may point to a buffer: then it stays known, without its text, as lists make them.
+local function is_listed_somewhere(buf)
+  for _, item in ipairs(vim.fn.getqflist()) do
+    if item.bufnr == buf then
+      return true
+    end
+  end
+  return false
+end
+
+local function close(buf)
+  local how = opened[buf]
+  if not how or not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  if #vim.fn.win_findbuf(buf) > 0 or (vim.bo[buf].buflisted and not how.known) then
+    -- The user has come to it meanwhile.
+    opened[buf] = nil
+    return
+  end
+  if vim.bo[buf].modified then
+    -- What is not written must not be out of sight.
+    vim.bo[buf].buflisted = true
+    return
+  end
+  opened[buf] = nil
+  api.nvim_buf_delete(buf, { unload = how.known or is_listed_somewhere(buf) })
+end
+
+--- Closes files that were opened hidden, so that the buffers are again what the user has made of them.
+function M.close(params, reply)
+  for _, path in ipairs(params.paths) do
+    local buf = M.find(path)
+    if buf then
+      pcall(close, buf)
+    end
+  end
+  reply(nil, true)
 end
 
 -- Neovim tells of a conflict once; it lasts until the user has decided.

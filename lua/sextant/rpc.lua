@@ -217,6 +217,7 @@ local handlers = {
   read = { 'sextant.buffers', 'read' },
   apply = { 'sextant.apply', 'apply' },
   reread = { 'sextant.buffers', 'reread' },
+  close = { 'sextant.buffers', 'close' },
   loaded = { 'sextant.buffers', 'loaded' },
   marks = { 'sextant.buffers', 'marks' },
   restore_marks = { 'sextant.buffers', 'restore_marks' },

@@ -207,13 +207,18 @@ impl Session {
         Ok(())
     }
 
+    /// Whether a request is about what providers report, and they are asked at all.
+    pub(crate) fn works_on_reports(&self, request: &str) -> bool {
+        let driven = self.model.needs_providers() && ask::classify(request) == Ask::Repair;
+        (driven || ask::mends_reports(request)) && self.config.diagnostics.on_edit
+    }
+
     /// Refuses to begin on what is reported where it is too much to weigh, or says too little.
     ///
     /// # Errors
     /// With the figures and the way out.
     pub(crate) async fn begin_on_reports(&self, task: &Task) -> Result<(), Failure> {
-        let driven = self.model.needs_providers() && ask::classify(&task.request) == Ask::Repair;
-        if !(driven || ask::mends_reports(&task.request)) || !self.config.diagnostics.on_edit {
+        if !self.works_on_reports(&task.request) {
             return Ok(());
         }
         let found = self.in_scope(&task.scope).await;

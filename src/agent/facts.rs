@@ -25,6 +25,8 @@ use crate::workspace::files;
 const DIAGNOSTICS: usize = 12;
 /// Diagnostics of a plan's question.
 const PLAN_DIAGNOSTICS: usize = 60;
+/// The same for a model that reads no prompt and only applies what is offered.
+const OFFLINE_DIAGNOSTICS: usize = 200;
 /// Symbols and themes that a plan's question sums up.
 const SYMBOL_GROUPS: usize = 12;
 const THEME_GROUPS: usize = 5;
@@ -39,9 +41,9 @@ const OFFERS_MS: u64 = 5000;
 
 impl Session {
     pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
-        let found = first_ones(task, self.in_scope(&task.scope).await);
+        let found = first_ones(task, self.in_scope(&task.scope).await, PLAN_DIAGNOSTICS);
         let deadline = Deadline::after_ms(OFFERS_MS.max(self.config.diagnostics.timeout_ms));
-        let fixes = self.offers(task, &found, FIXES, deadline).await;
+        let (fixes, _) = self.offers(task, &found, FIXES, deadline).await;
         let fixes = self.trusted(task, &found, fixes).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
         let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
@@ -72,9 +74,16 @@ impl Session {
     pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
         let found = self.in_scope(&task.scope).await;
         let groups = groups(&found);
-        let found = first_ones(task, found);
+        let only_fixes = self.model.needs_providers();
+        let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
+        let mut found = first_ones(task, found, most);
         let deadline = Deadline::after_ms((4 * OFFERS_MS).max(self.config.diagnostics.timeout_ms));
-        let mut fixes = self.offers(task, &found, PLAN_DIAGNOSTICS, deadline).await;
+        let most = if only_fixes { usize::MAX } else { most };
+        let (mut fixes, asked) = self.offers(task, &found, most, deadline).await;
+        if only_fixes {
+            found.truncate(asked);
+        }
+        let left_out = all - found.len();
         self.look_up_changes(task, &mut fixes, deadline).await;
         let fixes = self.trusted(task, &found, fixes).await;
         let (seen, fixes) = self.weigh(task, &found, fixes).await;
@@ -92,6 +101,7 @@ impl Session {
             unsettled: self.unsettled(&task.scope).await,
             groups,
             fixes,
+            left_out,
             framing: self.framing(true).await,
             ..PlanInput::default()
         }
@@ -105,6 +115,16 @@ impl Session {
             found.diagnostic.severity <= self.config.diagnostics.severity_floor && scope.holds(&found.symbol)
         });
         found
+    }
+
+    /// How many diagnostics in scope a server still offers a fix for that was not tried, and whether the time did not
+    /// suffice to ask for all of them.
+    pub(crate) async fn fixes_left(&self, task: &mut Task) -> (usize, bool) {
+        let found = self.in_scope(&task.scope).await;
+        let deadline = Deadline::after_ms(OFFERS_MS.max(self.config.diagnostics.timeout_ms));
+        let (offers, asked) = self.offers(task, &found, usize::MAX, deadline).await;
+        let fixable: BTreeSet<usize> = offers.iter().filter_map(|offer| offer.diagnostic).collect();
+        (fixable.len(), asked < found.len())
     }
 
     /// Who has not answered about the files in scope as they are: what is known of them is of an older text.
@@ -206,11 +226,11 @@ fn codes(seen: &[Weighed]) -> Vec<String> {
 
 /// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
 /// the trace.
-fn first_ones(task: &Task, mut found: Vec<Found>) -> Vec<Found> {
+fn first_ones(task: &Task, mut found: Vec<Found>, most: usize) -> Vec<Found> {
     found.sort_by_key(|found| !(task.analysis.bears_on(found) || consent::is_named(&task.request, &found.diagnostic)));
-    if found.len() > PLAN_DIAGNOSTICS {
-        task.note_left_out(&found[PLAN_DIAGNOSTICS..]);
-        found.truncate(PLAN_DIAGNOSTICS);
+    if found.len() > most {
+        task.note_left_out(&found[most..]);
+        found.truncate(most);
     }
     found
 }

@@ -26,6 +26,8 @@ pub struct Ledger {
     silent: BTreeSet<Key>,
     /// Who has spoken of a file that others edited, and so is asked again whenever they do.
     from_beside: BTreeSet<Key>,
+    /// Who has spoken of a text of the file that is not there any more.
+    outdated: BTreeSet<Key>,
     /// Whoever spoke of a file before and was not heard of when it was asked about again.
     gone: BTreeSet<Key>,
     /// Files of which everybody was asked: of a bystander those alone are whom an edit elsewhere may concern.
@@ -39,6 +41,7 @@ impl Ledger {
             let key = (report.file.clone(), report.provider.clone());
             self.silent.remove(&key);
             self.gone.remove(&key);
+            self.outdated.remove(&key);
             let snap = Snap { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
             self.last.insert(key, Arc::new(snap));
         }
@@ -72,6 +75,7 @@ impl Ledger {
         let anywhere = |provider: &str| reports.iter().any(|report| report.provider == provider);
         let spoke = self.last.iter().filter(|(_, snap)| snap.text.is_some()).map(|(key, _)| key);
         let missing: Vec<Key> = spoke
+            .chain(&self.outdated)
             .filter(|key| {
                 let (file, provider) = (&key.0, key.1.as_str());
                 let beside = bystanders.contains(file) && self.from_beside.contains(*key) && !anywhere(provider);
@@ -89,6 +93,7 @@ impl Ledger {
             self.last.remove(&key);
             self.silent.remove(&key);
             self.from_beside.remove(&key);
+            self.outdated.remove(&key);
         }
     }
 
@@ -112,6 +117,23 @@ impl Ledger {
             *snap = Arc::new(Snap { text: None, diagnostics: Vec::new() });
         }
         self.silent.retain(|(known, _)| known != file);
+    }
+
+    /// Nothing is known of a file any more, and nobody is asked about it.
+    pub fn forget(&mut self, file: &str) {
+        self.last.retain(|(known, _), _| known != file);
+        for keys in [&mut self.silent, &mut self.from_beside, &mut self.gone, &mut self.outdated] {
+            keys.retain(|(known, _)| known != file);
+        }
+        self.whole.remove(file);
+    }
+
+    /// Drops what these providers said of another text of a file than this one, `None` for no file. That they spoke
+    /// is still known.
+    pub fn drop_stale(&mut self, file: &str, text: Option<&str>, of: impl Fn(&str) -> bool) {
+        let stale = |key: &Key, snap: &Snap| key.0 == file && snap.text.as_deref() != text && of(&key.1);
+        self.outdated.extend(self.last.iter().filter(|(key, snap)| stale(key, snap)).map(|(key, _)| key.clone()));
+        self.last.retain(|key, snap| !stale(key, snap));
     }
 
     /// The texts are what they were: so is what was known of them.
@@ -188,6 +210,22 @@ mod tests {
         ledger.take(&other, &Arc::from("x\n"));
         ledger.note_beside(std::slice::from_ref(&other), &a);
         assert_eq!(ledger.missing(std::slice::from_ref(&one), &[], &a).len(), 1, "it is asked whatever is edited");
+    }
+
+    #[test]
+    fn what_is_of_another_text_is_dropped_and_nothing_else() {
+        let mut ledger = Ledger::default();
+        ledger.take(&report("lsp:quick", Freshness::Exact), &Arc::from("x = 1\n"));
+        ledger.take(&report("lsp:slow", Freshness::Exact), &Arc::from("x = 2\n"));
+        ledger.drop_stale("b.py", None, |_| true);
+        ledger.drop_stale("a.py", Some("x = 2\n"), |name| name == "lsp:slow");
+        assert_eq!(ledger.snaps().len(), 2);
+        ledger.drop_stale("a.py", Some("x = 2\n"), |_| true);
+        assert_eq!(ledger.of("a.py").map(|(name, _)| name).collect::<Vec<_>>(), ["lsp:slow"]);
+        let missing = ledger.missing(&[], &["a.py".to_owned()], &[]);
+        assert_eq!(missing.len(), 2, "that it spoke is known: {missing:?}");
+        ledger.forget("a.py");
+        assert!(ledger.snaps().is_empty());
     }
 
     #[test]

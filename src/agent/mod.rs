@@ -20,6 +20,7 @@ mod gate;
 pub mod journal;
 pub mod ledger;
 mod look;
+mod look_over;
 mod making;
 mod mended;
 pub mod mode;

@@ -70,19 +70,20 @@ pub fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
 }
 
 impl Session {
-    /// The fixes for these diagnostics, in their order, at most `most`. Positions are indices into `found`.
+    /// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
+    /// Positions are indices into `found`.
     pub(crate) async fn offers(
         &self,
         task: &mut Task,
         found: &[Found],
         most: usize,
         deadline: Deadline,
-    ) -> Vec<FixOffer> {
+    ) -> (Vec<FixOffer>, usize) {
         let mut offers = Vec::new();
         task.offered.clear();
         for (index, item) in found.iter().enumerate() {
             if offers.len() >= most || deadline.passed() {
-                break;
+                return (offers, index);
             }
             let Some(range) = item.diagnostic.location.range() else { continue };
             let fixes = match self.editor.fixes(&item.symbol.file, Some(range), deadline).await {
@@ -116,7 +117,7 @@ impl Session {
                 });
             }
         }
-        offers
+        (offers, found.len())
     }
 
     /// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may

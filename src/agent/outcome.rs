@@ -111,7 +111,12 @@ impl Session {
         });
         *self.open_end.lock().await = open_end;
         self.ledger.lock().await.forget_gone();
-        let mut summary = summary(word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
+        let word = match task.reach {
+            Some(reach) if word.is_empty() => reach.words(),
+            Some(reach) => format!("{word}. {}", reach.words()),
+            None => word.to_owned(),
+        };
+        let mut summary = summary(&word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
         summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
         Outcome {
             ok: true,

@@ -1,5 +1,6 @@
 //! A session: one editor, one workspace, one model, and what is known from one task to the next.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -30,6 +31,8 @@ pub struct Session {
     pub(crate) root: Root,
     pub(crate) config: Config,
     pub(crate) ledger: Mutex<Ledger>,
+    /// Files that were opened to look over the workspace and are not closed yet.
+    pub(crate) visited: Mutex<BTreeSet<String>>,
     /// What `undo` takes back next: the last task, or the last undo.
     pub(crate) last: Mutex<Option<Journal>>,
     pub(crate) plan: Mutex<Option<(Plan, Task)>>,
@@ -67,6 +70,7 @@ impl Session {
             root,
             config,
             ledger: Mutex::default(),
+            visited: Mutex::default(),
             last: Mutex::default(),
             plan: Mutex::default(),
             open_end: Mutex::default(),

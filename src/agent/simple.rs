@@ -6,6 +6,7 @@ use crate::agent::budget;
 use crate::agent::change::{Wanted, When};
 use crate::agent::gate;
 use crate::agent::ledger::Snaps;
+use crate::agent::look_over;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::{self, Objection};
@@ -62,8 +63,14 @@ impl Session {
             let scope = self.unless_stopped(cancel, self.scope(request)).await??;
             self.unless_stopped(cancel, self.begin(request, Mode::Simple, scope, cancel)).await?
         };
-        let mut task = begun.await.map_err(Failure::without_change)?;
-        self.run_ask(&mut task, cancel).await
+        let answered = match begun.await.map_err(Failure::without_change) {
+            Ok(mut task) => self.run_ask(&mut task, cancel).await,
+            Err(failure) => Err(failure),
+        };
+        if self.plan.lock().await.is_none() {
+            look_over::leave_all(self).await;
+        }
+        answered
     }
 
     /// Runs a task without a plan from where it stands to its end.
@@ -281,7 +288,14 @@ impl Session {
             }
             documents.push(document);
         }
+        look_over::drop_stale(self, &documents).await;
         self.first_look(&documents, cancel).await?;
+        if look_over::is_wide(self, &task) {
+            let text = "looking over the files of the workspace".to_owned();
+            self.editor.show(Event::Progress { text });
+            let deadline = Deadline::after_ms(self.config.diagnostics.start_timeout_ms);
+            task.reach = Some(look_over::look_over(self, deadline).await);
+        }
         let known = self.known().await;
         if self.model.needs_providers() && ask::classify(&request.text) == Ask::Repair {
             self.refuse_blind(&documents, &known)?;

@@ -11,6 +11,7 @@ use crate::agent::consent::Consent;
 use crate::agent::durable::Keep;
 use crate::agent::journal::Journal;
 use crate::agent::ledger::{Key, Snaps};
+use crate::agent::look_over::Reach;
 use crate::agent::mode::Mode;
 use crate::agent::offers::Offered;
 use crate::agent::plan::contract::Course;
@@ -85,6 +86,8 @@ pub struct Task {
     pub risk: Option<Risk>,
     /// What of it is kept for another process to go on with.
     pub keep: Keep,
+    /// How far it looked over the workspace, where it did.
+    pub(crate) reach: Option<Reach>,
     /// What it leaves to memory.
     pub notes: Notes,
 }
@@ -135,6 +138,7 @@ impl Task {
             course: Course::default(),
             risk: None,
             keep: Keep::default(),
+            reach: None,
             notes: Notes::default(),
         }
     }

@@ -114,6 +114,9 @@ pub trait Editor: Send + Sync {
     /// Reads a file, opening it hidden where it is not open. No swap prompt, no focus change.
     async fn read(&self, path: &str) -> Result<Document, EditorError>;
 
+    /// Closes files that [`Editor::read`] has opened and that nobody else looks at; one with unsaved changes stays.
+    async fn close(&self, _paths: &[String]) {}
+
     /// Applies edits to several files: all of them or none. One undo step a file.
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError>;
 

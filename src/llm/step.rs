@@ -143,6 +143,9 @@ pub struct PlanInput {
     #[serde(default)]
     pub groups: Vec<String>,
     pub fixes: Vec<FixOffer>,
+    /// Diagnostics in scope that are not among `diagnostics`: nobody was asked for their fixes.
+    #[serde(default)]
+    pub left_out: usize,
     /// What was wrong with the last plan, when it is asked again.
     pub problems: Vec<String>,
     #[serde(default)]

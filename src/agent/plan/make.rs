@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::budget;
+use crate::agent::look_over;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::Ending;
 use crate::agent::plan::{Plan, State, Step, document};
@@ -43,6 +44,7 @@ impl Session {
                 // The plan before it is not what was asked for last: nobody is to approve it by mistake.
                 if !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty()) {
                     *self.plan.lock().await = None;
+                    look_over::leave_all(self).await;
                 }
                 made
             }

@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::{self, Decision, Facts, Trigger};
+use crate::agent::look_over;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::attempt::Tried;
@@ -75,11 +76,32 @@ impl Session {
         let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
         let replans = if task.replans > 0 { format!(", planned anew {} times", task.replans) } else { String::new() };
         let word = format!("{done} of {} steps done{replans}", plan.steps.len());
+        let word =
+            if phase == Phase::Completed { format!("{word}{}", self.says_what_is_left(task).await) } else { word };
         let mut outcome = self.finish(task, &word).await;
+        if phase == Phase::Completed || phase == Phase::Error {
+            look_over::leave_all(self).await;
+        }
         let failed = plan.steps.iter().skip(task.course.replaced).any(|step| step.state == State::Failed);
         outcome.ok = !failed && task.question.is_none();
         self.remember_run(plan, task, phase, &outcome).await;
         outcome
+    }
+
+    /// A plan of offered fixes is done where none is left; otherwise it says how many are.
+    async fn says_what_is_left(&self, task: &mut Task) -> String {
+        if !self.model.needs_providers() {
+            return String::new();
+        }
+        let cancel = self.cancelled();
+        let Ok((left, more)) = self.unless_stopped(&cancel, self.fixes_left(task)).await else { return String::new() };
+        match (left, more) {
+            (0, false) => String::new(),
+            (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
+            (1, false) => ". 1 more fix is offered: plan again to go on".to_owned(),
+            (left, false) => format!(". {left} more fixes are offered: plan again to go on"),
+            (left, true) => format!(". At least {left} more fixes are offered: plan again to go on"),
+        }
     }
 
     /// Ends a run where it stands, without another step.

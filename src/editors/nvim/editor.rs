@@ -224,6 +224,13 @@ impl Editor for NvimEditor {
         Ok(document(path, &facts, &text))
     }
 
+    async fn close(&self, paths: &[String]) {
+        let paths: Vec<String> = paths.iter().map(|path| self.absolute(path)).collect();
+        if let Err(error) = self.channel.call::<Value>("close", &json!({"paths": paths}), "files", QUICK).await {
+            tracing::warn!(%error, "files that were opened for a look were not closed");
+        }
+    }
+
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
         let mut list = edits.iter().map(|edit| self.buffer_edit(edit)).collect::<Result<Vec<_>, _>>()?;
         let about = edits.iter().map(FileEdit::path).collect::<Vec<_>>().join(", ");

@@ -18,4 +18,5 @@ mod stops;
 mod tabs;
 mod tasks;
 mod trace;
+mod wide;
 mod windows;
