@@ -12,6 +12,7 @@ use crate::agent::tools::answer::headline;
 use crate::agent::verdict::{self, Found};
 use crate::agent::weigh::Weighed;
 use crate::base::deadline::Deadline;
+use crate::base::secrets::mask;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::policy::word;
@@ -146,7 +147,7 @@ impl Session {
         let mut room = SOURCE;
         for (name, path, names) in wanted(&task.scope).into_iter().chain(task.analysis.named(&task.scope)) {
             let Ok(document) = self.document(&path).await else { continue };
-            let mut text = excerpt(&document.path, &document.text, &names, room);
+            let mut text = excerpt(&document.path, &mask(&document.text), &names, room);
             room = room.saturating_sub(text.len());
             if text.is_empty() {
                 "(too long to show; read it)".clone_into(&mut text);

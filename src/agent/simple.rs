@@ -18,6 +18,7 @@ use crate::agent::tools::answer::{self, EditAnswer};
 use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
+use crate::base::secrets::mask;
 use crate::base::text::LineIndex;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::diagnostics::syntax;
@@ -193,8 +194,8 @@ impl Session {
             self.run_once(task, &tool, &action.parameters, need).await
         };
         let (ok, mut text) = match self.unless_stopped(&cancel, ran).await.and_then(|ran| ran) {
-            Ok(answer) => (true, answer.text),
-            Err(failure) => (false, failure.one_line()),
+            Ok(answer) => (true, mask(&answer.text).into_owned()),
+            Err(failure) => (false, mask(&failure.one_line()).into_owned()),
         };
         if task.journal.checkpoints.len() == edits
             && let Ok(Some(verdict)) = self.unless_stopped(&cancel, self.settle_deferred(task)).await
@@ -236,7 +237,8 @@ impl Session {
         let changed = hunks(&document.text, &seen);
         let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start));
         let from = first.saturating_sub(3);
-        let current: Vec<&str> = document.text.lines().skip(from).take(CURRENT_LINES).collect();
+        let open = mask(&document.text);
+        let current: Vec<&str> = open.lines().skip(from).take(CURRENT_LINES).collect();
         Err(tool_failure(
             format!("{} changed since it was read; nothing was written", document.path),
             format!("from line {} it now reads:\n{}", from + 1, current.join("\n")),

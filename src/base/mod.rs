@@ -6,4 +6,5 @@ pub mod lock;
 pub mod own;
 pub mod path;
 pub mod printable;
+pub mod secrets;
 pub mod text;

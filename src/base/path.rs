@@ -4,6 +4,17 @@ use std::path::{Component, Path, PathBuf};
 
 use url::Url;
 
+/// Whether a character makes a name another one than it looks: a control character, one that turns the direction of
+/// a line, or one that is not seen (Unicode's category Cf, and the fillers that have no width).
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}')
+        || matches!(c, '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}')
+        || matches!(c, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Removes `.` and resolves `..` without asking the disk.
 pub fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();

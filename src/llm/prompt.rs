@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use crate::base::secrets::mask;
 use crate::llm::ask::{self, Ask};
 use crate::llm::contract::Contract;
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
@@ -326,7 +327,8 @@ impl Facts {
 
     fn finish(self, system: &str, tools: &str) -> Prompt {
         let system = system.replace("{tools}", tools).replace("{data}", &self.fence);
-        Prompt { system: system.trim_end().to_owned(), user: self.text.trim_end().to_owned() }
+        // The one place where a text of any origin enters a prompt.
+        Prompt { system: system.trim_end().to_owned(), user: mask(self.text.trim_end()).into_owned() }
     }
 }
 

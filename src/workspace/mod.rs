@@ -4,4 +4,6 @@ pub mod beneath;
 pub mod files;
 pub mod record;
 pub mod root;
+pub mod running;
 pub mod search;
+pub mod secrets;

@@ -3,14 +3,16 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::base::failure::{Failure, Kind};
-use crate::base::path;
+use crate::base::path::{self, is_hidden};
+use crate::workspace::secrets::{is_linked_to_secret, is_secret};
 
 /// Why a path is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     #[error("the path is empty")]
     Empty,
-    #[error("the path {0:?} has a line break or a NUL in it")]
+    /// One that shows another name than it has.
+    #[error("the path {0:?} has a control character in it, or one that is not seen")]
     BadName(String),
     #[error("{0} is outside the workspace")]
     Outside(String),
@@ -117,7 +119,7 @@ impl Root {
         if given.trim().is_empty() {
             return Err(PathError::Empty);
         }
-        if given.contains(['\0', '\n', '\r']) {
+        if given.contains(is_hidden) {
             return Err(PathError::BadName(given.to_owned()));
         }
         let asked = self.path.join(given);
@@ -130,6 +132,9 @@ impl Root {
                 None => PathError::Outside(given.to_owned()),
             });
         };
+        if relative.contains(is_hidden) {
+            return Err(PathError::BadName(relative));
+        }
         // The name asked for counts too: a link named `.env` is as little our business as its target.
         if is_secret(&relative) || inside(&asked).is_some_and(|asked| is_secret(&asked)) {
             return Err(PathError::Secret(relative));
@@ -138,6 +143,7 @@ impl Root {
             return Err(PathError::Own(relative));
         }
         match real.symlink_metadata() {
+            Ok(what) if is_linked_to_secret(&self.path, &what) => Err(PathError::Secret(relative)),
             Ok(what) if what.is_dir() => Err(PathError::Directory(relative)),
             Ok(what) if !what.is_file() => Err(PathError::Special(relative)),
             _ => Ok(relative),
@@ -195,45 +201,6 @@ fn follow(path: &Path, given: &str) -> Result<PathBuf, PathError> {
             Err(error) => return Err(io(error)),
         }
     }
-}
-
-/// Folders whose every file is off limits: keys, and the records that version control keeps.
-const SECRET_FOLDERS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".ssh", ".gnupg", ".aws", ".kube", ".docker"];
-const SECRET_FILES: &[&str] = &[
-    ".env",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".git-credentials",
-    ".htpasswd",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-];
-const SECRET_ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
-/// Templates that are meant to be read and hold no values.
-const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template"];
-/// Source code and prose that is merely named after what it handles.
-const SOURCES: &[&str] = &[
-    "c", "cpp", "cs", "go", "h", "html", "java", "js", "jsx", "kt", "lua", "md", "php", "py", "pyi", "rb", "rs", "rst",
-    "swift", "ts", "tsx",
-];
-
-/// Whether a path relative to the root is, by its names, likely to hold secrets.
-pub fn is_secret(relative: &str) -> bool {
-    let relative = relative.to_ascii_lowercase();
-    let (folders, name) = relative.rsplit_once('/').unwrap_or(("", &relative));
-    let template = TEMPLATES.contains(&name);
-    let named = SECRET_FILES.contains(&name) || name.starts_with(".env.") && !template;
-    named
-        || name.starts_with(".credentials")
-        || name.starts_with("credentials") && !name.rsplit_once('.').is_some_and(|(_, end)| SOURCES.contains(&end))
-        || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || SECRET_FOLDERS.contains(&name)
-        || folders.split('/').any(|folder| SECRET_FOLDERS.contains(&folder))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use regex::RegexBuilder;
 
 use crate::base::failure::{Failure, Kind};
-use crate::workspace::beneath;
+use crate::workspace::files;
 use crate::workspace::root::Root;
 
 /// One line that matches.
@@ -84,9 +84,9 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
     Ok(out)
 }
 
-/// The text of a file; `None` for what is too large, binary or gone.
+/// The text of a file without the secrets in it; `None` for what is too large, binary or gone.
 fn read(root: &Root, path: &str) -> Option<String> {
-    beneath::text(root.path(), path, LARGEST).filter(|text| !text.contains('\0'))
+    files::text_up_to(root, path, LARGEST).filter(|text| !text.contains('\0'))
 }
 
 /// The part of a line that shows the match.

@@ -51,3 +51,67 @@ async fn a_command_is_given_what_programs_need_and_what_the_user_names() {
     let last = prompts.last().expect("a prompt");
     assert!(last.contains("MY_SETTING=kept") && !last.contains("GH_PAT"), "{last}");
 }
+
+/// A token in its issuer's shape, made up here.
+fn token() -> String {
+    format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2eF4hJ6")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_in_a_text_reaches_no_prompt_and_an_edit_beside_it_works() {
+    let key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ7lQ2bX3s4t5u6v";
+    let armour = format!("-----BEGIN PRIVATE KEY-----\n{key}\n{key}\n-----END PRIVATE KEY-----");
+    let text = format!("TOKEN = \"{}\"\nx = 1\nKEY = \"\"\"{armour}\"\"\"\n", token());
+    let project = Project::new(&[("a.py", &text), ("b.py", &text)]);
+    let script = vec![
+        step("read_file", json!({"path": "b.py"}), true),
+        step("read_file", json!({"path": "b.py", "offset": 4, "limit": 2}), true),
+        step("search", json!({"pattern": "ghp_|MIIE|TOKEN"}), true),
+        step(
+            "edit_file",
+            json!({"path": "a.py", "old_string": "TOKEN = \"[secret removed]\"", "new_string": "T = 1"}),
+            true,
+        ),
+        step("write_file", json!({"path": "a.py", "content": "TOKEN = \"[secret removed]\"\nx = 2\n"}), true),
+        step("edit_file", json!({"path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}), true),
+        done(),
+    ];
+    let request = format!("set x to 2, not {}", token());
+    let (output, prompts) = ask(&project, &request, &["--file", "a.py"], "", script, &[]).await;
+    assert!(prompts.len() >= 6, "{}", String::from_utf8_lossy(&output.stderr));
+    for prompt in &prompts {
+        assert!(!prompt.contains(&token()) && !prompt.contains("MIIE"), "{prompt}");
+    }
+    assert!(prompts[1].contains("TOKEN = \"[secret removed]\""), "{}", prompts[1]);
+    assert!(prompts[4].contains("only stands where a secret was taken out"), "{}", prompts[4]);
+    assert!(prompts[5].contains("cannot be written back"), "{}", prompts[5]);
+    assert_eq!(project.read("a.py"), text.replace("x = 1", "x = 2"), "the secret itself is as it was");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_secrets_and_ignored_files_are_open_to_nobody_who_did_not_name_them() {
+    let secrets =
+        [".envrc", "prod.env", "secrets.yml", "kubeconfig", "terraform.tfstate", "service-account.json", "id_rsa.bak"];
+    let mut files: Vec<(&str, &str)> = secrets.iter().map(|path| (*path, "plain-secret-word\n")).collect();
+    files.extend([("a.py", "x = 1\n"), (".gitignore", "private/\n"), ("private/notes.txt", "ignored-word\n")]);
+    let project = Project::new(&files);
+    std::fs::hard_link(project.root().join("prod.env"), project.root().join("plain.txt")).expect("a link");
+    for path in secrets.iter().chain(&["plain.txt", "private/notes.txt"]) {
+        let script = vec![
+            step("read_file", json!({"path": path}), true),
+            step("search", json!({"pattern": "word", "path": path}), true),
+            step("search", json!({"pattern": "word"}), true),
+            step("write_file", json!({"path": path, "content": "owned\n"}), true),
+            done(),
+        ];
+        let (_, prompts) = ask(&project, "look around", &[], "", script, &[]).await;
+        assert!(prompts.len() >= 4, "{path}: {prompts:?}");
+        for prompt in prompts {
+            assert!(!prompt.contains("plain-secret-word") && !prompt.contains("ignored-word"), "{path}: {prompt}");
+        }
+        assert!(!project.read(path).contains("owned"), "{path}");
+    }
+    let script = vec![step("read_file", json!({"path": "private/notes.txt"}), true), done()];
+    let (_, prompts) = ask(&project, "read private/notes.txt and say more", &[], "", script, &[]).await;
+    assert!(prompts[1].contains("ignored-word"), "the request names it: {}", prompts[1]);
+}

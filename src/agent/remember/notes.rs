@@ -14,6 +14,7 @@ use crate::agent::remember::now_ms;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::tools::apply_fix::TAKEN_BACK;
+use crate::base::secrets::{self, mask};
 use crate::llm::step::Action;
 use crate::memory::entry::{EntryId, Kind, Role};
 use crate::symbols::path::SymbolPath;
@@ -35,12 +36,12 @@ static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Whether a text holds what looks like a key or a password.
 pub(crate) fn has_secret(text: &str) -> bool {
-    SECRET.as_ref().is_some_and(|secret| secret.is_match(text))
+    secrets::holds(text) || SECRET.as_ref().is_some_and(|secret| secret.is_match(text))
 }
 
 /// One line of at most so many characters, without what looks like a secret.
 pub(crate) fn short(text: &str, most: usize) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = mask(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let flat = SECRET.as_ref().map_or(flat.clone(), |secret| secret.replace_all(&flat, "(hidden)").into_owned());
     match flat.char_indices().nth(most) {
         Some((cut, _)) => format!("{}…", &flat[..cut]),

@@ -7,6 +7,7 @@ use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::base::failure::Failure;
+use crate::base::secrets::MASK;
 use crate::edits::find::{Replace, Rung, find};
 use crate::edits::hunks;
 
@@ -28,6 +29,12 @@ pub(super) struct Parameters {
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let document = session.document(&given.path).await?;
     session.refuse_stale(task, &document)?;
+    if given.old_string.contains(MASK) && !document.text.contains(MASK) {
+        return Err(tool_failure(
+            format!("old_string quotes {MASK:?}, which only stands where a secret was taken out of what you read"),
+            "quote the text beside it; the line with the secret stays as it is",
+        ));
+    }
     let within = match &given.symbol {
         Some(symbol) => Some(session.place_in(&document, symbol)?),
         None => None,

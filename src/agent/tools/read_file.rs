@@ -6,6 +6,7 @@ use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::ToolAnswer;
 use crate::base::failure::Failure;
+use crate::base::secrets::mask;
 
 /// Lines of one answer where the caller sets no limit.
 const LINES: usize = 400;
@@ -21,10 +22,12 @@ pub(super) struct Parameters {
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let document = session.document(&given.path).await?;
-    let total = document.text.lines().count();
+    // Before it is cut into lines: a part of a key does not look like one.
+    let open = mask(&document.text);
+    let total = open.lines().count();
     let first = given.offset.unwrap_or(1).max(1);
     let limit = given.limit.unwrap_or(LINES).max(1);
-    let lines: Vec<&str> = document.text.lines().skip(first - 1).take(limit).collect();
+    let lines: Vec<&str> = open.lines().skip(first - 1).take(limit).collect();
     let last = first - 1 + lines.len();
     let mut text = lines.join("\n");
     if first > 1 || last < total {

@@ -37,7 +37,7 @@ fn configured(project: &Project, text: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_is_answered_for_beforehand_and_sees_no_secrets() {
     let project = project();
-    configured(&project, "commands_allowed = [\"printenv\"]\n");
+    configured(&project, "commands_allowed = [\"printenv\"]\ncommands_env = [\"SHOP_PLAIN\"]\n");
     let run = |words: &[&str]| step("run_command", json!({"command": words}), true);
     let server = ModelServer::start([
         run(&["printenv", "SHOP_PLAIN"]),
