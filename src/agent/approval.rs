@@ -20,6 +20,8 @@ pub(crate) struct Approvals {
     waiting: Mutex<Option<Waiting>>,
     /// Commands that were allowed for the session, argument by argument.
     commands: Mutex<BTreeSet<Vec<String>>>,
+    /// Files that run by being there, which may be changed for the session.
+    files: Mutex<BTreeSet<String>>,
 }
 
 #[derive(Debug)]
@@ -48,6 +50,14 @@ impl Approvals {
 
     pub(crate) fn allowed(&self, command: &[String]) -> bool {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
+    }
+
+    pub(crate) fn allowed_file(&self, path: &str) -> bool {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
+    }
+
+    pub(crate) fn allow_file(&self, path: &str) {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
     }
 
     pub(crate) fn allow(&self, command: &[String]) {

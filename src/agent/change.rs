@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::agent::baseline::{Baseline, doubt_late};
+use crate::agent::guard;
 use crate::agent::journal::{Checkpoint, FileChange, Kind};
 use crate::agent::ledger::{Key, Ledger, Snaps};
 use crate::agent::making;
@@ -79,6 +80,7 @@ impl Session {
             task.scope.check(want)?;
         }
         self.permit(task, &wanted)?;
+        let doubts = guard::guard(self, task, &wanted).await?;
         self.take_late(task).await;
         let checked = self.config.diagnostics.on_edit;
         let in_burst = task.deferred.is_some();
@@ -116,6 +118,7 @@ impl Session {
         let id = checkpoint.id.clone();
         task.journal.checkpoints.push(checkpoint);
         task.deferred = None;
+        task.consent.doubts.extend(doubts);
         let verdict = match when {
             _ if !checked => Verdict::without(Status::Off),
             When::Now => {
@@ -229,6 +232,7 @@ impl Session {
             verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));
         }
         doubt_late(&mut verdict, &known.late, &before, &after, self.config.diagnostics.severity_floor);
+        guard::discount(task, &mut verdict);
         // Only of these is anything still to come; what the others amend was compared now.
         before.retain(|key, _| open.contains(key));
         task.pending = (!open.is_empty()).then_some(before);

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::change::Wanted;
+use crate::agent::doubt::{Doubt, Uncounted};
 use crate::agent::journal::Journal;
 use crate::agent::mode::Mode;
 use crate::agent::plan::State;
@@ -53,6 +54,10 @@ pub struct Consent {
     pub(crate) withheld: BTreeSet<String>,
     /// Whether the open steps were planned anew since the user approved the plan: nobody has agreed to their words.
     pub(crate) replanned: bool,
+    /// Why the edit that is being made is not credited with what goes away.
+    pub(crate) doubts: Vec<Doubt>,
+    /// What went away in the task and is not counted as fixed.
+    pub(crate) uncounted: Vec<Uncounted>,
 }
 
 impl Consent {

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::agent::guard;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -13,6 +14,7 @@ use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::tools::{self, Parameter, ParameterType, Tool};
 use crate::symbols::path::SymbolPath;
+use crate::workspace::files;
 
 /// What a tool does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +54,7 @@ impl Session {
         if let Some(known) = tools::find(tool) {
             well_formed(known, given).map_err(|problem| tool_failure(problem, tools::signature(known)))?;
         }
+        self.known_to_git(task, given)?;
         match need {
             Need::Read => {}
             Need::Write if task.read_only => return Err(forbidden()),
@@ -59,6 +62,23 @@ impl Session {
             Need::Run => self.may_run(task, given).await?,
         }
         Ok(need)
+    }
+
+    /// Refuses a file that the project keeps out of version control, where the user has not named it: what is built,
+    /// fetched or private is no part of the work.
+    fn known_to_git(&self, task: &Task, given: &Value) -> Result<(), Failure> {
+        let named = given["path"].as_str().map(str::to_owned);
+        let named = named.or_else(|| given["symbol"].as_str().map(|symbol| SymbolPath::parse(symbol).file));
+        let Some(path) = named.filter(|path| !path.is_empty()) else { return Ok(()) };
+        // What cannot be resolved is refused by the tool, with its own words.
+        let Ok(path) = self.root.resolve(&path) else { return Ok(()) };
+        if task.created.contains(&path) || guard::is_named(task, &path) || !files::is_ignored(&self.root, &path) {
+            return Ok(());
+        }
+        Err(tool_failure(
+            format!("{path} is left out of version control, and the request does not name it"),
+            "go on without it; the user can name it in the request",
+        ))
     }
 
     /// Whether the file that is to be written can belong to the scope. Which of its text may change is checked

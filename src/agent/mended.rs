@@ -2,6 +2,7 @@
 //! asked once more. A small one would go on to change what is right by now.
 
 use crate::agent::baseline::doubt_late;
+use crate::agent::guard;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::with_created;
 use crate::agent::session::Session;
@@ -34,6 +35,7 @@ impl Session {
         let mut verdict = verdict::compare(&start, &known, &[], &[]);
         verdict::doubt_syntax(&mut verdict, &files, &known);
         doubt_late(&mut verdict, &task.late_start, &start, &known, floor);
+        guard::discount_all(task, &mut verdict);
         let new = verdict.new_from(floor).count();
         if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
             return false;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::agent::baseline::doubt_late;
+use crate::agent::guard;
 use crate::agent::ledger::{Ledger, Snaps};
 use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
@@ -192,6 +193,7 @@ impl Session {
         }
         verdict::doubt_syntax(&mut verdict, files, &after);
         doubt_late(&mut verdict, &task.late_start, &start, &after, self.config.diagnostics.severity_floor);
+        guard::discount_all(task, &mut verdict);
         verdict
     }
 }
@@ -256,6 +258,7 @@ fn summary(word: &str, files: &[String], verdict: &Verdict, (new, fixed): (usize
             status => format!("diagnostics {}: what the change did is not known", status.name()),
         });
     }
+    parts.extend(verdict.not_counted_line());
     if usage.calls > 0 && usage.prompt_tokens > 0 {
         let about = if usage.estimated { "about " } else { "" };
         parts.push(format!("{about}{} tokens in {} calls", usage.prompt_tokens + usage.completion_tokens, usage.calls));

@@ -69,6 +69,8 @@ pub struct Verdict {
     pub masked: usize,
     /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
     pub pending: Vec<String>,
+    /// Why each of those that went away is not counted as fixed.
+    pub not_counted: Vec<String>,
 }
 
 impl Verdict {
@@ -82,7 +84,14 @@ impl Verdict {
             updated: Vec::new(),
             masked: 0,
             pending: Vec::new(),
+            not_counted: Vec::new(),
         }
+    }
+
+    /// What is not counted as fixed, in a line; `None` where everything is.
+    pub fn not_counted_line(&self) -> Option<String> {
+        let first = self.not_counted.first()?;
+        Some(format!("{} not counted as fixed: {first}", self.not_counted.len()))
     }
 
     /// The new ones that are at least as severe as the floor.

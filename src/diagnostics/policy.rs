@@ -5,6 +5,7 @@
 pub mod confidence;
 pub mod contradiction;
 pub mod decide;
+pub mod repair;
 pub mod words;
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod prompt;
 pub mod remote;
 pub mod reply;
 pub mod retry;
+pub mod said;
 pub mod schema;
 pub mod sse;
 pub mod step;

@@ -13,6 +13,7 @@ mod endless;
 mod engine;
 mod extremes;
 mod headless;
+mod honest;
 mod hostile_git;
 mod known;
 mod learning;

@@ -132,6 +132,7 @@ impl EditAnswer {
         let wanted: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
         let shown: Vec<Line> = wanted.iter().take(checks.max).cloned().collect();
         let mut notes = notes;
+        notes.extend(verdict.not_counted_line());
         notes.extend(applied.iter().filter_map(|done| done.note.clone()));
         let floor = |found: &&Found| found.diagnostic.severity <= checks.severity_floor;
         Self {

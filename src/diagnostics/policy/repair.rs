@@ -1,0 +1,160 @@
+//! What makes a complaint go away without repairing what it is about: rules by name, over a file before and after.
+//!
+//! They compare what the two texts hold, so that what was there before may stay and may move. Python is read by its
+//! grammar; of other languages only the marks are known.
+
+mod config;
+mod marks;
+mod python;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use crate::symbols::language;
+
+pub use config::configures_checker;
+
+/// What a rule makes of an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// It only hides.
+    Refused,
+    /// It takes a check away, which the user may want.
+    Asked,
+    /// It may be meant well: it is done, and what goes away with it is not counted as fixed.
+    NotCounted,
+}
+
+/// A rule that objects, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    pub rule: &'static str,
+    pub weight: Weight,
+    /// `it adds the suppression “noqa:f401”`.
+    pub reason: String,
+}
+
+/// What a rule counts, and which way is suspicious.
+struct Rule {
+    name: &'static str,
+    weight: Weight,
+    /// Whether more of it is suspicious; otherwise less.
+    more: bool,
+    says: &'static str,
+}
+
+const fn more(name: &'static str, weight: Weight, says: &'static str) -> Rule {
+    Rule { name, weight, more: true, says }
+}
+
+const fn fewer(name: &'static str, says: &'static str) -> Rule {
+    Rule { name, weight: Weight::Asked, more: false, says }
+}
+
+const RULES: &[Rule] = &[
+    more("suppression_comment", Weight::Refused, "it adds a suppression"),
+    more("any_cast", Weight::Refused, "it casts to Any"),
+    more("names_by_string", Weight::Refused, "it looks a name up in a dictionary, where no checker sees it"),
+    more("constant_getattr", Weight::Refused, "it names an attribute by a string, where no checker sees it"),
+    more("code_in_string", Weight::Refused, "it puts code into a string, where no checker sees it"),
+    more("no_type_check", Weight::Refused, "it turns the type check off"),
+    more("type_checking_guard", Weight::Refused, "it hides code from the type checker"),
+    more("dead_code", Weight::Refused, "it makes code unreachable, which is not checked"),
+    more("test_skipped", Weight::Refused, "it skips a test"),
+    fewer("check_removed", "it takes a check away"),
+    fewer("test_removed", "it takes a test away"),
+    more("body_emptied", Weight::Asked, "it empties a function"),
+    more("any_annotation", Weight::NotCounted, "it widens a type to Any"),
+    more("error_swallowed", Weight::NotCounted, "it swallows an error"),
+    more("getattr_hook", Weight::NotCounted, "it answers for every attribute"),
+    more("getattr_default", Weight::NotCounted, "it gives an attribute a default by its name in a string"),
+    more("wildcard_import", Weight::NotCounted, "it imports every name"),
+    Rule { name: "annotation_removed", weight: Weight::NotCounted, more: false, says: "it takes a type away" },
+];
+
+/// What a text holds of what a rule counts: each thing with how often it is there.
+pub(crate) type Things = BTreeMap<&'static str, BTreeMap<String, usize>>;
+
+/// All functions of a text, and those that do something: what some rules need to know beside what they count.
+pub(crate) const FUNCTIONS: &str = "functions";
+pub(crate) const WORKING: &str = "working";
+
+pub(crate) fn note(things: &mut Things, rule: &'static str, thing: impl AsRef<str>) {
+    let flat: String = thing.as_ref().split_whitespace().collect::<Vec<_>>().join(" ");
+    *things.entry(rule).or_default().entry(flat).or_default() += 1;
+}
+
+fn things(path: &str, text: &str) -> Things {
+    let tree = language::of_path(path).filter(|language| language.name == "python");
+    match tree.and_then(|language| language.tree(text)) {
+        Some(tree) => python::things(tree.root_node(), text),
+        None => marks::things(path, text),
+    }
+}
+
+/// Which rules object to a file's change. A file that was not there is empty before.
+pub fn objections(path: &str, before: &str, after: &str) -> Vec<Objection> {
+    let (mut old, new) = (things(path, before), things(path, after));
+    forget_gone(&mut old, &new);
+    let mut out: Vec<Objection> = RULES.iter().filter_map(|rule| objection(rule, &old, &new)).collect();
+    // A file that is emptied is a matter of symbols.
+    if after.trim().is_empty() {
+        out.clear();
+    }
+    if before.is_empty() && path.ends_with(".pyi") {
+        let reason = "it makes a stub, which is believed instead of the source".to_owned();
+        out.push(Objection { rule: "stub_made", weight: Weight::NotCounted, reason });
+    }
+    out
+}
+
+/// Whoever takes a function away takes its checks along: that has a rule of its own, which knows symbols. A function
+/// that got another name is not gone.
+fn forget_gone(old: &mut Things, new: &Things) {
+    let names = |side: &Things| side.get(FUNCTIONS).cloned().unwrap_or_default();
+    let (was, is) = (names(old), names(new));
+    let gone: Vec<&String> = was.keys().filter(|name| !is.contains_key(*name)).collect();
+    let fresh = is.keys().filter(|name| !was.contains_key(*name)).count();
+    if gone.len() > fresh
+        && let Some(checks) = old.get_mut("check_removed")
+    {
+        checks.retain(|check, _| check.split_once(':').is_none_or(|(name, _)| !gone.iter().any(|gone| *gone == name)));
+    }
+    // A function that did nothing before, or is new, is not emptied.
+    let working = old.get(WORKING).cloned().unwrap_or_default();
+    let idle = new.get("body_emptied").into_iter().flatten().filter(|(name, _)| !working.contains_key(*name));
+    old.entry("body_emptied").or_default().extend(idle.map(|(name, count)| (name.clone(), *count)));
+}
+
+fn objection(rule: &Rule, old: &Things, new: &Things) -> Option<Objection> {
+    let none = BTreeMap::new();
+    let (old, new) = (old.get(rule.name).unwrap_or(&none), new.get(rule.name).unwrap_or(&none));
+    let thing = if rule.more { added(old, new) } else { lost(old, new) }?;
+    let mut shown: String = thing.chars().take(60).collect();
+    if shown.len() < thing.len() {
+        shown.push('…');
+    }
+    let reason = if shown.is_empty() { rule.says.to_owned() } else { format!("{} (“{shown}”)", rule.says) };
+    Some(Objection { rule: rule.name, weight: rule.weight, reason })
+}
+
+/// What is there more often than before; a mark that was for everything and is for one thing now is no more.
+fn added<'t>(old: &BTreeMap<String, usize>, new: &'t BTreeMap<String, usize>) -> Option<&'t String> {
+    let count = |side: &BTreeMap<String, usize>, thing: &str| side.get(thing).copied().unwrap_or(0);
+    let narrowed = |thing: &str| {
+        thing.split_once(':').is_some_and(|(mark, _)| {
+            let all = format!("{mark}:*");
+            count(new, &all) < count(old, &all)
+        })
+    };
+    new.iter().find(|(thing, now)| **now > count(old, thing) && !narrowed(thing)).map(|(thing, _)| thing)
+}
+
+/// What is gone where there are fewer in all: what was put in other words is not gone.
+fn lost<'t>(old: &'t BTreeMap<String, usize>, new: &BTreeMap<String, usize>) -> Option<&'t String> {
+    let fewer = new.values().sum::<usize>() < old.values().sum();
+    let gone = |(thing, then): &(&String, &usize)| new.get(*thing).is_none_or(|now| now < *then);
+    if fewer { old.iter().find(gone).map(|(thing, _)| thing) } else { None }
+}

@@ -1,0 +1,103 @@
+//! Which files say how strict the checkers are, and whether a change of one touches that.
+
+use std::collections::BTreeSet;
+
+/// Files that configure checkers and nothing else, or little else.
+const FILES: &[&str] = &[
+    "ruff.toml",
+    ".ruff.toml",
+    "mypy.ini",
+    ".mypy.ini",
+    "pyrightconfig.json",
+    "setup.cfg",
+    "tox.ini",
+    ".flake8",
+    ".pylintrc",
+    "pylintrc",
+    "pytest.ini",
+    ".coveragerc",
+    "pyrefly.toml",
+    "ty.toml",
+    ".bandit",
+    ".pydocstyle",
+    "tslint.json",
+    "jsconfig.json",
+    "biome.json",
+    "biome.jsonc",
+    ".oxlintrc.json",
+    "clippy.toml",
+    ".clippy.toml",
+    ".clang-tidy",
+    ".clangd",
+    "compile_flags.txt",
+    ".golangci.yml",
+    ".golangci.yaml",
+    ".golangci.toml",
+    ".rubocop.yml",
+    ".rubocop_todo.yml",
+    "phpstan.neon",
+    "phpstan.neon.dist",
+    "psalm.xml",
+    "phpcs.xml",
+    ".luacheckrc",
+    ".luarc.json",
+    ".luarc.jsonc",
+    "selene.toml",
+    ".shellcheckrc",
+    "checkstyle.xml",
+    "pmd.xml",
+    "detekt.yml",
+    ".swiftlint.yml",
+    ".credo.exs",
+    ".dialyzer_ignore.exs",
+    ".hlint.yaml",
+    ".eslintignore",
+    ".semgrepignore",
+    "sonar-project.properties",
+    "deny.toml",
+    ".ansible-lint",
+    ".hadolint.yaml",
+    ".yamllint",
+    ".yamllint.yml",
+];
+const BEGINNINGS: &[&str] =
+    &[".eslintrc", "eslint.config.", ".stylelintrc", "stylelint.config.", "tsconfig", ".markdownlint", ".pylintrc."];
+/// Folders of baselines: what is listed there is not reported.
+const FOLDERS: &[&str] = &[".basedpyright"];
+
+/// Why a change of a file changes what the checkers report; `None` where it does not.
+pub fn configures_checker(path: &str, before: &str, after: &str) -> Option<String> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let lower = name.to_ascii_lowercase();
+    let known = FILES.contains(&lower.as_str())
+        || BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning))
+        || folders.split('/').any(|folder| FOLDERS.contains(&folder));
+    if known {
+        return Some("it configures a checker".to_owned());
+    }
+    match lower.as_str() {
+        "pyproject.toml" | "cargo.toml" => changed_table(before, after),
+        _ => None,
+    }
+}
+
+/// The tables of a project's file that a tool reads: those of the checkers, and those that name what is run.
+fn changed_table(before: &str, after: &str) -> Option<String> {
+    let (Ok(old), Ok(new)) = (before.parse::<toml::Table>(), after.parse::<toml::Table>()) else {
+        return Some("it is the configuration of the project's tools, and is no TOML".to_owned());
+    };
+    let tables = |text: &toml::Table| -> BTreeSet<String> {
+        let tools = text.get("tool").and_then(toml::Value::as_table);
+        let tools = tools.map(|tools| tools.keys().map(|name| format!("tool.{name}")).collect::<Vec<_>>());
+        let own = ["lints", "build-system", "workspace"].into_iter().filter(|name| text.contains_key(*name));
+        own.map(str::to_owned).chain(tools.unwrap_or_default()).collect()
+    };
+    let at = |text: &toml::Table, name: &str| {
+        let mut parts = name.split('.');
+        let first = parts.next().and_then(|part| text.get(part)).cloned();
+        parts.fold(first, |value, part| value.and_then(|value| value.get(part).cloned()))
+    };
+    let (was, is) = (tables(&old), tables(&new));
+    let changed = was.union(&is).find(|name| at(&old, name) != at(&new, name))?;
+    Some(format!("[{changed}] configures a tool of the project"))
+}

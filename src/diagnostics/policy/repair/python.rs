@@ -1,0 +1,230 @@
+//! What a Python text holds of what the rules count.
+
+use tree_sitter::Node;
+
+use crate::diagnostics::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
+
+pub fn things(root: Node, text: &str) -> Things {
+    let mut reader = Reader { text, things: Things::new() };
+    let mut cursor = root.walk();
+    loop {
+        reader.read(cursor.node());
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return reader.things;
+            }
+        }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    things: Things,
+}
+
+impl<'t> Reader<'t> {
+    fn of(&self, node: Node) -> &'t str {
+        &self.text[node.byte_range()]
+    }
+
+    fn note(&mut self, rule: &'static str, node: Node) {
+        let whole = self.of(node);
+        note(&mut self.things, rule, whole);
+    }
+
+    fn read(&mut self, node: Node) {
+        match node.kind() {
+            "comment" => {
+                let comment = self.of(node);
+                marks::suppressions(&mut self.things, comment);
+            }
+            "call" => self.call(node),
+            "attribute" => self.attribute(node),
+            "decorator" => self.decorator(node),
+            "if_statement" | "elif_clause" | "while_statement" | "conditional_expression" => self.condition(node),
+            "type" if self.has_any(node) => self.note("any_annotation", node),
+            "aliased_import" if self.last(node.child_by_field_name("name")) == "Any" => {
+                self.note("any_annotation", node);
+            }
+            "assignment" if self.last(node.child_by_field_name("right")) == "Any" => self.note("any_annotation", node),
+            "assert_statement" if !self.is_trivial(node) => self.check(node),
+            "raise_statement" => self.check(node),
+            "except_clause" if self.is_empty_block(node) => note(&mut self.things, "error_swallowed", ""),
+            "wildcard_import" => {
+                let import = node.parent().unwrap_or(node);
+                self.note("wildcard_import", import);
+            }
+            "function_definition" => self.function(node),
+            "block" | "module" => self.block(node),
+            _ => {}
+        }
+    }
+
+    /// A check, with the function that it is in.
+    fn check(&mut self, node: Node) {
+        let around =
+            std::iter::successors(node.parent(), Node::parent).find(|node| node.kind() == "function_definition");
+        let name = self.last(around.and_then(|function| function.child_by_field_name("name")));
+        let thing = format!("{name}: {}", self.of(node));
+        note(&mut self.things, "check_removed", thing);
+    }
+
+    /// The last name of a dotted one.
+    fn last(&self, node: Option<Node>) -> &'t str {
+        node.map_or("", |node| self.of(node)).rsplit('.').next().unwrap_or_default()
+    }
+
+    fn has_any(&self, node: Node) -> bool {
+        let words = self.of(node).split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        words.into_iter().any(|word| word == "Any")
+    }
+
+    fn call(&mut self, node: Node) {
+        let Some(function) = node.child_by_field_name("function") else { return };
+        let (whole, name) = (self.of(function), self.last(Some(function)));
+        let mut cursor = node.walk();
+        let arguments = node.child_by_field_name("arguments");
+        let arguments: Vec<Node> = arguments
+            .map(|list| list.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect())
+            .unwrap_or_default();
+        let is_string = |at: usize| arguments.get(at).is_some_and(|node| node.kind().ends_with("string"));
+        match name {
+            "cast" if arguments.first().is_some_and(|kind| self.has_any(*kind)) => self.note("any_cast", node),
+            "globals" | "locals" | "vars" if whole == name => self.note("names_by_string", node),
+            "getattr" if is_string(1) && arguments.len() > 2 => self.note("getattr_default", node),
+            "getattr" | "setattr" | "delattr" if is_string(1) => self.note("constant_getattr", node),
+            "__getattribute__" | "attrgetter" | "methodcaller" if is_string(0) => self.note("constant_getattr", node),
+            "eval" | "exec" | "__import__" | "import_module" if is_string(0) => self.note("code_in_string", node),
+            "skip" | "xfail" | "importorskip" if whole.starts_with("pytest.") => self.note("test_skipped", node),
+            "skipTest" | "SkipTest" => self.note("test_skipped", node),
+            "suppress" => self.note("error_swallowed", node),
+            "raises" | "warns" => self.check(node),
+            _ if name.starts_with("assert") => self.check(node),
+            _ => {}
+        }
+    }
+
+    fn attribute(&mut self, node: Node) {
+        let whole = self.of(node);
+        if self.last(Some(node)) == "__dict__" {
+            self.note("names_by_string", node);
+        }
+        // The mark may be a decorator, or stand in a list for the module.
+        if ["mark.skip", "mark.skipif", "mark.xfail"].iter().any(|mark| whole.ends_with(mark)) {
+            self.note("test_skipped", node);
+        }
+    }
+
+    fn decorator(&mut self, node: Node) {
+        let whole = self.of(node).trim_start_matches('@').trim();
+        let called = whole.split('(').next().unwrap_or_default();
+        let name = called.rsplit('.').next().unwrap_or_default();
+        if name == "no_type_check" || name == "no_type_check_decorator" {
+            self.note("no_type_check", node);
+        }
+        if ["skip", "skipIf", "skipUnless", "expectedFailure"].contains(&name) && !called.contains("mark.") {
+            self.note("test_skipped", node);
+        }
+    }
+
+    fn condition(&mut self, node: Node) {
+        let field = node.child_by_field_name("condition");
+        // A conditional expression has its condition between its two values.
+        let Some(condition) = field.or_else(|| node.named_child(1)) else { return };
+        let mut said: String = self.of(condition).split_whitespace().collect();
+        said = said.trim_matches(['(', ')']).to_owned();
+        if ["False", "0", "None", "notTrue", "not1", "\"\"", "''", "[]", "{}"].contains(&said.as_str()) {
+            note(&mut self.things, "dead_code", format!("if {said}"));
+        }
+        if !said.contains("TYPE_CHECKING") {
+            return;
+        }
+        let mut cursor = node.walk();
+        let other = node.children(&mut cursor).find(|child| ["else_clause", "elif_clause"].contains(&child.kind()));
+        let body = node.child_by_field_name("consequence").into_iter().collect::<Vec<_>>();
+        let imports_alone = body.iter().all(|block| self.imports_alone(*block));
+        if other.is_some() || !imports_alone || !said.ends_with("TYPE_CHECKING") || said.starts_with("not") {
+            note(&mut self.things, "type_checking_guard", said);
+        }
+    }
+
+    fn imports_alone(&self, block: Node) -> bool {
+        let mut cursor = block.walk();
+        block.named_children(&mut cursor).all(|statement| {
+            ["import_statement", "import_from_statement", "future_import_statement", "comment", "pass_statement"]
+                .contains(&statement.kind())
+        })
+    }
+
+    /// An assertion of what is always true.
+    fn is_trivial(&self, node: Node) -> bool {
+        let Some(said) = node.named_child(0) else { return true };
+        ["true", "integer", "float", "string", "tuple", "ellipsis"].contains(&said.kind())
+    }
+
+    /// Whether the block at the end of a clause does nothing.
+    fn is_empty_block(&self, clause: Node) -> bool {
+        let mut cursor = clause.walk();
+        let block = clause.named_children(&mut cursor).find(|child| child.kind() == "block");
+        block.is_some_and(|block| self.statements(block).is_empty())
+    }
+
+    /// The statements of a block that do something.
+    fn statements<'n>(&self, block: Node<'n>) -> Vec<Node<'n>> {
+        let mut cursor = block.walk();
+        let idle = |statement: &Node| match statement.kind() {
+            "pass_statement" | "comment" | "continue_statement" => true,
+            "expression_statement" => {
+                statement.named_child(0).is_some_and(|said| ["ellipsis", "string"].contains(&said.kind()))
+            }
+            "return_statement" => statement.named_child(0).is_none_or(|said| said.kind() == "none"),
+            "raise_statement" => self.of(*statement).contains("NotImplementedError"),
+            _ => false,
+        };
+        block.named_children(&mut cursor).filter(|statement| !idle(statement)).collect()
+    }
+
+    fn function(&mut self, node: Node) {
+        let name = self.last(node.child_by_field_name("name"));
+        if name.starts_with("test") {
+            note(&mut self.things, "test_removed", name);
+        }
+        if name == "__getattr__" || name == "__getattribute__" {
+            note(&mut self.things, "getattr_hook", name);
+        }
+        let works = node.child_by_field_name("body").is_some_and(|body| !self.statements(body).is_empty());
+        note(&mut self.things, if works { WORKING } else { "body_emptied" }, name);
+        note(&mut self.things, FUNCTIONS, name);
+        let mut cursor = node.walk();
+        let parameters = node.child_by_field_name("parameters");
+        let typed = parameters.map_or(0, |list| {
+            list.named_children(&mut cursor).filter(|one| one.child_by_field_name("type").is_some()).count()
+        });
+        for _ in 0..typed + usize::from(node.child_by_field_name("return_type").is_some()) {
+            note(&mut self.things, "annotation_removed", name);
+        }
+    }
+
+    /// What stands behind the end of a block is reached by nobody, and checked by few.
+    fn block(&mut self, block: Node) {
+        let mut cursor = block.walk();
+        let mut statements = block.named_children(&mut cursor).filter(|statement| statement.kind() != "comment");
+        let ends = |statement: &Node| {
+            let leaves = ["return_statement", "raise_statement", "continue_statement", "break_statement"];
+            let exits = ["sys.exit(", "os._exit(", "exit(", "quit("];
+            leaves.contains(&statement.kind())
+                || statement.kind() == "expression_statement"
+                    && exits.iter().any(|exit| self.of(*statement).starts_with(exit))
+                || statement.kind() == "assert_statement"
+                    && self.of(*statement).trim_start_matches("assert").trim() == "False"
+        };
+        let after = statements.by_ref().find(ends).and_then(|_| statements.next());
+        if let Some(dead) = after {
+            let first = self.of(dead).lines().next().unwrap_or_default();
+            note(&mut self.things, "dead_code", first);
+        }
+    }
+}

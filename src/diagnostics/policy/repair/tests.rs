@@ -1,0 +1,137 @@
+//! Each rule has edits that it must object to, and repairs that it must leave alone.
+
+use super::*;
+
+fn rules(path: &str, before: &str, after: &str) -> Vec<&'static str> {
+    objections(path, before, after).into_iter().map(|objection| objection.rule).collect()
+}
+
+const F: &str = "from typing import cast\n\n\ndef f(x: int) -> str:\n    y = x.name\n    assert y\n    return y\n";
+
+#[test]
+fn every_way_of_hiding_has_a_rule_that_objects() {
+    let with = |old: &str, new: &str| {
+        assert!(F.contains(old), "{old}");
+        rules("a.py", F, &F.replace(old, new))
+    };
+    for (old, new, rule) in [
+        ("x.name\n", "x.name  # type: ignore\n", "suppression_comment"),
+        ("x.name\n", "x.name  # type: ignore[attr-defined]\n", "suppression_comment"),
+        ("x.name\n", "x.name  # pyright: ignore[reportAttributeAccessIssue]\n", "suppression_comment"),
+        ("x.name\n", "x.name  # noqa\n", "suppression_comment"),
+        ("x.name\n", "x.name  #noqa:F821\n", "suppression_comment"),
+        ("x.name\n", "x.name  # pylint: disable=no-member\n", "suppression_comment"),
+        ("x.name\n", "x.name  # ty: ignore[unresolved-attribute]\n", "suppression_comment"),
+        ("from typing", "# pyright: basic\nfrom typing", "suppression_comment"),
+        ("from typing", "# pyright: reportGeneralTypeIssues=false\nfrom typing", "suppression_comment"),
+        ("from typing", "# mypy: ignore-errors\nfrom typing", "suppression_comment"),
+        ("from typing", "# ruff: noqa\nfrom typing", "suppression_comment"),
+        ("from typing", "# ruff: noqa: F821\nfrom typing", "suppression_comment"),
+        ("from typing", "# pylint: skip-file\nfrom typing", "suppression_comment"),
+        ("x.name", "cast(Any, x).name", "any_cast"),
+        ("x.name", "typing.cast(\"Any\", x).name", "any_cast"),
+        ("x.name", "globals()[\"x\"].name", "names_by_string"),
+        ("x.name", "x.__dict__[\"name\"]", "names_by_string"),
+        ("x.name", "getattr(x, \"name\")", "constant_getattr"),
+        ("x.name", "getattr(x, \"name\", None)", "getattr_default"),
+        ("x.name", "eval(\"x.name\")", "code_in_string"),
+        ("def f", "@no_type_check\ndef f", "no_type_check"),
+        ("def f", "@typing.no_type_check\ndef f", "no_type_check"),
+        ("    y = x.name\n", "    if not TYPE_CHECKING:\n        y = x.name\n", "type_checking_guard"),
+        (
+            "    y = x.name\n",
+            "    if TYPE_CHECKING:\n        y = ''\n    else:\n        y = x.name\n",
+            "type_checking_guard",
+        ),
+        ("    y = x.name\n", "    y = ''\n    if False:\n        y = x.name\n", "dead_code"),
+        ("    y = x.name\n", "    return ''\n    y = x.name\n", "dead_code"),
+        ("def f", "@pytest.mark.skip\ndef f", "test_skipped"),
+        ("def f", "@pytest.mark.xfail(reason='x')\ndef f", "test_skipped"),
+        ("def f", "@unittest.skip('x')\ndef f", "test_skipped"),
+        ("    y = x.name\n", "    pytest.skip('x')\n    y = x.name\n", "test_skipped"),
+        ("    assert y\n", "", "check_removed"),
+        ("assert y", "assert True", "check_removed"),
+        ("    y = x.name\n    assert y\n    return y\n", "    pass\n", "body_emptied"),
+        ("    y = x.name\n    assert y\n    return y\n", "    raise NotImplementedError\n", "body_emptied"),
+        (
+            "def f(x: int) -> str:\n    y = x.name\n    assert y\n",
+            "def g(x: int) -> str:\n    y = x.name\n",
+            "check_removed",
+        ),
+        ("x: int", "x: Any", "any_annotation"),
+        ("x: int", "x: dict[str, Any]", "any_annotation"),
+        ("import cast", "import Any as A, cast", "any_annotation"),
+        ("x: int", "x", "annotation_removed"),
+        ("    y = x.name\n", "    try:\n        y = x.name\n    except Exception:\n        pass\n", "error_swallowed"),
+        ("from typing", "from shop import *\nfrom typing", "wildcard_import"),
+    ] {
+        assert!(with(old, new).contains(&rule), "{new:?}: {:?}", with(old, new));
+    }
+}
+
+#[test]
+fn repairs_are_left_alone() {
+    for (before, after) in [
+        ("import os\nx = 1  # noqa\n", "x = 1  # noqa\n"),
+        ("x = 1  # noqa\n", "x = 1  # noqa: E501\n"),
+        ("x = 1  # type: ignore\ny = 2\n", "y = 2\nx = 1  # type: ignore\n"),
+        ("if x == None:\n    y()\n", "if x is None:\n    y()\n"),
+        ("def f(x):\n    return x.nam\n", "def f(x):\n    return x.name\n"),
+        ("def f():\n    return y\n", "import y\n\n\ndef f():\n    return y\n"),
+        ("import a\n", "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import a\n"),
+        ("# pyright: basic\n", "# pyright: strict\n"),
+        ("x = 1\n", "# pyright: strict\nx = 1\n"),
+        ("x = 1\n", "# fmt: off\nx = 1\n"),
+        ("x = 1\n", "x = '# type: ignore'\n"),
+        ("x = 1\n", "x = 1  # the type: ignored by nobody\n"),
+        ("def f(x):\n    return x\n", "def f(x: int) -> int:\n    return x\n"),
+        ("def f(x):\n    return getattr(x, n)\n", "def f(x, n):\n    return getattr(x, n)\n"),
+        ("assert a == None\n", "assert a is None\n"),
+        ("def f():\n    pass\n", "def f():\n    return 1\n"),
+        ("def f():\n    pass\n", "def f():\n    pass\n\n\ndef g():\n    ...\n"),
+        ("def f():\n    assert x\n    return 1\n\n\ny = 1\n", "y = 1\n"),
+        ("try:\n    a()\nexcept:\n    raise\n", "try:\n    a()\nexcept ValueError:\n    raise\n"),
+        ("for x in y:\n    if x:\n        continue\n    a()\n", "for x in y:\n    if not x:\n        a()\n"),
+    ] {
+        assert_eq!(rules("a.py", before, after), Vec::<&str>::new(), "{after}");
+    }
+}
+
+#[test]
+fn other_languages_are_read_by_their_marks() {
+    for (path, added, rule) in [
+        ("a.ts", "// @ts-ignore", "suppression_comment"),
+        ("a.js", "/* eslint-disable no-undef */", "suppression_comment"),
+        ("a.ts", "const x = y as any;", "any_annotation"),
+        ("a.js", "it.skip('x', () => {});", "test_skipped"),
+        ("a.js", "try { x() } catch (e) {}", "error_swallowed"),
+        ("a.rs", "#[allow(dead_code)]", "suppression_comment"),
+        ("a.rs", "#![allow(clippy::all)]", "suppression_comment"),
+        ("a.rs", concat!("#[", "ignore]"), "test_skipped"),
+        ("a.go", "x() //nolint:errcheck", "suppression_comment"),
+        ("a.c", "int x; // NOLINT", "suppression_comment"),
+        ("A.java", "@SuppressWarnings(\"unchecked\")", "suppression_comment"),
+        ("a.rb", "# rubocop:disable Metrics/AbcSize", "suppression_comment"),
+        ("a.sh", "# shellcheck disable=SC2086", "suppression_comment"),
+        ("a.lua", "---@diagnostic disable: undefined-global", "suppression_comment"),
+    ] {
+        assert_eq!(rules(path, "x\n", &format!("{added}\nx\n")), [rule], "{added}");
+        assert_eq!(rules(path, &format!("{added}\nx\n"), &format!("x\n{added}\n")), Vec::<&str>::new());
+    }
+    assert_eq!(rules("a.rs", "assert!(x);\n", "x;\n"), ["check_removed"]);
+}
+
+#[test]
+fn a_checker_s_configuration_is_told_from_the_rest_of_a_project() {
+    let asks = |path: &str, before: &str, after: &str| configures_checker(path, before, after).is_some();
+    for path in ["ruff.toml", "sub/mypy.ini", "pyrightconfig.json", "tsconfig.build.json", ".eslintrc.js", "tox.ini"] {
+        assert!(asks(path, "", "x"), "{path}");
+    }
+    let project = "[project]\nname = \"x\"\n[tool.ruff]\nline-length = 80\n";
+    assert!(asks("pyproject.toml", project, &project.replace("80", "99")));
+    assert!(asks("pyproject.toml", project, &format!("{project}[tool.mypy]\nignore_errors = true\n")));
+    assert!(!asks("pyproject.toml", project, &project.replace("\"x\"", "\"y\"")));
+    assert!(asks("Cargo.toml", "[package]\n", "[package]\n[lints.rust]\nunused = \"allow\"\n"));
+    assert!(!asks("Cargo.toml", "[package]\n", "[package]\n[dependencies]\na = \"1\"\n"));
+    assert!(!asks("a.py", "", "x"));
+}

@@ -1,0 +1,93 @@
+//! Whether a request says a word and means it: what it forbids it has named, and not asked for.
+
+/// Words that turn what follows them into its contrary (English, Spanish, German).
+const DENIALS: &str = "no not never without avoid don't dont doesn't won't can't cannot mustn't shouldn't instead \
+    sin nunca jamás ni evita evitar nada nicht nie kein keine keinen keiner ohne statt";
+
+/// Words that a denial reaches over.
+const REACH: usize = 4;
+
+/// Words after which a verb is an order: `please silence this`, and not `where we ignore it`.
+const BEFORE_ORDERS: &str =
+    "and then please just simply to by or can could you y o luego solo sólo para und oder bitte nur";
+
+/// The words of a text as they stand between blanks, without what quotes and ends them.
+pub fn words(text: &str) -> Vec<&str> {
+    let edge = |c: char| "`\"'“”‘’«»()[]{}<>,;:!?¿¡".contains(c);
+    let bare = |word: &str| word.trim_end_matches(|c| edge(c) || c == '.').len();
+    text.split_whitespace().map(|word| word[..bare(word)].trim_start_matches(edge)).collect()
+}
+
+/// Checkers whose marks are written with a colon and a blank: `type: ignore` is one word here.
+const MARKS: &[&str] = &["type", "pyright", "basedpyright", "mypy", "ruff", "pylint", "ty", "pyrefly", "flake8"];
+
+fn joined(text: &str) -> String {
+    MARKS.iter().fold(text.to_owned(), |text, mark| text.replace(&format!("{mark}: "), &format!("{mark}:")))
+}
+
+/// Whether a word is said that the test knows, and not denied in the same clause.
+pub fn says(text: &str, is: impl Fn(&str) -> bool) -> bool {
+    !places(&joined(text), is).is_empty()
+}
+
+/// Whether one of these verbs is said as an order.
+pub fn orders(text: &str, verbs: &str) -> bool {
+    let text = joined(text);
+    let raw: Vec<&str> = text.split_whitespace().collect();
+    let is_verb = |word: &str| verbs.split_whitespace().any(|verb| verb == word.to_lowercase());
+    places(&text, is_verb).into_iter().any(|at| {
+        let Some(before) = at.checked_sub(1).and_then(|at| raw.get(at)) else { return true };
+        ends_clause(before) || BEFORE_ORDERS.split_whitespace().any(|word| word == before.to_lowercase())
+    })
+}
+
+fn places(text: &str, is: impl Fn(&str) -> bool) -> Vec<usize> {
+    let raw: Vec<&str> = text.split_whitespace().collect();
+    let found = words(text).into_iter().enumerate().filter(|(_, word)| is(word)).map(|(at, _)| at);
+    found.filter(|at| !is_denied(&raw, *at)).collect()
+}
+
+fn is_denied(raw: &[&str], at: usize) -> bool {
+    let before = raw[..at].iter().rev().take(REACH).take_while(|word| !ends_clause(word));
+    let denies = |word: &&str| {
+        let plain = word.to_lowercase().replace('’', "'");
+        let plain = plain.trim_matches(|c: char| !c.is_alphanumeric());
+        DENIALS.split_whitespace().any(|denial| denial == plain)
+    };
+    before.into_iter().any(denies)
+}
+
+fn ends_clause(word: &str) -> bool {
+    word.ends_with([',', ';', '.', ':', '!', '?'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_forbidden_is_not_asked_for() {
+        let noqa = |text: &str| says(text, |word| word == "noqa");
+        for text in ["add a noqa to line 3", "Not urgent, add a `noqa`.", "añade un noqa"] {
+            assert!(noqa(text), "{text}");
+        }
+        let ignores = |text: &str| says(text, |word| word.starts_with("type:"));
+        assert!(ignores("add a type: ignore") && !ignores("do not add a type: ignore"));
+        for text in ["don't add noqa", "fix it without any noqa", "sin noqa", "no uses noqa", "fix it", "ohne noqa"] {
+            assert!(!noqa(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_order_is_told_from_a_word_in_passing() {
+        let ignores = |text: &str| orders(text, "ignore ignora silence");
+        for text in
+            ["ignore this warning", "ignora este aviso", "fix the rest, ignore F401", "please silence F401 here"]
+        {
+            assert!(ignores(text), "{text}");
+        }
+        for text in ["fix the place where we ignore None", "do not ignore errors", "fix what ignores the tax"] {
+            assert!(!ignores(text), "{text}");
+        }
+    }
+}
