@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
+mod cheats;
+mod files;
 mod hostile;
 mod model;
 mod paths;

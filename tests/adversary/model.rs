@@ -23,7 +23,7 @@ const TOKENS: &[&str] = &[
 ];
 
 /// A request that names no file.
-const REQUEST: &str = "simplify the code of this project";
+pub const REQUEST: &str = "simplify the code of this project";
 
 /// Files that hold secrets under names of every kind, and secrets in files of ordinary names.
 pub fn secrets() -> Vec<(String, String)> {

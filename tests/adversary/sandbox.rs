@@ -17,7 +17,7 @@ use wait4::Wait4;
 pub const SECRET: &str = "CANARY-SECRET-5d1f";
 
 /// Longest that a command may take, on a machine that does other things too. The processor time is what counts.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Processor time that a command may use; without optimisation it takes some five times as much.
 pub const PROCESSOR: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 5 });
 /// Memory that a command may use, in bytes.
