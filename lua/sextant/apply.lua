@@ -56,7 +56,6 @@ local function set_hunks(buf, edit)
   close_undo_block(buf)
 end
 
--- Writes with the buffer's own autocmds. The conflict check went before: `:write` on a newer file would ask and wait.
 -- The path was resolved before it was sent: a link on it now has been put there since.
 local function is_led_away(path)
   local stat, folder = vim.uv.fs_lstat(path), vim.fs.dirname(path)
@@ -66,6 +65,7 @@ local function is_led_away(path)
   return stat and stat.type == 'link' or vim.uv.fs_realpath(folder) ~= folder
 end
 
+-- Writes with the buffer's own autocmds. The conflict check went before: `:write` on a newer file would ask and wait.
 local function write(buf, path)
   if is_led_away(path) then
     return false, 'not written: a folder or file on its path is a link now'

@@ -12,6 +12,7 @@ mod memory;
 mod mended;
 mod modes;
 mod plan;
+mod record;
 mod said;
 mod servers;
 mod stops;
