@@ -1,5 +1,6 @@
 //! What several providers say of one place counts as one: over both sides of a change, with everybody named.
 
+use crate::agent::verdict::Found;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::{Diagnostic, Severity};
 use crate::diagnostics::policy::confidence::{independent_sources, raised};
@@ -90,14 +91,18 @@ fn complaints(items: &[Item], fate: impl Fn(&[&Item]) -> Fate) -> Vec<Complaint>
     merge::merge(&placed).into_iter().map(complaint).collect()
 }
 
-/// Whether another source says the same of the same place.
-pub fn is_said(diagnostic: &Diagnostic, others: &[Diagnostic]) -> bool {
-    let symbol = SymbolPath::new(diagnostic.location.file().unwrap_or_default(), "");
-    let own = Placed { diagnostic, symbol: &symbol };
-    others
-        .iter()
-        .filter(|other| other.location.file() == diagnostic.location.file() && other.severity <= diagnostic.severity)
-        .any(|other| merge::duplicate(&own, &Placed { diagnostic: other, symbol: &symbol }))
+/// Those of which no other source says the same of the same place, no milder.
+pub fn unsaid(found: Vec<Found>, others: &[Diagnostic]) -> Vec<Found> {
+    let file = |diagnostic: &Diagnostic| SymbolPath::new(diagnostic.location.file().unwrap_or_default(), "");
+    let symbols: Vec<SymbolPath> = others.iter().map(file).collect();
+    let placed: Vec<Placed> =
+        others.iter().zip(&symbols).map(|(diagnostic, symbol)| Placed { diagnostic, symbol }).collect();
+    let mut said = merge::Said::new(&placed);
+    let is_new = |found: &Found| {
+        let symbol = file(&found.diagnostic);
+        !said.holds(&Placed { diagnostic: &found.diagnostic, symbol: &symbol })
+    };
+    found.into_iter().filter(is_new).collect()
 }
 
 #[cfg(test)]
@@ -167,9 +172,14 @@ mod tests {
 
     #[test]
     fn a_late_word_that_was_said_already_is_known() {
-        let late = pyright(Fate::New).diagnostic;
-        assert!(is_said(&late, &[ruff(Fate::New).diagnostic]));
-        assert!(!is_said(&late, &[said("lsp:ruff", "F821", Severity::Error, 9)]));
-        assert!(!is_said(&late, &[said("lsp:ruff", "F821", Severity::Hint, 3)]), "it was milder then");
+        let late = || {
+            let diagnostic = pyright(Fate::New).diagnostic;
+            let symbol = SymbolPath::new("a.py", "f");
+            vec![Found { sources: vec![diagnostic.source.clone()], diagnostic, symbol, line: 4, column: 5 }]
+        };
+        let new = |other: Diagnostic| unsaid(late(), &[other]).len();
+        assert_eq!(new(ruff(Fate::New).diagnostic), 0);
+        assert_eq!(new(said("lsp:ruff", "F821", Severity::Error, 9)), 1);
+        assert_eq!(new(said("lsp:ruff", "F821", Severity::Hint, 3)), 1, "it was milder then");
     }
 }

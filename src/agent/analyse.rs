@@ -218,9 +218,9 @@ impl Session {
     }
 
     /// Keeps which known diagnostics bear on it, and puts all into the trace.
-    pub(crate) fn weigh_named(&self, task: &mut Task, known: &Snaps) {
+    pub(crate) async fn weigh_named(&self, task: &mut Task, known: &Snaps) {
         let files = known.keys().map(|(file, _)| file.clone()).collect();
-        let found = crate::agent::verdict::all(known, &files);
+        let found = crate::agent::verdict::all(known, files).await;
         let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
         task.analysis.codes =
             codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();

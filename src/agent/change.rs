@@ -226,7 +226,7 @@ impl Session {
                 before.extend(Ledger::absent(file, [provider.clone()]));
             }
         }
-        let mut verdict = verdict::compare(&before, &after, reports, &[]);
+        let mut verdict = verdict::compared(&before, &after, reports).await;
         if !stale.is_empty() && verdict.status == Status::Complete {
             verdict.status = Status::Partial;
             verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));

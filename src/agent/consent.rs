@@ -17,6 +17,7 @@ use crate::agent::scope::{self, Scope};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::tool_failure;
+use crate::agent::verdict::Found;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Placed};
@@ -227,9 +228,12 @@ impl Session {
             return Ok(());
         }
         let found = self.in_scope(&task.scope).await;
-        let items: Vec<Placed> =
-            found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
-        let items: Vec<Placed> = merge::merge(&items).iter().map(|group| items[group.shown]).collect();
+        let once = move || -> Vec<Found> {
+            let items: Vec<Placed> = found.iter().map(placed).collect();
+            merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
+        };
+        let found = tokio::task::spawn_blocking(once).await.unwrap_or_default();
+        let items: Vec<Placed> = found.iter().map(placed).collect();
         // What names no place is a hint, as in `unplaced_is_low`.
         let believed = |item: &Placed| match item.diagnostic.location.file() {
             Some(_) => item.diagnostic.clone(),
@@ -253,6 +257,10 @@ impl Session {
         };
         Err(Failure::new(Kind::User, format!("nothing was begun: {reason}"), hint))
     }
+}
+
+fn placed(found: &Found) -> Placed<'_> {
+    Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 
 fn unasked(basis: Basis, what: &str) -> Failure {

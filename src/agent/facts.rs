@@ -111,7 +111,7 @@ impl Session {
     /// The known diagnostics in scope, from the floor up, worst first.
     pub(crate) async fn in_scope(&self, scope: &Scope) -> Vec<Found> {
         let known = self.known().await;
-        let mut found = verdict::all(&known, &files_of(scope, &known));
+        let mut found = verdict::all(&known, files_of(scope, &known)).await;
         found.retain(|found| {
             found.diagnostic.severity <= self.config.diagnostics.severity_floor && scope.holds(&found.symbol)
         });
@@ -228,7 +228,9 @@ fn codes(seen: &[Weighed]) -> Vec<String> {
 /// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
 /// the trace.
 fn first_ones(task: &Task, mut found: Vec<Found>, most: usize) -> Vec<Found> {
-    found.sort_by_key(|found| !(task.analysis.bears_on(found) || consent::is_named(&task.request, &found.diagnostic)));
+    found.sort_by_cached_key(|found| {
+        !(task.analysis.bears_on(found) || consent::is_named(&task.request, &found.diagnostic))
+    });
     if found.len() > most {
         task.note_left_out(&found[most..]);
         found.truncate(most);

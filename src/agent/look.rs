@@ -145,9 +145,9 @@ impl Session {
         let known = self.known().await;
         let (now, others): (Snaps, Snaps) = known.into_iter().partition(|(key, _)| arrived.contains(key));
         let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
-        let mut late = verdict::compare(&before, &now, &[], &[]).new;
+        let late = verdict::compared(&before, &now, &[]).await.new;
         // What another provider has said in time was told then.
-        late.retain(|found| !agreement::is_said(&found.diagnostic, &others));
-        task.late.extend(late);
+        let late = tokio::task::spawn_blocking(move || agreement::unsaid(late, &others)).await;
+        task.late.extend(late.unwrap_or_default());
     }
 }

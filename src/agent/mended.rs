@@ -32,7 +32,7 @@ impl Session {
         let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
         let floor = self.config.diagnostics.severity_floor;
         let start = with_created(&task.start, &task.created, &known);
-        let mut verdict = verdict::compare(&start, &known, &[], &[]);
+        let mut verdict = verdict::compared(&start, &known, &[]).await;
         verdict::doubt_syntax(&mut verdict, &files, &known);
         doubt_late(&mut verdict, &task.late_start, &start, &known, floor);
         guard::discount_all(task, &mut verdict);

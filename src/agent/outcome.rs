@@ -150,7 +150,7 @@ impl Session {
         let Some(end) = self.open_end.lock().await.clone() else { return };
         let known = self.known().await;
         let start = with_created(&end.start, &end.created, &known);
-        let verdict = verdict::compare(&start, &known, &[], &[]);
+        let verdict = verdict::compared(&start, &known, &[]).await;
         let shown: Vec<&Found> = verdict.new_from(self.config.diagnostics.severity_floor).collect();
         self.introduced(&end.request, &shown, true);
         self.editor
@@ -187,7 +187,7 @@ impl Session {
         let known = self.known().await;
         let start = with_created(&task.start, &task.created, &known);
         let after: Snaps = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
-        let mut verdict = verdict::compare(&start, &after, &reports, &[]);
+        let mut verdict = verdict::compared(&start, &after, &reports).await;
         if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
             verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
         }

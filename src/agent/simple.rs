@@ -304,7 +304,7 @@ impl Session {
         }
         self.begin_on_reports(&task).await?;
         task.remember_start(&known, false);
-        self.weigh_named(&mut task, &known);
+        self.weigh_named(&mut task, &known).await;
         self.remember_start(&mut task).await;
         self.tell_risk(&mut task, None).await;
         Ok(task)

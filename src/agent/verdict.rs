@@ -173,11 +173,19 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
     by(true).difference(&by(false)).copied().collect()
 }
 
+/// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. Given
+/// up, the thread finishes for nobody.
+pub async fn compared(before: &Snaps, after: &Snaps, reports: &[Report]) -> Verdict {
+    let (before, after, told) = (before.clone(), after.clone(), status(reports));
+    let done = tokio::task::spawn_blocking(move || compare(&before, &after, told)).await;
+    done.unwrap_or_else(|_| Verdict::without(Status::Unavailable))
+}
+
 /// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
 /// for a file says nothing about what is new there, and the status tells so. What several say of one place
 /// is counted once.
-pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(String, String)]) -> Verdict {
-    let (status, pending) = status(reports);
+/// What the reports tell by themselves comes from [`status`].
+fn compare(before: &Snaps, after: &Snaps, (status, pending): (Status, Vec<String>)) -> Verdict {
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
     let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -187,7 +195,7 @@ pub fn compare(before: &Snaps, after: &Snaps, reports: &[Report], renames: &[(St
         let (known, unknown): (Vec<&Key>, Vec<&Key>) =
             keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
         without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
-        compare_provider(before, after, &known, renames, (&mut old, &mut new));
+        compare_provider(before, after, &known, (&mut old, &mut new));
     }
     old.extend(unheard(before, after));
     let mut namer = Namer::default();
@@ -252,7 +260,6 @@ fn compare_provider(
     before: &Snaps,
     after: &Snaps,
     keys: &[&Key],
-    renames: &[(String, String)],
     (old_items, new_items): (&mut Vec<Item>, &mut Vec<Item>),
 ) {
     let side = |snaps: &'_ Snaps| -> Vec<Diagnostic> {
@@ -274,7 +281,7 @@ fn compare_provider(
             after: after.get(*key).and_then(|snap| snap.text.as_deref()),
         })
         .collect();
-    let result = delta(&Change { files, renames: renames.to_vec() }, &old, &new);
+    let result = delta(&Change { files, renames: Vec::new() }, &old, &new);
     let (mut was, mut is) = (vec![Fate::Stays; old.len()], vec![Fate::Stays; new.len()]);
     result.fixed.iter().for_each(|index| was[*index] = Fate::Fixed);
     result.masked.iter().for_each(|index| was[*index] = Fate::Masked);
@@ -321,8 +328,14 @@ impl Namer {
     }
 }
 
-/// Every diagnostic of a snapshot, named.
-pub fn all(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
+/// As [`named`], on a thread of its own.
+pub async fn all(snaps: &Snaps, files: BTreeSet<String>) -> Vec<Found> {
+    let snaps = snaps.clone();
+    tokio::task::spawn_blocking(move || named(&snaps, &files)).await.unwrap_or_default()
+}
+
+/// Every diagnostic of a snapshot in these files, named.
+fn named(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
     let mut namer = Namer::default();
     let mut found: Vec<Found> = Vec::new();
     // As in a comparison: the parser is heard where nobody else is.

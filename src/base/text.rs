@@ -74,13 +74,15 @@ impl Encoding {
 pub struct LineIndex {
     starts: Vec<usize>,
     len: usize,
+    /// Every unit is a byte: a column is found without a walk along its line.
+    is_ascii: bool,
 }
 
 impl LineIndex {
     pub fn new(text: &str) -> Self {
         let mut starts = vec![0];
         starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
-        Self { starts, len: text.len() }
+        Self { starts, len: text.len(), is_ascii: text.is_ascii() }
     }
 
     /// The number of lines; a text that ends in `\n` has an empty last line.
@@ -116,6 +118,9 @@ impl LineIndex {
         }
         let range = self.line_range(text, line);
         let mut left = position.character as usize;
+        if self.is_ascii {
+            return range.start + left.min(range.len());
+        }
         for (i, c) in text[range.clone()].char_indices() {
             let width = encoding.width(c);
             if left < width {
@@ -131,7 +136,10 @@ impl LineIndex {
         let offset = offset.min(self.len);
         let line = self.line_of(offset);
         let before = &text[self.starts[line]..offset];
-        let character = before.chars().map(|c| encoding.width(c)).sum::<usize>();
+        let character = match self.is_ascii || encoding == Encoding::Utf8 {
+            true => before.len(),
+            false => before.chars().map(|c| encoding.width(c)).sum::<usize>(),
+        };
         Position { line: line as u32, character: character as u32 }
     }
 

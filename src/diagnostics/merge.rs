@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::base::text::Range;
 use crate::diagnostics::model::Diagnostic;
-use crate::diagnostics::theme::{independent, quoted, same_complaint, theme};
+use crate::diagnostics::theme::{Gist, Gists, independent, quoted, same_complaint};
+use crate::diagnostics::work::looked_at;
 use crate::symbols::path::SymbolPath;
 
 /// A diagnostic and the symbol that it stands in.
@@ -39,10 +40,14 @@ pub fn merge(items: &[Placed]) -> Vec<Merged> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     // Which groups touch a line: two that overlap have one in common.
     let mut on_line: HashMap<(&str, Option<u32>), Vec<usize>> = HashMap::new();
+    let mut gists = Gists::default();
+    let gists: Vec<Gist> = items.iter().map(|item| gists.read(item.diagnostic)).collect();
     for (index, item) in items.iter().enumerate() {
         let near = lines(item).filter_map(|key| on_line.get(&key)).flatten().copied();
         let near: BTreeSet<usize> = near.take(NEAR).collect();
-        let fits = |group: &usize| groups[*group].iter().all(|other| duplicate(&items[*other], item));
+        let fits = |group: &usize| {
+            groups[*group].iter().all(|other| are_one((&items[*other], &gists[*other]), (item, &gists[index])))
+        };
         let home = near.into_iter().find(fits).unwrap_or_else(|| {
             groups.push(Vec::new());
             groups.len() - 1
@@ -78,6 +83,39 @@ fn lines<'a>(item: &Placed<'a>) -> impl Iterator<Item = (&'a str, Option<u32>)> 
     touched.into_iter().flatten().map(move |line| (file, Some(line))).chain(unplaced)
 }
 
+/// What was said already, by place, so that each of many can be looked up in it.
+pub struct Said<'a> {
+    items: Vec<(Placed<'a>, Gist<'a>)>,
+    on_line: HashMap<(&'a str, Option<u32>), Vec<usize>>,
+    gists: Gists,
+}
+
+impl<'a> Said<'a> {
+    pub fn new(items: &[Placed<'a>]) -> Self {
+        let mut gists = Gists::default();
+        let mut on_line: HashMap<_, Vec<usize>> = HashMap::new();
+        for (index, item) in items.iter().enumerate() {
+            for key in lines(item) {
+                let known = on_line.entry(key).or_default();
+                if known.len() < NEAR {
+                    known.push(index);
+                }
+            }
+        }
+        let items = items.iter().map(|item| (*item, gists.read(item.diagnostic))).collect();
+        Self { items, on_line, gists }
+    }
+
+    /// Whether another source says the same of the same place, no milder.
+    pub fn holds(&mut self, item: &Placed) -> bool {
+        let gist = self.gists.read(item.diagnostic);
+        let near = lines(item).filter_map(|(file, line)| self.on_line.get(&(file, line))).flatten().take(NEAR);
+        near.map(|index| &self.items[*index])
+            .filter(|(other, _)| other.diagnostic.severity <= item.diagnostic.severity)
+            .any(|(other, known)| are_one((other, known), (item, &gist)))
+    }
+}
+
 fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
     let rank = |index: &usize| {
         let diagnostic = items[*index].diagnostic;
@@ -92,18 +130,19 @@ fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
 }
 
 /// Whether two sources say the same of the same place.
-pub fn duplicate(a: &Placed, b: &Placed) -> bool {
+fn are_one((a, first): (&Placed, &Gist), (b, second): (&Placed, &Gist)) -> bool {
+    looked_at(1);
     let (x, y) = (a.diagnostic, b.diagnostic);
     if x.source == y.source || x.location.file() != y.location.file() || a.symbol != b.symbol {
         return false;
     }
     let same_place = match (x.location.range(), y.location.range()) {
         // Parsers stumble over the same mistake at different tokens.
-        (Some(a), Some(b)) => overlap(a, b) || theme(x) == Some("syntax") && a.start.line == b.start.line,
+        (Some(a), Some(b)) => overlap(a, b) || first.is_syntax() && a.start.line == b.start.line,
         (None, None) => true,
         _ => false,
     };
-    same_place && same_complaint(x, y)
+    same_place && first.is_same(second)
 }
 
 /// Whether two sources agree on a symbol: the same complaint of the same place or the same name in it.

@@ -15,3 +15,4 @@ pub mod sarif;
 pub mod server;
 pub mod syntax;
 pub mod theme;
+pub(crate) mod work;

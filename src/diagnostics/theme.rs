@@ -1,8 +1,8 @@
 //! What a diagnostic is about, across checkers: the same complaint under another code and in other words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use crate::diagnostics::delta::message::{likeness, template};
+use crate::diagnostics::delta::message::{self, likeness, template};
 use crate::diagnostics::delta::verdict::is_syntax;
 use crate::diagnostics::model::Diagnostic;
 
@@ -120,6 +120,49 @@ pub fn same_complaint(a: &Diagnostic, b: &Diagnostic) -> bool {
         (Some(a), Some(b)) => a == b,
         _ if a.code.is_some() && a.code == b.code => true,
         _ => likeness(&template(&a.message), &template(&b.message)) >= ALIKE,
+    }
+}
+
+/// What one diagnostic complains of, read once, so that it can be held against many others.
+#[derive(Clone, Debug)]
+pub struct Gist<'a> {
+    theme: Option<&'static str>,
+    code: Option<&'a str>,
+    /// The words of the masked message as numbers, sorted.
+    words: Vec<u32>,
+}
+
+/// Reads gists; those of one reader can be compared.
+#[derive(Debug, Default)]
+pub struct Gists {
+    words: HashMap<String, u32>,
+}
+
+impl Gists {
+    pub fn read<'a>(&mut self, diagnostic: &'a Diagnostic) -> Gist<'a> {
+        let mut id = |word: String| {
+            let next = self.words.len() as u32;
+            *self.words.entry(word).or_insert(next)
+        };
+        let mut words: Vec<u32> = message::bag(&template(&diagnostic.message)).into_iter().map(&mut id).collect();
+        words.sort_unstable();
+        Gist { theme: theme(diagnostic), code: diagnostic.code.as_deref(), words }
+    }
+}
+
+impl Gist<'_> {
+    /// As [`theme`].
+    pub fn is_syntax(&self) -> bool {
+        self.theme == Some("syntax")
+    }
+
+    /// As [`same_complaint`].
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self.theme, other.theme) {
+            (Some(a), Some(b)) => a == b,
+            _ if self.code.is_some() && self.code == other.code => true,
+            _ => message::share(&self.words, &other.words) >= ALIKE,
+        }
     }
 }
 

@@ -172,7 +172,7 @@ impl Session {
         for (key, snap) in &task.start {
             before.entry(key.clone()).or_insert_with(|| snap.clone());
         }
-        let mut verdict = verdict::compare(&before, &self.known().await, &[], &[]);
+        let mut verdict = verdict::compared(&before, &self.known().await, &[]).await;
         verdict.pending.extend(self.unheard(task, mark).await);
         let left = self.targets(step, &task.scope).await;
         let findings = self.findings(step, task, verdict.new_from(self.floor()).count()).await;

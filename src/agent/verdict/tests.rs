@@ -4,6 +4,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::agent::ledger::Snap;
+use crate::diagnostics::model::MOST;
+use crate::diagnostics::work;
+
+fn compare(before: &Snaps, after: &Snaps) -> Verdict {
+    super::compare(before, after, status(&[]))
+}
 
 fn report(provider: &str, freshness: Freshness) -> Report {
     Report {
@@ -45,7 +51,7 @@ fn a_text_that_only_the_parser_saw_is_never_complete() {
 #[test]
 fn the_parser_counts_where_nobody_else_is_known() {
     let (good, bad) = ("x = 1\n", "x = (1\n");
-    let new = |providers: &[&str]| compare(&snaps(providers, good), &snaps(providers, bad), &[], &[]).new.len();
+    let new = |providers: &[&str]| compare(&snaps(providers, good), &snaps(providers, bad)).new.len();
     assert_eq!((new(&[syntax::NAME]), new(&[syntax::NAME, "lsp:x"])), (1, 0));
 }
 
@@ -80,7 +86,7 @@ fn what_two_providers_say_of_one_place_is_counted_once() {
     let ruff = || vec![said("lsp:ruff", "F821", "Undefined name `x`")];
     let both = |text, a, b| side(text, &[("lsp:basedpyright", a), ("lsp:ruff", b)]);
     let counts = |before: &Snaps, after: &Snaps| {
-        let verdict = compare(before, after, &[], &[]);
+        let verdict = compare(before, after);
         (verdict.new.len(), verdict.fixed.len(), verdict.unchanged)
     };
     let (all, none) = (both(GONE, pyright(), ruff()), both("def f():\n    return 1\n", vec![], vec![]));
@@ -92,7 +98,7 @@ fn what_two_providers_say_of_one_place_is_counted_once() {
     assert_eq!(counts(&one, &all), (0, 0, 1), "the other had said so");
     let silent = side("def f():\n    return 1\n", &[("lsp:basedpyright", vec![])]);
     assert_eq!(counts(&all, &silent), (0, 0, 0), "what became of the other's is not known");
-    let new = &compare(&none, &all, &[], &[]).new[0];
+    let new = &compare(&none, &all).new[0];
     assert_eq!(new.sources, ["lsp:basedpyright", "lsp:ruff"]);
     assert_eq!(
         (new.diagnostic.confidence, new.symbol.names.as_str()),
@@ -103,8 +109,33 @@ fn what_two_providers_say_of_one_place_is_counted_once() {
 #[test]
 fn what_stays_in_other_words_is_unchanged_and_says_what_it_was() {
     let typed = |name: &str| vec![said("lsp:x", "reportReturnType", &format!("Type \"{name}\" is not \"int\""))];
-    let verdict = compare(&side(GONE, &[("lsp:x", typed("str"))]), &side(HERE, &[("lsp:x", typed("float"))]), &[], &[]);
+    let verdict = compare(&side(GONE, &[("lsp:x", typed("str"))]), &side(HERE, &[("lsp:x", typed("float"))]));
     assert_eq!((verdict.new.len(), verdict.fixed.len(), verdict.unchanged), (0, 0, 1), "{verdict:?}");
     assert_eq!(verdict.updated.len(), 1, "{verdict:?}");
     assert_eq!(verdict.updated[0].1, "Type \"str\" is not \"int\"");
+}
+
+/// As many as a report may have, all at one place of one line, each in other words and under a code of its own.
+fn flood(source: &str, words: &str, from: usize) -> Vec<Diagnostic> {
+    let one =
+        |i: usize| said(source, &format!("{}{}", &source[4..], from + i), &format!("{words} w{} w{}", i / 9, i % 9));
+    (0..MOST).map(one).collect()
+}
+
+/// Pairs that a comparison may look at for each diagnostic that it is given.
+const PAIRS_EACH: usize = 200;
+
+#[test]
+fn a_flood_on_one_line_is_compared_in_bounded_work() {
+    let both = |text, words, from| {
+        side(text, &[("lsp:abc", flood("lsp:abc", words, from)), ("lsp:xyz", flood("lsp:xyz", words, from))])
+    };
+    // In other words; under other codes; in other words and under other codes.
+    for (words, from) in [("it is now", 0), ("it was", MOST), ("it is now", MOST)] {
+        let (before, after) = (both(GONE, "it was", 0), both(HERE, words, from));
+        let (verdict, looked) = work::counted(|| compare(&before, &after));
+        assert!(looked <= PAIRS_EACH * 4 * MOST, "{looked} pairs looked at");
+        let told = verdict.new.len() + verdict.unchanged;
+        assert!((MOST..=2 * MOST).contains(&told), "{told} are told of");
+    }
 }

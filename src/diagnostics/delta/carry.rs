@@ -1,15 +1,19 @@
 //! Carries diagnostics over the aligned code: passes from the strongest evidence to the weakest, one to one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::diagnostics::delta::anchors::{Anchored, NOWHERE};
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::message;
 use crate::diagnostics::delta::side::{NONE, Side};
 use crate::diagnostics::model::Diagnostic;
+use crate::diagnostics::work::looked_at;
 
 /// Groups up to this size are searched for the equal offset; in larger ones order decides.
 const SEARCHED: usize = 64;
+
+/// The tokens of one range whose partners are looked up; a range as long as that is known by its beginning.
+const WALKED: usize = 4096;
 
 /// The aligned code and what stands on it.
 pub(super) struct Carry<'c, 'a> {
@@ -107,6 +111,7 @@ impl Carry<'_, '_> {
                 });
                 continue;
             }
+            looked_at(old.len() * new.len());
             let mut ranked = Vec::new();
             for (i, b) in old.iter().enumerate() {
                 for (j, a) in new.iter().enumerate() {
@@ -137,15 +142,17 @@ impl Carry<'_, '_> {
             let Some(candidates) = by_kind.get(&kind).filter(|list| span.0 != NONE && list.len() <= SEARCHED) else {
                 continue;
             };
+            looked_at(candidates.len());
+            let walked = (span.0..=span.1).take(WALKED).map(|token| self.tokens.after(token));
+            let mut partners: Vec<u32> = walked.filter(|partner| *partner != NONE).collect();
+            partners.sort_unstable();
             for a in candidates {
                 let other = self.a(*a).span;
                 if !wide(self.before, span) && !wide(self.after, other) {
                     continue;
                 }
-                let common = (span.0..=span.1)
-                    .map(|token| self.tokens.after(token))
-                    .filter(|partner| (other.0..=other.1).contains(partner))
-                    .count();
+                let common = partners.partition_point(|partner| *partner <= other.1)
+                    - partners.partition_point(|partner| *partner < other.0);
                 if common > 0 {
                     ranked.push((std::cmp::Reverse(common), b, *a));
                 }
@@ -207,18 +214,21 @@ impl Carry<'_, '_> {
     fn siblings(&self, out: &mut Matching) {
         let place = |d: &Anchored| (d.start != NOWHERE && d.end != NOWHERE).then_some((d.start, d.end));
         let (old, new) = self.left(out);
-        let mut places: HashMap<(u64, u64), Vec<u32>> = HashMap::new();
-        for a in new {
-            if let Some(place) = place(self.a(a)) {
-                places.entry(place).or_default().push(a);
-            }
-        }
+        let mut places: BTreeMap<(u64, u64), (Vec<u32>, Vec<u32>)> = BTreeMap::new();
+        old.filter_map(|b| Some((place(self.b(b))?, b))).for_each(|(at, b)| places.entry(at).or_default().0.push(b));
+        new.filter_map(|a| Some((place(self.a(a))?, a))).for_each(|(at, a)| places.entry(at).or_default().1.push(a));
+        let siblings = |b: u32, a: u32| {
+            looked_at(1);
+            are_siblings(&self.old.0[b as usize], &self.new.0[a as usize])
+        };
         let mut found = Vec::new();
-        for b in old {
-            for a in place(self.b(b)).and_then(|place| places.get(&place)).into_iter().flatten() {
-                if are_siblings(&self.old.0[b as usize], &self.new.0[*a as usize]) {
-                    found.push((b, *a));
-                }
+        for (old, new) in places.into_values() {
+            if old.len() > SEARCHED || new.len() > SEARCHED {
+                found.extend(old.into_iter().zip(new).filter(|(b, a)| siblings(*b, *a)));
+                continue;
+            }
+            for b in old {
+                found.extend(new.iter().map(|a| (b, *a)).filter(|(b, a)| siblings(*b, *a)));
             }
         }
         for (b, a) in found {

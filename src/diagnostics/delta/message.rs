@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::diagnostics::delta::sequence::dice;
+
 /// Digits masked: lengths, counts and line numbers change with unrelated edits.
 pub(super) fn without_numbers(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
@@ -60,17 +62,19 @@ pub(super) fn renamed(message: &str, renames: &HashMap<&str, &str>) -> String {
 
 /// The share of words two messages have in common, 0 to 1.
 pub(crate) fn likeness(before: &str, after: &str) -> f32 {
-    let bag = |message: &str| -> Vec<String> {
-        let mut bag: Vec<String> =
-            words(message).filter(|w| w.starts_with(is_word)).map(|w| w.to_lowercase()).collect();
-        bag.sort_unstable();
-        bag
-    };
-    let (before, after) = (bag(before), bag(after));
-    let total = before.len() + after.len();
-    let mut left = after;
-    let common = before.iter().filter(|word| left.binary_search(word).map(|i| left.remove(i)).is_ok()).count();
-    if total == 0 { 1.0 } else { 2.0 * common as f32 / total as f32 }
+    share(&bag(before), &bag(after))
+}
+
+/// The words of a message in lower case, sorted.
+pub(crate) fn bag(message: &str) -> Vec<String> {
+    let mut bag: Vec<String> = words(message).filter(|w| w.starts_with(is_word)).map(|w| w.to_lowercase()).collect();
+    bag.sort_unstable();
+    bag
+}
+
+/// The share of two sorted lists that they have in common, 0 to 1.
+pub(crate) fn share<T: Ord>(before: &[T], after: &[T]) -> f32 {
+    dice(before, after)
 }
 
 fn is_word(c: char) -> bool {

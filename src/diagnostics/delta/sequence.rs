@@ -84,7 +84,7 @@ fn myers(before: &[u32], after: &[u32], mut pair: impl FnMut(usize, usize)) {
 }
 
 /// Twice the common part of two sorted bags over their whole size: 0 to 1.
-pub(super) fn dice(before: &[u32], after: &[u32]) -> f32 {
+pub(super) fn dice<T: Ord>(before: &[T], after: &[T]) -> f32 {
     let total = before.len() + after.len();
     if total == 0 {
         return 1.0;

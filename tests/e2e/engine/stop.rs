@@ -120,6 +120,32 @@ async fn a_plan_ends_at_whichever_call_it_is_stopped() {
     assert!(points > 30, "{points} points");
 }
 
+/// Stops a task as soon as it has what thousands of diagnostics have become after its edit, which it then compares.
+async fn stopped_with_a_flood() -> (Vec<&'static str>, Duration) {
+    let project = project();
+    let replies = vec![act("edit_file", replace("return 1", "return 11"))];
+    let engine = Engine::new(&project, Setup { replies, flood: true, ..Setup::default() });
+    engine.calls.stop_behind(2, engine.cancel.clone());
+    let ended = engine.ask("change f").await;
+    let late = engine.calls.since_stop();
+    assert_eq!(ended["failed"]["kind"], "cancelled", "{ended}");
+    (engine.calls.names(), late)
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_no_comparison_of_thousands() {
+    let mut took = Vec::new();
+    while took.len() < TRIES {
+        let (names, late) = stopped_with_a_flood().await;
+        assert!(names.contains(&"apply"), "{names:?}");
+        if late <= SOON {
+            return;
+        }
+        took.push(late);
+    }
+    panic!("the end came late: {took:?}")
+}
+
 /// Stops an undo in the user's words at one call of it; `None` when it has fewer calls.
 async fn undo_stopped_at(call: usize) -> Option<Duration> {
     let project = project();

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use futures::future::join_all;
 use serde_json::{Value, json};
 use sextant::agent::config::Config;
 use sextant::agent::outcome::Outcome;
@@ -15,8 +16,8 @@ use sextant::agent::request::Request;
 use sextant::agent::session::Session;
 use sextant::base::deadline::Deadline;
 use sextant::base::failure::Failure;
-use sextant::base::text::Range;
-use sextant::diagnostics::model::{Confidence, Diagnostic, Freshness, Location, Report, Severity};
+use sextant::base::text::{Position, Range};
+use sextant::diagnostics::model::{Confidence, Diagnostic, Freshness, Location, MOST, Report, Severity};
 use sextant::diagnostics::server::config::ServerConfig;
 use sextant::editor::error::EditorError;
 use sextant::editor::event::Event;
@@ -44,6 +45,8 @@ pub struct Calls {
     stop: Mutex<Option<(usize, CancellationToken)>>,
     stopped: Mutex<Option<Instant>>,
     stall: Mutex<Option<Stall>>,
+    /// Stops the task as soon as this answer about diagnostics (from 1) is given.
+    answers: Mutex<Option<(usize, CancellationToken)>>,
 }
 
 /// Where an editor that is asked for an edit stalls, until it is told to go on.
@@ -60,6 +63,19 @@ impl Calls {
     /// Stops the task at its call of this number (from 0), which then never ends, unless it is an edit.
     pub fn stop_at(&self, call: usize, cancel: CancellationToken) {
         *self.stop.lock().unwrap() = Some((call, cancel));
+    }
+
+    /// Stops the task as soon as it is told of diagnostics for the time of this number (from 1).
+    pub fn stop_behind(&self, answer: usize, cancel: CancellationToken) {
+        *self.answers.lock().unwrap() = Some((answer, cancel));
+    }
+
+    fn answered(&self) {
+        let asked = self.names().iter().filter(|name| **name == "diagnostics").count();
+        if let Some((_, cancel)) = self.answers.lock().unwrap().take_if(|(answer, _)| *answer == asked) {
+            *self.stopped.lock().unwrap() = Some(Instant::now());
+            cancel.cancel();
+        }
     }
 
     /// Lets the next edits stall.
@@ -170,11 +186,42 @@ impl Model for Script {
     }
 }
 
+/// As many as a report may have on the first line of a file, of two providers, all in words of their own text.
+async fn flood(editor: &HeadlessEditor, file: &str) -> Vec<Report> {
+    let Ok(document) = editor.read(file).await else { return Vec::new() };
+    let version = Some(document.version);
+    let said = |source: &str, i: usize| Diagnostic {
+        source: source.into(),
+        severity: Severity::Error,
+        code: Some(format!("X{}", i + MOST * document.text.len())),
+        message: format!("this is w{i} of {} w{} in {}", i / 7, i % 7, document.text.len()),
+        location: Location::Range {
+            file: file.into(),
+            range: Range { end: Position { line: 0, character: 3 }, ..Range::default() },
+        },
+        confidence: Confidence::Medium,
+        suggested_action: None,
+        evidence: None,
+    };
+    let of = |source: &str| Report {
+        provider: source.into(),
+        file: file.into(),
+        diagnostics: (0..MOST).map(|i| said(source, i)).collect(),
+        freshness: Freshness::Exact,
+        version,
+        wanted_version: version,
+        elapsed_ms: 0,
+        note: None,
+    };
+    vec![of("lsp:one"), of("lsp:other")]
+}
+
 /// The headless editor with every call counted, and one diagnostic of any message in each file.
 struct Counted {
     inner: Arc<HeadlessEditor>,
     calls: Arc<Calls>,
     message: Option<String>,
+    flood: bool,
 }
 
 #[async_trait]
@@ -202,6 +249,11 @@ impl Editor for Counted {
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         self.calls.note("diagnostics").await;
+        if self.flood {
+            let reports = join_all(edited.iter().map(|file| flood(&self.inner, file))).await;
+            self.calls.answered();
+            return reports.into_iter().flatten().collect();
+        }
         let Some(message) = &self.message else { return self.inner.diagnostics(edited, bystanders, deadline).await };
         let mut reports = Vec::new();
         for file in edited {
@@ -281,6 +333,8 @@ pub struct Setup {
     pub tokens: u64,
     pub silent: bool,
     pub message: Option<String>,
+    /// Two providers report as many as they may.
+    pub flood: bool,
     /// Whether it remembers, where the configuration does not say.
     pub memory: bool,
     pub price: Option<Price>,
@@ -304,7 +358,7 @@ impl Engine {
             calls: Arc::clone(&calls),
             ..Script::default()
         });
-        let editor = Arc::new(Counted { inner, calls: Arc::clone(&calls), message: setup.message });
+        let editor = Arc::new(Counted { inner, calls: Arc::clone(&calls), message: setup.message, flood: setup.flood });
         let mut config = setup.config;
         if config.is_null() {
             config = json!({});
