@@ -8,6 +8,11 @@ local M = {}
 local offers = {}
 local count = 0
 
+-- How long a client is waited for that has let the last question for its actions pass.
+local MUTE_MS = 200
+---@type table<integer, true> by the client's id
+local mute = {}
+
 local function overlaps(a, b)
   local function before(p, q)
     return p.line < q.line or (p.line == q.line and p.character < q.character)
@@ -89,6 +94,16 @@ function M.fixes(params, reply)
     return close()
   end
   for _, client in ipairs(clients) do
+    local over = false
+    local function answered()
+      if not over then
+        over = true
+        left = left - 1
+        if left == 0 then
+          close()
+        end
+      end
+    end
     local range = params.range and to_client(params.range, buf, client.offset_encoding) or nil
     local ask = {
       textDocument = { uri = vim.uri_from_bufnr(buf) },
@@ -100,25 +115,23 @@ function M.fixes(params, reply)
       },
     }
     local ok = client:request('textDocument/codeAction', ask, function(err, actions)
+      mute[client.id] = nil
       for _, action in ipairs(not err and type(actions) == 'table' and actions or {}) do
         -- A bare Command has a string here; it would run something that cannot be looked at first.
         if type(action.command) ~= 'string' and not action.disabled then
           found[#found + 1] = offer(client, buf, action)
         end
       end
-      left = left - 1
-      if left == 0 then
-        close()
-      end
+      answered()
     end, buf)
     if not ok then
-      left = left - 1
-      if left == 0 then
-        close()
-      end
+      answered()
     end
+    vim.defer_fn(function()
+      mute[client.id] = mute[client.id] or not over or nil
+      answered()
+    end, math.max(1, math.min(params.ms, mute[client.id] and MUTE_MS or params.ms)))
   end
-  vim.defer_fn(close, math.max(1, params.ms))
 end
 
 --- What an offer would change, as LSP's WorkspaceEdit.

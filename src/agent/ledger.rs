@@ -203,7 +203,7 @@ mod tests {
         let silent = report("lsp:other", Freshness::Timeout);
         assert_eq!(ledger.missing(&[one.clone(), silent], &a, &[]), [], "it is there and slow");
         assert_eq!(ledger.missing(std::slice::from_ref(&one), &[], &a), [], "not asked about what others edit");
-        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), [key.clone()]);
+        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), std::slice::from_ref(&key));
         assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), [key], "in every answer of the task");
         ledger.forget_gone();
         assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), []);

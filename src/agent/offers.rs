@@ -1,6 +1,7 @@
 //! Which of the servers' fixes are offered: none that only hides a diagnostic, none that deletes a check.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use regex::Regex;
 
@@ -27,6 +28,10 @@ static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Statements that check something: a fix that removes one repairs nothing.
 static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(assert|raise|if|elif|while|except)\b").ok());
+
+/// How long the servers may take to say what they offer for one diagnostic; a cold one that looks for imports takes
+/// seconds.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -86,7 +91,8 @@ impl Session {
                 return (offers, index);
             }
             let Some(range) = item.diagnostic.location.range() else { continue };
-            let fixes = match self.editor.fixes(&item.symbol.file, Some(range), deadline).await {
+            let patience = Deadline::after(deadline.left().min(PATIENCE));
+            let fixes = match self.editor.fixes(&item.symbol.file, Some(range), patience).await {
                 Ok(fixes) => fixes,
                 Err(error) => {
                     tracing::warn!(%error, "no fixes could be asked for");
@@ -127,7 +133,14 @@ impl Session {
             if deadline.passed() {
                 break;
             }
-            let Ok(wanted) = apply_fix::wanted(self, &offer.id, deadline).await else { continue };
+            let patience = Deadline::after(deadline.left().min(PATIENCE));
+            let Ok(wanted) = apply_fix::wanted(self, &offer.id, patience).await else {
+                // One that does not say what its fix would change is not asked about all the others.
+                if patience.passed() {
+                    break;
+                }
+                continue;
+            };
             let mut changes: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
             changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
             offer.changes = changes;

@@ -93,3 +93,20 @@ async fn a_task_over_mad_ranges_ends_in_time() {
         println!("{} items: {:?}", items.len(), begin.elapsed());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_never_says_what_it_offers_is_waited_for_once() {
+    let publish = json!({"publish": {"version": "same", "items": "scan"}});
+    let script = json!({"log": "log", "on": {
+        OPEN: [publish], CHANGE: [publish], "textDocument/codeAction": [{"wait_for": "never"}],
+    }});
+    let project = Project::new(&[("a.py", &"bad\n".repeat(8))]);
+    let folder = project.beside("fake");
+    let server = fake_config(&folder, &script);
+    let engine = Engine::new(&project, Setup { servers: vec![server], ..Setup::default() });
+    let started = Instant::now();
+    let _ = engine.plan("fix the errors").await;
+    let log = std::fs::read_to_string(folder.join("log")).expect("a log");
+    // One long wait would leave no time to ask about the others.
+    assert_eq!(log.matches("textDocument/codeAction").count(), 8, "{:?}", started.elapsed());
+}

@@ -1,6 +1,7 @@
 //! Quick fixes and source actions: what a server offers for a place, and the edit that one of them means.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -17,6 +18,9 @@ use crate::diagnostics::server::{LanguageServer, Phase};
 
 /// How long an edit may come after the answer to the command that causes it.
 const AFTERWARDS: Duration = Duration::from_millis(250);
+
+/// How long a server is waited for that has let the last question for its actions pass.
+const MUTE: Duration = Duration::from_millis(200);
 
 /// Actions for one place that are looked at.
 const OFFERS: usize = 200;
@@ -71,8 +75,10 @@ impl LanguageServer {
         }
         let run = self.run()?;
         let (wanted, params, version) = self.question(&run, file, range)?;
-        let limit = deadline.left();
-        let answer = match run.connection.request("textDocument/codeAction", &params, limit).await {
+        let limit = if run.is_mute.load(Ordering::Relaxed) { deadline.left().min(MUTE) } else { deadline.left() };
+        let answer = run.connection.request("textDocument/codeAction", &params, limit).await;
+        run.is_mute.store(matches!(answer, Err(RequestError::TimedOut)), Ordering::Relaxed);
+        let answer = match answer {
             Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {
                 return Ok(Vec::new());
             }

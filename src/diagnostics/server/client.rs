@@ -1,6 +1,6 @@
 //! The handshake with one server process, and the answers to what the server asks of us.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -71,6 +71,8 @@ pub struct Run {
     /// Lower-case: the configured name and the one the server gives itself.
     names: [String; 2],
     learned: Mutex<Learned>,
+    /// Whether the last question for code actions was not answered in time: the next ones wait no longer for it.
+    pub is_mute: AtomicBool,
 }
 
 impl Run {
@@ -162,6 +164,7 @@ pub async fn start(inner: &Arc<Inner>, run: u64) -> Result<Run, StartError> {
         encoding: encoding.unwrap_or_default(),
         names: [config.name.to_lowercase(), own.to_lowercase()],
         learned: Mutex::new(Learned { way: Way::Push, probes_left: PROBES, probing: false }),
+        is_mute: AtomicBool::new(false),
         capabilities,
     };
     if run.advertises_pull() || TRUSTED.iter().any(|name| run.is(name)) {

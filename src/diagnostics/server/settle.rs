@@ -80,10 +80,10 @@ pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answ
             Ok(items) if run.must_confirm() => {
                 // Of a server that answers from the text before now and then, the second of two equal answers counts.
                 let said = Some((asked.version, asked.epoch, fingerprint(&items)));
-                if before == said {
-                    if let Some(answer) = accept(inner, &run, path, &asked, items) {
-                        return Ok(answer);
-                    }
+                if before == said
+                    && let Some(answer) = accept(inner, &run, path, &asked, items)
+                {
+                    return Ok(answer);
                 }
                 before = said;
                 tokio::time::sleep(CONFIRM).await;
