@@ -41,11 +41,13 @@ command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it
 command('AgentUndo', 'undo', {
   nargs = '?',
   bang = true,
-  desc = 'Take back what the last task changed, or a step or symbol of it; again to bring it back',
+  desc = 'Take back what the last task changed, or a step or symbol of it; again for the task before',
   complete = function(lead)
     return require('sextant.undo').complete(lead)
   end,
 })
+command('AgentRedo', 'redo', { nargs = 0, desc = 'Bring back what was undone last' })
+command('AgentHistory', 'history', { nargs = 0, desc = 'List what the last tasks changed, and what of it is undone' })
 command('AgentResume', 'resume', { nargs = 0, desc = 'Go on with the last task that was stopped or interrupted' })
 command(
   'AgentAnswer',

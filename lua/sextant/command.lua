@@ -81,6 +81,17 @@ function M.undo(args)
   require('sextant.rpc').send('undo', { target = text_of(args), partial = args.bang, place = where(args) })
 end
 
+function M.redo(args)
+  args.range = 0
+  require('sextant.rpc').send('redo', { place = where(args) })
+end
+
+--- What the last tasks changed, and what of it is undone.
+function M.history(args)
+  args.range = 0
+  require('sextant.rpc').send('history', { place = where(args) })
+end
+
 function M.resume(args)
   args.range = 0
   require('sextant.plan').expect()

@@ -19,7 +19,7 @@ end
 ---@param lead string
 ---@return string[]
 function M.complete(lead)
-  local found = { 'step' }
+  local found = { 'task', 'step' }
   local _, steps = require('sextant.plan').markdown():gsub('%f[^%z\n]%- %[', '')
   for number = 1, steps do
     found[#found + 1] = tostring(number)

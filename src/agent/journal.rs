@@ -1,5 +1,7 @@
 //! What a task has changed, checkpoint by checkpoint, so that all of it can be taken back.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::agent::plan::Plan;
@@ -40,6 +42,20 @@ pub enum Kind {
     Rollback,
 }
 
+/// What a rollback has taken back of one file of an edit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Taken {
+    /// The edit's name.
+    pub edit: String,
+    pub path: String,
+    /// Its hunks as `src/agent/undo/reverse.rs` counts them: bringing back gives them again.
+    pub hunks: Vec<usize>,
+    /// Hunks that somebody else had taken back, or that were left on the user's word (`--partial`): they are over,
+    /// and bringing back gives none of them.
+    pub over: Vec<usize>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checkpoint {
     /// `c12`.
@@ -52,6 +68,8 @@ pub struct Checkpoint {
     pub symbols: Vec<String>,
     /// Of a rollback: the plan before it, whose steps it opened again.
     pub plan: Option<Plan>,
+    /// Of a rollback: what it has taken back.
+    pub takes: Vec<Taken>,
     /// Its number in the memory file; `None` where it is kept in this process alone.
     pub record: Option<i64>,
 }
@@ -75,7 +93,17 @@ impl Journal {
         self.checkpoints.iter().all(|checkpoint| checkpoint.files.is_empty())
     }
 
-    /// The rollback that came last, where nothing was done after it: what undoing brings back.
+    /// Which hunks of its edits are taken back at present, by edit and path.
+    pub fn taken(&self) -> BTreeMap<(&str, &str), BTreeSet<usize>> {
+        let mut all: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
+        for taken in self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.takes) {
+            let hunks = all.entry((&taken.edit, &taken.path)).or_default();
+            hunks.extend(taken.hunks.iter().chain(&taken.over));
+        }
+        all
+    }
+
+    /// The rollback that came last, where nothing was done after it.
     pub fn rolled_back(&self) -> Option<&Checkpoint> {
         self.checkpoints.last().filter(|checkpoint| checkpoint.kind == Kind::Rollback)
     }

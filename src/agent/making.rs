@@ -201,16 +201,15 @@ impl Session {
             };
             known.push((begun, made));
         }
-        let mut last = self.last.lock().await;
+        let mut history = self.history.lock().await;
         for (begun, made) in &known {
             let Some(made) = made else { continue };
-            // Later tasks sort behind earlier ones: an undo is about the later.
-            if begun.takes_back.is_empty() && last.as_ref().is_none_or(|last| last.task < begun.task) {
-                *last = Some(Journal::new(begun.task.clone(), begun.request.clone()));
+            if begun.takes_back.is_empty() && history.iter().all(|journal| journal.task != begun.task) {
+                history.push(Journal::new(begun.task.clone(), begun.request.clone()));
             }
-            last.iter_mut().for_each(|journal| begun.enter(made, journal));
+            history.iter_mut().for_each(|journal| begun.enter(made, journal));
         }
-        drop(last);
+        drop(history);
         let mut plan = self.plan.lock().await;
         for (begun, made) in &known {
             if let Some(made) = made {

@@ -13,6 +13,7 @@ use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::{Line, agreed, headline};
 use crate::agent::trace::Entry as TraceEntry;
+use crate::agent::undo::stack;
 use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::agent::weigh::key;
 use crate::base::deadline::Deadline;
@@ -91,7 +92,7 @@ impl Session {
         let verdict = self.soon(&cancel, self.task_verdict(task, &files)).await;
         let verdict = verdict.unwrap_or_else(|| Verdict::without(Status::Timeout));
         if !task.journal.is_empty() {
-            *self.last.lock().await = Some(task.journal.clone());
+            stack::note(&mut *self.history.lock().await, &task.journal);
         }
         let floor = self.config.diagnostics.severity_floor;
         let with_word = |found: &Found| {

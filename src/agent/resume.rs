@@ -2,9 +2,9 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::durable::Durable;
 use crate::agent::durable::recover::recorded;
 use crate::agent::durable::state::RunState;
-use crate::agent::durable::{Durable, was_removed};
 use crate::agent::journal::Journal;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
@@ -189,41 +189,6 @@ impl Session {
         }
         follow_rollback(&task.journal, plan.as_mut());
         Ok((task, plan))
-    }
-
-    /// The journal of the last task that changed something, as it is kept.
-    ///
-    /// # Errors
-    /// Where its checkpoints were removed to make room for others.
-    pub(crate) async fn last_kept(&self) -> Result<Option<Journal>, Failure> {
-        if !self.has_record() {
-            return Ok(None);
-        }
-        let Some(durable) = self.durable().await else { return Ok(None) };
-        let session = durable.session();
-        let tasks = self.or_tell(&durable, durable.run(move |memory| memory.tasks(&session)).await);
-        let Some(tasks) = tasks else { return Ok(None) };
-        for kept in tasks {
-            let me = durable.owner().name();
-            if kept.owner.as_deref().is_some_and(|owner| owner != me && durable.owner().is_alive(owner)) {
-                continue;
-            }
-            let Ok(run) = RunState::read(kept.state) else { continue };
-            let journal = self.load_journal(&durable, &run.id, &run.request).await;
-            if let Some(journal) = self.or_tell(&durable, journal).filter(|journal| !journal.is_empty()) {
-                return Ok(Some(journal));
-            }
-            let (session, task) = (durable.session(), run.id.clone());
-            let gone = durable.run(move |memory| was_removed(memory, &session, &task)).await;
-            if self.or_tell(&durable, gone) == Some(true) {
-                let limit = self.config.memory.checkpoints_mb;
-                return Err(Failure::user(
-                    format!("“{}” cannot be undone any more: what it changed was removed to make room", run.request),
-                    format!("checkpoints may take {limit} MB here; `memory.checkpoints_mb` sets it"),
-                ));
-            }
-        }
-        Ok(None)
     }
 
     /// The plan of a task as it stands, in this process or as it is kept.

@@ -33,8 +33,10 @@ pub struct Session {
     pub(crate) ledger: Mutex<Ledger>,
     /// Files that were opened to look over the workspace and are not closed yet.
     pub(crate) visited: Mutex<BTreeSet<String>>,
-    /// What `undo` takes back next: the last task, or the last undo.
-    pub(crate) last: Mutex<Option<Journal>>,
+    /// What the tasks of this process have changed, oldest first; where memory is on it has the same and more.
+    pub(crate) history: Mutex<Vec<Journal>>,
+    /// The task and the words of what was asked for last; a direct request has no task.
+    asked: RwLock<Option<(String, String)>>,
     pub(crate) plan: Mutex<Option<(Plan, Task)>>,
     /// A finished task whose answer is not complete: a late one amends its list.
     pub(crate) open_end: Mutex<Option<OpenEnd>>,
@@ -71,7 +73,8 @@ impl Session {
             config,
             ledger: Mutex::default(),
             visited: Mutex::default(),
-            last: Mutex::default(),
+            history: Mutex::default(),
+            asked: RwLock::default(),
             plan: Mutex::default(),
             open_end: Mutex::default(),
             trace: RwLock::default(),
@@ -125,6 +128,15 @@ impl Session {
 
     pub(crate) fn use_trace(&self, trace: &SharedTrace) {
         *self.trace.write().unwrap_or_else(PoisonError::into_inner) = trace.clone();
+    }
+
+    pub(crate) fn note_asked(&self, task: &str, request: &str) {
+        let asked = Some((task.to_owned(), request.to_owned()));
+        *self.asked.write().unwrap_or_else(PoisonError::into_inner) = asked;
+    }
+
+    pub(crate) fn last_asked(&self) -> Option<(String, String)> {
+        self.asked.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn next_checkpoint(&self) -> String {

@@ -274,6 +274,7 @@ impl Session {
         let current = request.path.as_deref().and_then(|path| self.root.resolve(path).ok());
         let mut task = Task::new(&request.text, mode, current, scope);
         self.use_trace(&task.trace);
+        self.note_asked(&task.id, &request.text);
         self.analyse_into(&mut task).await;
         self.editor.show(Event::Started {
             request: request.text.clone(),

@@ -9,6 +9,7 @@ mod models;
 mod nvim;
 mod plan;
 mod prompts;
+mod redo;
 mod resume;
 mod settings;
 mod stats;
@@ -35,8 +36,10 @@ enum Command {
     Plan(plan::Arguments),
     /// Go on with the last task that was stopped or interrupted, in this folder
     Resume(resume::Arguments),
-    /// Take back what the last task changed, or a part of it; again to bring it back
+    /// Take back what the last task changed, or a part of it; again for the task before
     Undo(undo::Arguments),
+    /// Bring back what was undone last
+    Redo(redo::Arguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::Arguments),
     /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
@@ -59,6 +62,7 @@ pub fn run() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Undo(arguments) => undo::run(&arguments),
+        Command::Redo(arguments) => redo::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),

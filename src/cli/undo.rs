@@ -1,12 +1,14 @@
-//! `sextant undo`: takes back what the last task of a folder changed, or a part of it.
+//! `sextant undo`: takes back what the last tasks of a folder changed, task by task or in parts, or lists them.
 
 use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
 
-use crate::agent::undo::Target;
+use crate::agent::undo::{Target, UndoRequest, list, take_back};
+use crate::base::failure::{Failure, Kind};
 use crate::cli::headless;
+use crate::editor::event::Event;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -16,20 +18,36 @@ pub(super) struct Arguments {
     /// Why: kept, and told to the model when it is about to do the like again
     #[arg(long, default_value = "", hide_default_value = true)]
     because: String,
-    /// Take back what can be where you changed the same places since, and name the rest
+    /// Take back what can be where you changed the same places since, and leave the rest for good
     #[arg(long)]
     partial: bool,
+    /// Take nothing back: list the last tasks, their steps, and what is undone
+    #[arg(long, conflicts_with_all = ["target", "because", "partial"])]
+    list: bool,
     #[command(flatten)]
     folder: headless::Folder,
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let (target, partial) = (Target::parse(&arguments.target), arguments.partial);
+    if arguments.list {
+        return headless::run_without(&arguments.folder, &|session, _request, _cancel| {
+            Box::pin(async move {
+                let history = list::history(session).await?;
+                let markdown = list::markdown(&history);
+                session.show(Event::Page { name: "history".to_owned(), markdown });
+                Ok(json!({"ok": true, "history": history}))
+            })
+        });
+    }
+    let (target, partial, reason) = (Target::parse(&arguments.target), arguments.partial, arguments.because.clone());
+    let wish = UndoRequest { target, partial, reason };
     headless::run_without(&arguments.folder, &move |session, _request, _cancel| {
-        let (target, reason) = (target.clone(), arguments.because.clone());
-        Box::pin(async move {
-            let summary = headless::shown(session, session.undo_because(&target, partial, &reason).await)?;
-            Ok(json!({"ok": true, "summary": summary}))
-        })
+        let wish = wish.clone();
+        Box::pin(async move { outcome(headless::shown(session, take_back(session, &wish).await)?) })
     })
+}
+
+/// An outcome as the last line of JSON.
+pub(super) fn outcome(outcome: impl serde::Serialize) -> Result<serde_json::Value, Failure> {
+    serde_json::to_value(outcome).map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
 }

@@ -72,6 +72,19 @@ impl Memory {
         })
     }
 
+    /// What [`Memory::unlearn`] had made a failure is a success again; a remark that begins with `remark` goes.
+    pub fn relearn(&self, experience: Experience, remark: &str) -> Result<()> {
+        let remark = remark.to_owned();
+        self.write(move |conn| {
+            let sql = "UPDATE learnings SET successes = successes + 1, failures = max(failures - 1, 0), \
+                       last_used = max(last_used, ?4), note = iif(substr(note, 1, length(?5)) = ?5, '', note) \
+                       WHERE project = ?1 AND task = ?2 AND approach = ?3";
+            let Experience { task, approach, project, timestamp, .. } = &experience;
+            conn.execute(sql, (project.as_deref().unwrap_or(""), task, approach, timestamp, &remark))?;
+            Ok(())
+        })
+    }
+
     /// What is known for a kind of task, in the project and in general: the more reliable first, then the
     /// later used.
     pub fn learnings(&self, task: &str, project: Option<&str>, limit: usize) -> Result<Vec<Learning>> {
@@ -150,6 +163,10 @@ mod tests {
         memory.unlearn(one(true, "wrong name")).unwrap();
         let found = memory.all_learnings(Some("p"), 10).unwrap();
         assert_eq!((found[0].successes, found[0].failures, found[0].note.as_str()), (1, 1, "wrong name"));
+        memory.relearn(one(true, ""), "wrong").unwrap();
+        let found = memory.all_learnings(Some("p"), 10).unwrap();
+        assert_eq!((found[0].successes, found[0].failures, found[0].note.as_str()), (2, 0, ""), "as if never undone");
+        memory.unlearn(one(true, "")).unwrap();
         memory.unlearn(one(true, "")).unwrap();
         memory.unlearn(one(true, "")).unwrap();
         let found = memory.learnings("fix", Some("p"), 1).unwrap();

@@ -1,6 +1,6 @@
 //! How the runs went, and the measures that each mode is held to.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::entries::session;
@@ -102,6 +102,19 @@ pub struct Stats {
 impl Memory {
     pub fn add_run(&self, run: Run) -> Result<()> {
         self.write(move |conn| insert(conn, &run))
+    }
+
+    /// Lets the run of a task count as another outcome; the former one comes back, `None` where it has no run.
+    pub fn set_outcome(&self, session: &str, task: &str, outcome: Outcome) -> Result<Option<Outcome>> {
+        let (session, task) = (session.to_owned(), task.to_owned());
+        self.write(move |conn| {
+            let own = "task = ?2 AND session = (SELECT id FROM sessions WHERE name = ?1)";
+            let sql = format!("SELECT outcome FROM runs WHERE {own} ORDER BY id DESC LIMIT 1");
+            let former = conn.prepare_cached(&sql)?.query_row((&session, &task), |row| row.get(0)).optional()?;
+            conn.prepare_cached(&format!("UPDATE runs SET outcome = ?3 WHERE {own}"))?
+                .execute((&session, &task, outcome))?;
+            Ok(former)
+        })
     }
 
     /// As [`Memory::add_run`], in place of what was kept of the same task: a run that paused and went on is one.

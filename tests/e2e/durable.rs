@@ -91,7 +91,7 @@ async fn a_killed_plan_is_resumed_taken_back_whole_and_in_parts_and_brought_back
     let one = said(&undo(&project, &["2"]));
     assert!(one.contains("undone step 2 of “change all”"), "{one}");
     assert_eq!(project.read("a.py"), done.replace("return 22", "return 2"));
-    let back = said(&undo(&project, &[]));
+    let back = said(&sextant(&project, &["redo"]));
     assert!(back.contains("brought back step 2"), "{back}");
     assert_eq!(project.read("a.py"), done);
     undo(&project, &["f"]);
@@ -99,11 +99,15 @@ async fn a_killed_plan_is_resumed_taken_back_whole_and_in_parts_and_brought_back
     let twice = said(&undo(&project, &["f"]));
     assert!(twice.contains("already"), "{twice}");
     undo(&project, &[]);
-    assert_eq!(project.read("a.py"), done);
-    undo(&project, &[]);
-    assert_eq!(project.bytes(), before, "the whole task, byte for byte");
-    undo(&project, &[]);
-    assert_eq!(project.read("a.py"), done, "and back again");
+    assert_eq!(project.bytes(), before, "the rest of the task, byte for byte");
+    assert!(said(&undo(&project, &[])).contains("nothing to undo"));
+    assert_eq!(project.bytes(), before, "an undo brings nothing back");
+    for _ in 0..2 {
+        assert!(sextant(&project, &["redo"]).status.success());
+    }
+    assert_eq!(project.read("a.py"), done, "and forth again");
+    let end = said(&sextant(&project, &["redo"]));
+    assert!(end.contains("nothing to bring back"), "{end}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,7 +192,8 @@ async fn an_undo_leaves_what_the_user_changed_since_and_says_where() {
     let partial = said(&undo(&project, &["--partial"]));
     assert!(partial.contains("Left, since it was changed in the same place: a.py::g (line 7)"), "{partial}");
     assert_eq!(project.read("a.py"), mine.replace("return 11", "return 1"));
-    undo(&project, &[]);
+    assert!(said(&undo(&project, &[])).contains("nothing to undo"), "the rest was left for good");
+    assert!(sextant(&project, &["redo"]).status.success());
     assert_eq!(project.read("a.py"), mine, "brought back");
 }
 

@@ -42,6 +42,8 @@ pub enum Direct {
         target: Target,
         reason: String,
     },
+    /// What was undone last.
+    Redo,
     Forget(String),
     Remember(String),
     Recall(String),
@@ -94,7 +96,8 @@ impl Session {
             Direct::Outline(name) => self.direct_outline(name, say).await?,
             Direct::Where(name) => self.direct_where(request, name, say).await?,
             Direct::Uses(name) => self.direct_uses(request, name, say).await?,
-            Direct::Undo { target, reason } => Some(self.direct_undo(target, reason).await?),
+            Direct::Undo { target, reason } => Some(undo::undo(self, target, reason).await?),
+            Direct::Redo => Some(undo::redo(self).await?),
             Direct::Forget(text) => Some(answered(self.forget(text, say).await?)),
             Direct::Remember(text) => Some(answered(self.prefer(text, say).await?)),
             Direct::Recall(text) => Some(answered(self.recall_about(text, say).await?)),
@@ -118,6 +121,10 @@ impl Session {
             1,
             Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)),
         );
+        // What is said of the work itself is no request that an undo could be about.
+        if !matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop) {
+            self.note_asked("", &request.text);
+        }
         // Asked why, the answer is about the task before, and stays about it.
         if !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
             self.use_trace(&trace);

@@ -1,10 +1,10 @@
-//! Taking back: `undo that because it broke the tests`, `deshaz el paso 2`. The reason is kept.
+//! Taking back and bringing back: `undo that because it broke the tests`, `deshaz el paso 2`, `redo`, `rehaz eso`.
 
 use crate::agent::direct::phrase::{Phrase, fold};
 use crate::agent::direct::{Direct, Said};
 use crate::agent::outcome::Ending;
 use crate::agent::session::Session;
-use crate::agent::undo::Target;
+use crate::agent::undo::{Target, UndoRequest, Undone, bring_back, take_back};
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
 
@@ -46,10 +46,34 @@ const LAST: &[&str] = &[
 const STEP: &[&str] =
     &["undo step", "revert step", "take back step", "deshaz el paso", "deshaz paso", "revierte el paso"];
 
+const REDO: &[&str] = &[
+    "redo",
+    "redo that",
+    "redo it",
+    "redo this",
+    "redo the last undo",
+    "redo what you undid",
+    "undo the undo",
+    "undo that undo",
+    "bring it back",
+    "bring that back",
+    "rehaz",
+    "rehazlo",
+    "rehaz eso",
+    "rehaz esto",
+    "rehacer",
+    "rehaz lo deshecho",
+    "deshaz lo deshecho",
+    "recuperalo",
+];
+
 /// What stands before the name of a symbol.
 const VERBS: &[&str] = &["undo", "revert", "take back", "deshaz", "revierte"];
 
 pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
+    if phrase.is(REDO) {
+        return Some(Direct::Redo);
+    }
     let (wish, reason) =
         phrase.split_at(&["because", "since", "porque", "pues"]).unwrap_or_else(|| (phrase.whole(), String::new()));
     if LAST.contains(&wish.as_str()) {
@@ -66,18 +90,22 @@ pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
     alone.then_some(Direct::Undo { target, reason })
 }
 
-impl Session {
-    pub(super) async fn direct_undo(&self, target: &Target, reason: &str) -> Result<Said, Failure> {
-        let summary = self.with_its_plan(self.undo_because(target, false, reason).await)?;
-        let kept = if reason.is_empty() { String::new() } else { format!("; noted: {reason}") };
-        Ok(Said::new("", format!("{summary}{kept}")))
-    }
+pub(super) async fn undo(session: &Session, target: &Target, reason: &str) -> Result<Said, Failure> {
+    let wish = UndoRequest { target: target.clone(), partial: false, reason: reason.to_owned() };
+    let undone = with_its_plan(session, take_back(session, &wish).await)?;
+    let kept = if reason.is_empty() { String::new() } else { format!("; noted: {reason}") };
+    Ok(Said::new("", format!("{}{kept}", undone.summary)))
+}
 
-    /// Shows the plan as an undo has left it. The last words come from the direct request.
-    fn with_its_plan<T>(&self, ending: Ending<T>) -> Result<T, Failure> {
-        for event in ending.events.into_iter().filter(|event| matches!(event, Event::Plan { .. })) {
-            self.editor.show(event);
-        }
-        ending.result
+pub(super) async fn redo(session: &Session) -> Result<Said, Failure> {
+    let undone = with_its_plan(session, bring_back(session).await)?;
+    Ok(Said::new("", undone.summary))
+}
+
+/// Shows the plan as an undo has left it. The last words come from the direct request.
+fn with_its_plan(session: &Session, ending: Ending<Undone>) -> Result<Undone, Failure> {
+    for event in ending.events.into_iter().filter(|event| matches!(event, Event::Plan { .. })) {
+        session.editor.show(event);
     }
+    ending.result
 }

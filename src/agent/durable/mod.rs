@@ -248,8 +248,11 @@ impl Session {
                         break;
                     }
                 }
+                let changes = memory.changes(&session, &[record::EDIT])?;
+                let last = |task: &str| changes.iter().find(|change| change.task == task).map(|change| change.id);
                 let cleaned = memory.clean_checkpoints(limit, &kept)?;
-                memory.add_trace(cleaned.tasks.iter().map(|(session, task)| removed(session, task)).collect())?;
+                let gone = cleaned.tasks.iter().map(|(session, task)| removed(session, task, last(task)));
+                memory.add_trace(gone.collect())?;
                 memory.prune_tasks(&ended)?;
                 Ok(cleaned)
             })
@@ -282,7 +285,7 @@ const TRACE: usize = 10_000;
 /// Under this subject the trace has that a task's checkpoints were removed to make room.
 const REMOVED: &str = "checkpoints";
 
-fn removed(session: &str, task: &str) -> TraceRecord {
+fn removed(session: &str, task: &str, last: Option<i64>) -> TraceRecord {
     TraceRecord {
         session: session.to_owned(),
         task: task.to_owned(),
@@ -290,13 +293,14 @@ fn removed(session: &str, task: &str) -> TraceRecord {
         event: TraceEvent::Note,
         subject: REMOVED.to_owned(),
         reason: "removed to make room".to_owned(),
-        detail: serde_json::Value::Null,
+        detail: serde_json::json!({"last": last}),
         timestamp: now_ms(),
     }
 }
 
-/// Whether the checkpoints of a task were removed to make room. Blocks.
-pub(crate) fn was_removed(memory: &Memory, session: &str, task: &str) -> Result<bool> {
+/// The last change of a task whose checkpoints were removed to make room; `None` where they were not. Blocks.
+pub(crate) fn was_removed(memory: &Memory, session: &str, task: &str) -> Result<Option<i64>> {
     let records = memory.trace(session, Some(task), TRACE)?;
-    Ok(records.iter().any(|record| record.event == TraceEvent::Note && record.subject == REMOVED))
+    let removed = records.iter().find(|record| record.event == TraceEvent::Note && record.subject == REMOVED);
+    Ok(removed.map(|record| record.detail["last"].as_i64().unwrap_or(0)))
 }

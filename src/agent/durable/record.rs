@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::durable::Durable;
 use crate::agent::durable::state::RunState;
-use crate::agent::journal::{Checkpoint, FileChange, Kind};
+use crate::agent::journal::{Checkpoint, FileChange, Kind, Taken};
 use crate::agent::plan::Plan;
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
@@ -35,6 +35,8 @@ pub(crate) struct Row {
     /// For each path the marks before and after.
     pub marks: BTreeMap<String, (Marks, Marks)>,
     pub plan: Option<Plan>,
+    /// Of a rollback: what it has taken back.
+    pub takes: Vec<Taken>,
     /// Checkpoints that this change takes back.
     pub reverses: Vec<i64>,
     /// Of a checkpoint without files: the task's state there.
@@ -50,6 +52,7 @@ impl Row {
             symbols: checkpoint.symbols.clone(),
             marks: checkpoint.files.iter().map(marks).collect(),
             plan: checkpoint.plan.clone(),
+            takes: checkpoint.takes.clone(),
             reverses: reverses.to_vec(),
             run: None,
         }
@@ -83,6 +86,7 @@ pub(crate) fn read(kept: Kept) -> (Checkpoint, Row) {
         files: kept.files.into_iter().map(file).collect(),
         symbols: row.symbols.clone(),
         plan: row.plan.clone(),
+        takes: row.takes.clone(),
         record: Some(kept.info.id),
     };
     (checkpoint, row)

@@ -1,8 +1,8 @@
 //! What the user's undo says of what was done: of a whole task, of one step, of one symbol; with the reason where given.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::agent::remember::learn;
@@ -11,6 +11,7 @@ use crate::agent::remember::{Remember, mode_of, now_ms};
 use crate::agent::session::Session;
 use crate::memory::entry::{EntryId, Kind, Mode, NewEntry};
 use crate::memory::error::Result;
+use crate::memory::metrics::Outcome;
 use crate::memory::store::Memory;
 use crate::memory::trace::{Event, TraceRecord};
 
@@ -19,6 +20,8 @@ const RECORDS: usize = 1000;
 /// Under this subject the trace has what was said of a task, and which of its entries are whose.
 const SAID: &str = "feedback";
 const ENTRIES: &str = "entries";
+/// How the remark of an approach begins that the user took back.
+const UNDONE: &str = "undone by the user";
 /// What an undo leaves of an entry's relevance; bringing it back gives as much again.
 const SINKS: f64 = 0.25;
 /// What an entry gains that a task had before it when it succeeded.
@@ -29,46 +32,57 @@ const RISES: f64 = 1.1;
 pub(crate) struct About {
     pub(crate) task: String,
     pub(crate) request: String,
-    /// In the words of the undo: empty for the whole task.
-    pub(crate) target: String,
+    /// The name of the undo: what brings it back says the same.
+    pub(crate) undo: String,
     /// In a sentence, in front of the request: `step 2 of `.
     pub(crate) part: String,
     /// Whose edits were taken back; `None` for all of them.
     pub(crate) checkpoints: Option<Vec<String>>,
     /// The step that was taken back as a whole.
     pub(crate) step: Option<usize>,
+    /// Nothing of the task stands any more: it was no success.
+    pub(crate) over: bool,
     pub(crate) reason: String,
 }
 
+/// What one undo has turned; bringing it back turns the same again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Said {
+    undo: String,
+    undone: bool,
+    /// Approaches that it made bad, by their place among those of the task.
+    turned: Vec<usize>,
+    /// Entries that lost relevance.
+    sank: Vec<EntryId>,
+    /// What the run of the task had counted as, where it counts as a failure since.
+    run: Option<Outcome>,
+}
+
 /// What a task has left in memory, and what was said of it since.
+#[derive(Debug, Default)]
 struct Left {
     /// Kind of task, approach, checkpoint.
     approaches: Vec<(String, String, String)>,
-    /// Which of them count as bad by the user's word.
-    undone: BTreeSet<usize>,
-    /// What the last undo of each target has turned, newest last.
-    turned: Vec<(String, Vec<usize>)>,
+    /// The undos that stand.
+    undos: Vec<Said>,
     /// Entries that tell of its success, with their steps.
     entries: Vec<(EntryId, usize)>,
 }
 
 fn left(records: Vec<TraceRecord>) -> Left {
-    let mut left = Left { approaches: Vec::new(), undone: BTreeSet::new(), turned: Vec::new(), entries: Vec::new() };
+    let mut left = Left::default();
     for record in records {
-        let numbers =
-            |key: &str| -> Vec<usize> { serde_json::from_value(record.detail[key].clone()).unwrap_or_default() };
         match (record.event, record.subject.as_str()) {
             (Event::Decision, _) => {
                 let checkpoint = record.detail["checkpoint"].as_str().unwrap_or_default().to_owned();
                 left.approaches.push((record.reason, record.subject, checkpoint));
             }
             (Event::Note, SAID) => {
-                let (turned, target) = (numbers("turned"), record.detail["target"].as_str().unwrap_or_default());
-                if record.detail["undone"] == json!(true) {
-                    left.undone.extend(&turned);
-                    left.turned.push((target.to_owned(), turned));
-                } else {
-                    left.undone.retain(|index| !turned.contains(index));
+                let said: Said = serde_json::from_value(record.detail).unwrap_or_default();
+                left.undos.retain(|known| known.undo != said.undo);
+                if said.undone {
+                    left.undos.push(said);
                 }
             }
             (Event::Note, ENTRIES) => {
@@ -83,43 +97,52 @@ fn left(records: Vec<TraceRecord>) -> Left {
 }
 
 impl Left {
-    /// Which approaches a word is about: of an undo those that stand, of its taking back those that it turned.
-    fn turns(&self, about: &About, undone: bool) -> Vec<usize> {
-        if !undone {
-            let last = self.turned.iter().rev().find(|(target, _)| *target == about.target);
-            let turned = last.map(|(_, turned)| turned.as_slice()).unwrap_or_default();
-            return turned.iter().copied().filter(|index| self.undone.contains(index)).collect();
-        }
+    /// What an undo turns: of what it is about, all that no undo before it has turned.
+    fn turns(&self, about: &About) -> Said {
         let own = |checkpoint: &String| match &about.checkpoints {
             None => true,
             Some(taken) => !checkpoint.is_empty() && taken.contains(checkpoint),
         };
-        let stands = |index: &usize| !self.undone.contains(index);
-        (0..self.approaches.len()).filter(stands).filter(|index| own(&self.approaches[*index].2)).collect()
-    }
-
-    /// The entries that sink with what is undone. A symbol has none of its own.
-    fn sinking(&self, about: &About) -> Vec<EntryId> {
-        let own = |step: usize| about.checkpoints.is_none() || about.step.is_some_and(|own| own == step);
-        self.entries.iter().filter(|(_, step)| own(*step)).map(|(id, _)| *id).collect()
+        let stands = |index: &usize| self.undos.iter().all(|undo| !undo.turned.contains(index));
+        let told = |id: &EntryId| self.undos.iter().all(|undo| !undo.sank.contains(id));
+        // A symbol has no entries of its own.
+        let of = |step: usize| about.checkpoints.is_none() || about.step.is_some_and(|own| own == step);
+        Said {
+            undo: about.undo.clone(),
+            undone: true,
+            turned: (0..self.approaches.len()).filter(stands).filter(|index| own(&self.approaches[*index].2)).collect(),
+            sank: self.entries.iter().filter(|(_, step)| of(*step)).map(|(id, _)| *id).filter(told).collect(),
+            run: None,
+        }
     }
 }
 
 fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone: bool) -> Result<()> {
     let left = left(memory.trace(&remember.session, Some(&about.task), RECORDS)?);
-    let turned = left.turns(about, undone);
-    for index in &turned {
+    let mut said = if undone {
+        left.turns(about)
+    } else {
+        let known = left.undos.iter().find(|known| known.undo == about.undo).cloned().unwrap_or_default();
+        Said { undo: about.undo.clone(), undone: false, ..known }
+    };
+    for index in said.turned.iter().filter(|index| **index < left.approaches.len()) {
         let (kind, approach, checkpoint) = left.approaches[*index].clone();
         let note = match (undone, about.reason.is_empty()) {
-            (true, true) => "undone by the user".to_owned(),
-            (true, false) => format!("undone by the user: {}", about.reason),
+            (true, true) => UNDONE.to_owned(),
+            (true, false) => format!("{UNDONE}: {}", about.reason),
             (false, _) => String::new(),
         };
         let approach = Approach { kind, approach, success: !undone, note, checkpoint };
         let experience = learn::experience(&approach, remember.project);
-        if undone { memory.unlearn(experience)? } else { memory.learn(experience)? }
+        if undone { memory.unlearn(experience)? } else { memory.relearn(experience, UNDONE)? }
     }
-    memory.weigh(left.sinking(about), if undone { SINKS } else { 1.0 / SINKS })?;
+    memory.weigh(said.sank.clone(), if undone { SINKS } else { 1.0 / SINKS })?;
+    if undone && about.over {
+        let former = memory.set_outcome(&remember.session, &about.task, Outcome::Failure)?;
+        said.run = former.filter(|former| *former == Outcome::Success);
+    } else if let (false, Some(former)) = (undone, said.run) {
+        memory.set_outcome(&remember.session, &about.task, former)?;
+    }
     let what = if undone { "undid" } else { "brought back" };
     let why = if about.reason.is_empty() { String::new() } else { format!(": {}", about.reason) };
     let content = format!("The user {what} {}“{}”{why}.", about.part, short(&about.request, 100));
@@ -132,7 +155,7 @@ fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone:
         event: Event::Note,
         subject: SAID.to_owned(),
         reason: about.reason.clone(),
-        detail: json!({"target": about.target, "undone": undone, "turned": turned}),
+        detail: serde_json::to_value(&said)?,
         timestamp: now,
     }])
 }
@@ -179,36 +202,42 @@ mod tests {
         TraceRecord { session, task, step, event, subject: subject.to_owned(), reason, detail, timestamp: 1 }
     }
 
-    fn about(target: &str, checkpoints: Option<&[&str]>) -> About {
+    fn about(undo: &str, checkpoints: Option<&[&str]>) -> About {
         let checkpoints = checkpoints.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect());
-        About { target: target.to_owned(), checkpoints, ..About::default() }
+        About { undo: undo.to_owned(), checkpoints, ..About::default() }
+    }
+
+    fn said(said: &Said) -> TraceRecord {
+        record(Event::Note, SAID, 0, serde_json::to_value(said).unwrap())
     }
 
     #[test]
     fn a_word_turns_what_it_is_about_and_nothing_twice() {
         let done = |name: &str, checkpoint: &str| record(Event::Decision, name, 0, json!({"checkpoint": checkpoint}));
         let mut records = vec![done("one", "c1"), done("two", "c2"), done("whole plan", "")];
-        let part = about("2", Some(&["c2"]));
-        assert_eq!(left(records.clone()).turns(&part, true), [1], "a step alone");
-        records.push(record(Event::Note, SAID, 0, json!({"target": "2", "undone": true, "turned": [1]})));
-        assert!(left(records.clone()).turns(&part, true).is_empty(), "it is undone already");
-        assert_eq!(left(records.clone()).turns(&about("", None), true), [0, 2], "the rest of the task");
-        records.push(record(Event::Note, SAID, 0, json!({"target": "", "undone": true, "turned": [0, 2]})));
-        let back = left(records.clone()).turns(&about("", None), false);
-        assert_eq!(back, [0, 2], "what the undo of the task had turned, and the step stays undone");
-        records.push(record(Event::Note, SAID, 0, json!({"target": "", "undone": false, "turned": [0, 2]})));
-        assert_eq!(left(records).turns(&part, false), [1]);
+        let part = left(records.clone()).turns(&about("c7", Some(&["c2"])));
+        assert_eq!(part.turned, [1], "a step alone");
+        records.push(said(&part));
+        assert!(left(records.clone()).turns(&about("c8", Some(&["c2"]))).turned.is_empty(), "it is undone already");
+        let rest = left(records.clone()).turns(&about("c8", None));
+        assert_eq!(rest.turned, [0, 2], "the rest of the task");
+        records.push(said(&rest));
+        records.push(said(&Said { undone: false, ..rest.clone() }));
+        assert_eq!(left(records.clone()).turns(&about("c9", None)).turned, [0, 2], "the step stays undone");
+        records.push(said(&Said { undone: false, ..part }));
+        assert_eq!(left(records).turns(&about("c9", None)).turned, [0, 1, 2]);
     }
 
     #[test]
-    fn a_step_s_entries_sink_with_it_and_all_of_them_with_the_task() {
-        let left = left(vec![
+    fn a_step_s_entries_sink_with_it_once_and_all_of_them_with_the_task() {
+        let mut records = vec![
             record(Event::Note, ENTRIES, 1, json!({"ids": [4]})),
             record(Event::Note, ENTRIES, 2, json!({"ids": [5, 6]})),
-        ]);
-        let step = About { step: Some(2), ..about("2", Some(&["c2"])) };
-        assert_eq!(left.sinking(&step), [EntryId(5), EntryId(6)]);
-        assert_eq!(left.sinking(&about("", None)).len(), 3);
-        assert_eq!(left.sinking(&about("a.py::f", Some(&["c2"]))), []);
+        ];
+        let step = left(records.clone()).turns(&About { step: Some(2), ..about("c7", Some(&["c2"])) });
+        assert_eq!(step.sank, [EntryId(5), EntryId(6)]);
+        assert_eq!(left(records.clone()).turns(&about("c8", Some(&["c2"]))).sank, [], "a symbol has none");
+        records.push(said(&step));
+        assert_eq!(left(records).turns(&about("c8", None)).sank, [EntryId(4)]);
     }
 }

@@ -1,5 +1,6 @@
-//! Taking changes of one text back while keeping what others changed since. Pure functions.
+//! Taking hunks of edits back, or bringing them back, while keeping what others changed since. Pure functions.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::agent::journal::FileChange;
@@ -10,89 +11,164 @@ use crate::edits::hunks::hunks;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 
-/// Which part of the changes is taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    All,
-    /// What lies inside of one symbol: its names, without the file.
-    Symbol(&'a str),
+/// One file over one edit, and which of its hunks are turned.
+///
+/// Hunks are counted from 0, in the order of the text. A file that was made or removed is one hunk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn<'a> {
+    pub change: &'a FileChange,
+    /// Those that are taken back at present.
+    pub taken: BTreeSet<usize>,
+    /// Those that change sides: what stands is taken back, what is taken back stands again.
+    pub wanted: BTreeSet<usize>,
 }
 
 /// What became of one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reversed {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turned {
     /// `None` where there is no such file then.
     pub text: Option<String>,
     /// Places that were changed since: `a.py::f (line 12)`.
     pub left: Vec<String>,
+    /// For each turn the hunks that this text turns.
+    pub done: Vec<BTreeSet<usize>>,
+    /// For each turn the hunks that were on the other side already, by somebody else's hand.
+    pub by_hand: Vec<BTreeSet<usize>>,
 }
 
-/// Takes the changes of one file back, the newest first. `now` is the file as it is.
-///
-/// What touches a later change of somebody else stays as it is and is named. A change that is taken back
-/// already, by the user or by whatever ended in the middle, is passed over.
-pub fn reverse(changes: &[&FileChange], now: Option<&str>, part: Part<'_>) -> Reversed {
-    let mut text = now.map(str::to_owned);
-    let mut left = Vec::new();
-    for change in changes.iter().rev() {
-        if text == change.before {
-            continue;
-        }
-        let path = change.path.as_str();
-        match (&change.before, &change.after, &text) {
-            (None, Some(after), Some(current)) if part == Part::All => {
-                if after == current {
-                    text = None;
-                } else {
-                    left.push(format!("{path} (it was created by the task)"));
-                }
-            }
-            (Some(before), None, None) if part == Part::All => text = Some(before.clone()),
-            (Some(_), None, Some(_)) => left.push(format!("{path} (it is there again)")),
-            (Some(before), Some(after), Some(current)) => {
-                let (new, touched) = reverse_text(path, before, after, current, part);
-                text = Some(new);
-                left.extend(touched);
-            }
-            (Some(_), Some(_), None) => left.push(format!("{path} (it is gone)")),
-            _ => {}
-        }
+/// How many hunks a change of a file has.
+pub fn count(change: &FileChange) -> usize {
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => hunks(after, before).len(),
+        (None, None) => 0,
+        _ => 1,
     }
-    left.dedup();
-    Reversed { text, left }
 }
 
-fn reverse_text(path: &str, before: &str, after: &str, now: &str, part: Part<'_>) -> (String, Vec<String>) {
-    let others = hunks(after, now);
-    let mut taken = Vec::new();
-    let mut left = Vec::new();
-    let outlines = language::of_path(path).map(|language| {
-        (Outline::parse(language, after), Outline::parse(language, before), Outline::parse(language, now))
-    });
+/// The hunks of a change inside of one symbol (its names, without the file), and whether others reach over its edge.
+pub fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool) {
+    let (mut inside, mut across) = (BTreeSet::new(), false);
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return (inside, across) };
+    let Some(language) = language::of_path(&change.path) else { return (inside, across) };
+    let side = |text: &str| extent(&Outline::parse(language, text), names);
+    let (new_side, old_side) = (side(after), side(before));
     let mut grown: isize = 0;
-    for edit in hunks(after, before) {
+    for (index, edit) in hunks(after, before).iter().enumerate() {
         let old = edit.range.start.saturating_add_signed(grown);
         grown += edit.text.len() as isize - edit.range.len() as isize;
-        let place = if let Part::Symbol(names) = part {
-            let sides = outlines.as_ref().map(|(after, before, _)| (extent(after, names), extent(before, names)));
-            let (new_side, old_side) = sides.unwrap_or((None, None));
-            inside(new_side, &edit.range).max(inside(old_side, &(old..old + edit.text.len())))
-        } else {
-            Place::Within
+        let place = lies(new_side.as_ref(), &edit.range).max(lies(old_side.as_ref(), &(old..old + edit.text.len())));
+        match place {
+            Place::Within => {
+                inside.insert(index);
+            }
+            Place::Across => across = true,
+            Place::Apart => {}
+        }
+    }
+    (inside, across)
+}
+
+/// Turns hunks of the changes of one file, in the order in which they are given: to take back, the newest first; to
+/// bring back, the oldest first. `now` is the file as it is.
+///
+/// What touches a change of somebody else stays as it is and is named. What is on the other side already is passed
+/// over.
+pub fn turn(turns: &[Turn<'_>], now: Option<&str>) -> Turned {
+    let mut out = Turned { text: now.map(str::to_owned), left: Vec::new(), done: Vec::new(), by_hand: Vec::new() };
+    for turn in turns {
+        let mut step = Step::default();
+        if !turn.wanted.is_empty() {
+            out.text = turn_one(turn, out.text.take(), &mut step);
+        }
+        out.left.extend(step.left);
+        out.done.push(step.done);
+        out.by_hand.push(step.by_hand);
+    }
+    out.left.dedup();
+    out
+}
+
+#[derive(Default)]
+struct Step {
+    left: Vec<String>,
+    done: BTreeSet<usize>,
+    by_hand: BTreeSet<usize>,
+}
+
+fn turn_one(turn: &Turn<'_>, now: Option<String>, step: &mut Step) -> Option<String> {
+    let change = turn.change;
+    if let (Some(before), Some(after)) = (&change.before, &change.after) {
+        return match now {
+            Some(now) => Some(turn_text(turn, before, after, now, step)),
+            None => {
+                step.left.push(format!("{} (it is gone)", change.path));
+                None
+            }
         };
-        if place == Place::Apart || others.contains(&edit) {
-            continue;
-        }
-        match shift(&edit, &others) {
-            Some(edit) if place == Place::Within => taken.push(edit),
-            _ => left.push(named(path, &edit, &others, now, outlines.as_ref().map(|(_, _, now)| now))),
+    }
+    let standing = turn.taken.is_empty();
+    let (from, to) = if standing { (&change.after, &change.before) } else { (&change.before, &change.after) };
+    if now == *to {
+        step.by_hand.insert(0);
+        now
+    } else if now == *from {
+        step.done.insert(0);
+        to.clone()
+    } else {
+        let made = if change.before.is_none() { "it was created by the task" } else { "it is there again" };
+        let why = if now.is_none() { "it is gone" } else { made };
+        step.left.push(format!("{} ({why})", change.path));
+        now
+    }
+}
+
+/// The text that the edit itself would have left with these hunks taken back, and the edits of that text that
+/// change the side of each hunk.
+fn sides(before: &str, after: &str, taken: &BTreeSet<usize>) -> (String, Vec<TextEdit>) {
+    let all = hunks(after, before);
+    let gone: Vec<TextEdit> =
+        all.iter().enumerate().filter(|(index, _)| taken.contains(index)).map(|(_, edit)| edit.clone()).collect();
+    let from = apply(after, &gone).unwrap_or_else(|_| after.to_owned());
+    let mut grown: isize = 0;
+    let mut edits = Vec::with_capacity(all.len());
+    for (index, edit) in all.iter().enumerate() {
+        let start = edit.range.start.saturating_add_signed(grown);
+        if taken.contains(&index) {
+            grown += edit.text.len() as isize - edit.range.len() as isize;
+            edits.push(TextEdit::new(start..start + edit.text.len(), &after[edit.range.clone()]));
+        } else {
+            edits.push(TextEdit::new(start..start + edit.range.len(), &edit.text));
         }
     }
-    match apply(now, &taken) {
-        Ok(text) => (text, left),
-        // Not reached with hunks of these texts; nothing is taken back then.
-        Err(_) => (now.to_owned(), vec![path.to_owned()]),
+    (from, edits)
+}
+
+fn turn_text(turn: &Turn<'_>, before: &str, after: &str, now: String, step: &mut Step) -> String {
+    let path = turn.change.path.as_str();
+    let (from, edits) = sides(before, after, &turn.taken);
+    let wanted: Vec<TextEdit> = turn.wanted.iter().filter_map(|index| edits.get(*index)).cloned().collect();
+    if apply(&from, &wanted).is_ok_and(|to| to == now) {
+        step.by_hand.extend(&turn.wanted);
+        return now;
     }
+    let others = hunks(&from, &now);
+    let mut outline = None;
+    let mut moved = Vec::new();
+    for index in &turn.wanted {
+        let Some(edit) = edits.get(*index) else { continue };
+        if others.contains(edit) {
+            step.by_hand.insert(*index);
+        } else if let Some(edit) = shift(edit, &others) {
+            step.done.insert(*index);
+            moved.push(edit);
+        } else {
+            let outline =
+                outline.get_or_insert_with(|| language::of_path(path).map(|language| Outline::parse(language, &now)));
+            step.left.push(named(path, edit, &others, &now, outline.as_ref()));
+        }
+    }
+    // Hunks of one text do not overlap, so this does not fail; the text stays as it is if it does.
+    apply(&now, &moved).unwrap_or(now)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +183,7 @@ fn extent(outline: &Outline, names: &str) -> Option<Range<usize>> {
     outline.find(names).ok().map(|index| outline.symbols[index].extent.clone())
 }
 
-fn inside(symbol: Option<Range<usize>>, range: &Range<usize>) -> Place {
+fn lies(symbol: Option<&Range<usize>>, range: &Range<usize>) -> Place {
     let Some(symbol) = symbol else { return Place::Apart };
     if range.start >= symbol.start && range.end <= symbol.end {
         Place::Within
@@ -147,87 +223,5 @@ fn shift(edit: &TextEdit, others: &[TextEdit]) -> Option<TextEdit> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::editor::Marks;
-
-    fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
-        let (before, after) = (before.map(str::to_owned), after.map(str::to_owned));
-        FileChange { path: "a.py".into(), before, after, marks_before: Marks::Null, marks_after: Marks::Null }
-    }
-
-    fn undo(before: &str, after: &str, now: &str) -> Reversed {
-        reverse(&[&change(Some(before), Some(after))], Some(now), Part::All)
-    }
-
-    #[test]
-    fn what_the_user_changed_elsewhere_stays() {
-        let before = "one\ntwo\nthree\nfour\n";
-        let after = "one\nTWO!\nthree\nfour\n";
-        assert_eq!(undo(before, after, after).text.as_deref(), Some(before));
-        let kept = undo(before, after, "zero\none\nTWO!\nthree\nFOUR\n");
-        assert_eq!(kept, Reversed { text: Some("zero\none\ntwo\nthree\nFOUR\n".into()), left: Vec::new() });
-    }
-
-    #[test]
-    fn what_the_user_changed_in_the_same_place_is_left_and_named() {
-        let before = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
-        let after = "def f():\n    return 11\n\n\ndef g():\n    return 22\n";
-        let now = "x = 0\n\n\ndef f():\n    return 11\n\n\ndef g():\n    return 22 + 5\n";
-        let undone = undo(before, after, now);
-        assert_eq!(undone.left, ["a.py::g (line 9)"]);
-        assert_eq!(undone.text.unwrap(), now.replace("11", "1"), "the rest can be taken back");
-        let by_hand = undo(before, after, &after.replace("22", "2"));
-        assert_eq!((by_hand.text.as_deref(), by_hand.left.len()), (Some(before), 0), "done already by the user");
-    }
-
-    #[test]
-    fn what_the_user_typed_between_two_changes_stays() {
-        let first = change(Some("a\nb\nc\nd\ne\n"), Some("A\nb\nc\nd\ne\n"));
-        let second = change(Some("A\nb\nmine\nd\ne\n"), Some("A\nb\nmine\nd\nE\n"));
-        let undone = reverse(&[&first, &second], Some("A\nb\nmine\nd\nE\n"), Part::All);
-        assert_eq!(undone, Reversed { text: Some("a\nb\nmine\nd\ne\n".into()), left: Vec::new() });
-    }
-
-    #[test]
-    fn one_symbol_is_taken_back_alone() {
-        let before = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
-        let after = "import os\n\n\ndef f():\n    return 11\n\n\ndef g():\n    return 22\n";
-        let undone = reverse(&[&change(Some(before), Some(after))], Some(after), Part::Symbol("g"));
-        assert_eq!(undone, Reversed { text: Some(after.replace("22", "2")), left: Vec::new() });
-        let nowhere = reverse(&[&change(Some(before), Some(after))], Some(after), Part::Symbol("h"));
-        assert_eq!(nowhere.text.as_deref(), Some(after));
-    }
-
-    #[test]
-    fn files_that_were_made_and_removed() {
-        let made = change(None, Some("x\n"));
-        assert_eq!(reverse(&[&made], Some("x\n"), Part::All).text, None);
-        assert_eq!(reverse(&[&made], None, Part::All), Reversed { text: None, left: Vec::new() }, "gone already");
-        let edited = reverse(&[&made], Some("x\nmine\n"), Part::All);
-        assert_eq!((edited.text.as_deref(), edited.left.len()), (Some("x\nmine\n"), 1));
-        let removed = change(Some("x\n"), None);
-        assert_eq!(reverse(&[&removed], None, Part::All).text.as_deref(), Some("x\n"));
-        assert_eq!(reverse(&[&removed], Some("new\n"), Part::All).left.len(), 1);
-        assert_eq!(reverse(&[&change(Some("a\n"), Some("b\n"))], None, Part::All).left, ["a.py (it is gone)"]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_whole_task_is_taken_back_to_the_letter(texts in proptest::collection::vec("([ab ü]{0,3}\n){0,6}[ab]{0,2}", 2..6)) {
-            let changes: Vec<FileChange> =
-                texts.windows(2).map(|two| change(Some(&two[0]), Some(&two[1]))).collect();
-            let all: Vec<&FileChange> = changes.iter().collect();
-            let undone = reverse(&all, texts.last().map(String::as_str), Part::All);
-            prop_assert_eq!(undone.left.len(), 0);
-            prop_assert_eq!(undone.text.as_ref(), texts.first());
-        }
-
-        #[test]
-        fn no_text_is_too_strange(before in "[a\nü\r ]{0,12}", after in "[a\nü\r ]{0,12}", now in "[a\nü\r ]{0,12}") {
-            undo(&before, &after, &now);
-        }
-    }
-}
+#[path = "reverse/tests.rs"]
+mod tests;

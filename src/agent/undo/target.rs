@@ -1,14 +1,17 @@
 //! What of a task is to be taken back: all of it, a step, or what it did in one symbol.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::agent::journal::{Checkpoint, Journal, Kind};
+use crate::agent::journal::{Checkpoint, FileChange, Journal, Kind};
 use crate::agent::plan::{Plan, State};
+use crate::agent::undo::reverse::{count, within};
 use crate::base::failure::Failure;
 use crate::symbols::path::SymbolPath;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {
+    #[default]
     Task,
     /// Counted from 1; the last one that changed something where absent.
     Step(Option<usize>),
@@ -16,10 +19,10 @@ pub enum Target {
 }
 
 impl Target {
-    /// Reads what a user writes: nothing, `step`, a number, or a symbol.
+    /// Reads what a user writes: nothing or `task`, `step`, a number, or a symbol.
     pub fn parse(text: &str) -> Self {
         match text.trim() {
-            "" => Self::Task,
+            "" | "task" => Self::Task,
             "step" => Self::Step(None),
             text => match text.strip_prefix("step ").unwrap_or(text).trim().parse() {
                 Ok(number) => Self::Step(Some(number)),
@@ -60,6 +63,22 @@ impl Target {
             }
         }
     }
+
+    /// The steps that [`Target::reopen`] has opened become what they were in the plan before it.
+    pub(crate) fn close_again(&self, plan: &mut Plan, before: &Plan) {
+        let one = match self {
+            Self::Task => None,
+            Self::Step(Some(number)) => Some(number.saturating_sub(1)),
+            Self::Step(None) | Self::Symbol(_) => return,
+        };
+        for (index, (step, was)) in plan.steps.iter_mut().zip(&before.steps).enumerate() {
+            // A plan that was changed since has other steps there.
+            let same = step.title == was.title && step.symbols == was.symbols;
+            if one.is_none_or(|one| one == index) && same && step.state == State::Open {
+                step.clone_from(was);
+            }
+        }
+    }
 }
 
 /// As [`Target::parse`] reads it.
@@ -74,88 +93,99 @@ impl fmt::Display for Target {
     }
 }
 
-/// The checkpoints that a target is about.
+/// Hunks of one file of an edit that are to be taken back.
+#[derive(Debug)]
+pub(super) struct Pick<'a> {
+    pub(super) edit: &'a Checkpoint,
+    pub(super) file: &'a FileChange,
+    pub(super) hunks: BTreeSet<usize>,
+}
+
+/// What a target is about, oldest edit first; nothing of it is taken back yet.
 #[derive(Debug)]
 pub(super) struct Chosen<'a> {
     /// With everything that the user left out.
     pub(super) target: Target,
-    pub(super) checkpoints: Vec<&'a Checkpoint>,
+    pub(super) picks: Vec<Pick<'a>>,
     pub(super) step: usize,
-    pub(super) symbol: Option<SymbolPath>,
+    /// Places where an edit of a symbol reaches over the symbol's edge.
+    pub(super) across: Vec<String>,
 }
 
 impl Chosen<'_> {
-    /// The names of the edits that it is about: of a symbol those that have changed something in it.
-    pub(super) fn own(&self) -> Vec<String> {
-        let inside = |symbol: &SymbolPath, changed: &String| {
-            let changed = SymbolPath::parse(changed);
-            let names = format!("{}::", symbol.names);
-            changed.file == symbol.file && (changed.names == symbol.names || changed.names.starts_with(&names))
-        };
-        let own = |row: &&&Checkpoint| {
-            row.kind == Kind::Edit
-                && self.symbol.as_ref().is_none_or(|symbol| row.symbols.iter().any(|changed| inside(symbol, changed)))
-        };
-        self.checkpoints.iter().filter(own).map(|row| row.id.clone()).collect()
+    /// The names of the edits that it is about.
+    pub(super) fn edits(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.picks.iter().map(|pick| pick.edit.id.clone()).collect();
+        names.dedup();
+        names
     }
 }
 
-/// Finds what a target is about in a journal. The error names what there is.
+/// What of a task stands.
+pub(super) fn standing(journal: &Journal) -> Vec<Pick<'_>> {
+    let taken = journal.taken();
+    let mut picks = Vec::new();
+    for edit in journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit) {
+        for file in &edit.files {
+            let gone = taken.get(&(edit.id.as_str(), file.path.as_str()));
+            let stands = |index: &usize| gone.is_none_or(|gone| !gone.contains(index));
+            let hunks: BTreeSet<usize> = (0..count(file)).filter(stands).collect();
+            if !hunks.is_empty() {
+                picks.push(Pick { edit, file, hunks });
+            }
+        }
+    }
+    picks
+}
+
+/// Finds what a target is about in a task. The error names what there is.
 pub(super) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen<'a>, Failure> {
-    let since = |target: &Target| since(journal, target).filter(|row| !row.files.is_empty()).collect::<Vec<_>>();
-    let edits = |rows: &[&'a Checkpoint]| -> Vec<&'a Checkpoint> {
-        rows.iter().copied().filter(|row| row.kind == Kind::Edit).collect()
-    };
     let again = |target: &Target| {
         Failure::user(
             format!("{} was taken back already", target.words()),
-            ":AgentUndo brings back what was undone last",
+            ":AgentRedo (`sextant redo`) brings back what was undone last",
         )
     };
-    let whole = since(&Target::Task);
-    let plain = |target: Target, checkpoints| Chosen { target, checkpoints, step: 0, symbol: None };
+    let all = standing(journal);
+    let plain = |target: Target, picks: Vec<Pick<'a>>| Chosen { target, picks, step: 0, across: Vec::new() };
     match target {
-        Target::Task => Ok(plain(Target::Task, whole)),
+        Target::Task if all.is_empty() => Err(again(target)),
+        Target::Task => Ok(plain(Target::Task, all)),
         Target::Step(number) => {
-            let edits_of = |step: usize| {
-                edits(&since(&Target::Step(Some(step)))).into_iter().filter(|row| row.step == step).collect::<Vec<_>>()
+            let Some(step) = number.or_else(|| all.last().map(|pick| pick.edit.step)) else {
+                return Err(again(target));
             };
-            let all = edits(&whole);
-            let open = all.iter().rev().map(|row| row.step).find(|step| !edits_of(*step).is_empty());
-            let Some(step) = number.or(open) else { return Err(again(&Target::Step(None))) };
-            let (target, own) = (Target::Step(Some(step)), edits_of(step));
+            let own: Vec<Pick<'a>> = all.into_iter().filter(|pick| pick.edit.step == step).collect();
+            let target = Target::Step(Some(step));
             if !own.is_empty() {
                 return Ok(Chosen { step, ..plain(target, own) });
             }
-            if journal.checkpoints.iter().any(|row| row.kind == Kind::Edit && row.step == step) {
+            let edits = journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit);
+            let mut steps: Vec<usize> = edits.map(|row| row.step).collect();
+            if steps.contains(&step) {
                 return Err(again(&target));
             }
-            let mut steps: Vec<String> = all.iter().map(|row| row.step.to_string()).collect();
             steps.dedup();
+            let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
             let hint = format!("the steps of “{}” that changed something: {}", journal.request, steps.join(", "));
             Err(Failure::user(format!("step {step} changed nothing"), hint))
         }
         Target::Symbol(given) => {
             let symbol = symbol(&journal.checkpoints.iter().collect::<Vec<_>>(), given)?;
-            let target = Target::Symbol(symbol.to_string());
-            let rows = since(&target);
-            if edits(&rows).is_empty() {
-                return Err(again(&target));
+            let mut chosen = plain(Target::Symbol(symbol.to_string()), Vec::new());
+            for pick in all.into_iter().filter(|pick| pick.file.path == symbol.file) {
+                let (inside, across) = within(pick.file, &symbol.names);
+                if across {
+                    chosen.across.push(format!("{symbol} (an edit there reaches beyond it)"));
+                }
+                let hunks: BTreeSet<usize> = pick.hunks.intersection(&inside).copied().collect();
+                if !hunks.is_empty() {
+                    chosen.picks.push(Pick { hunks, ..pick });
+                }
             }
-            Ok(Chosen { symbol: Some(symbol), ..plain(target, rows) })
+            if chosen.picks.is_empty() && chosen.across.is_empty() { Err(again(&chosen.target)) } else { Ok(chosen) }
         }
     }
-}
-
-/// The checkpoints that a target has not been rolled back over: those after the last time that it was, or that
-/// the whole task was.
-fn since<'a>(journal: &'a Journal, target: &Target) -> impl Iterator<Item = &'a Checkpoint> {
-    let named = target.to_string();
-    let taken = |row: &Checkpoint| {
-        row.kind == Kind::Rollback && row.symbols.iter().any(|taken| taken.is_empty() || *taken == named)
-    };
-    let from = journal.checkpoints.iter().rposition(taken).map_or(0, |index| index + 1);
-    journal.checkpoints[from..].iter()
 }
 
 /// The one symbol that the task has touched and that was meant: by its whole path or by the end of it.
@@ -184,31 +214,46 @@ fn symbol(rows: &[&Checkpoint], given: &str) -> Result<SymbolPath, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::journal::FileChange;
+    use crate::agent::journal::Taken;
     use crate::agent::plan::Step;
     use crate::editor::Marks;
 
-    fn row(step: usize, kind: Kind, symbols: &[&str]) -> Checkpoint {
-        let marks = || Marks::Null;
-        let change = FileChange {
-            path: "a.py".into(),
-            before: Some("1".into()),
-            after: Some("2".into()),
-            marks_before: marks(),
-            marks_after: marks(),
+    const BEFORE: &str =
+        "class Cart:\n    def total(self):\n        return 1\n\n    def add(self):\n        return 2\n";
+
+    fn edit(id: &str, step: usize, path: &str, change: (&str, &str), symbols: &[&str]) -> Checkpoint {
+        let after = BEFORE.replace(change.0, change.1);
+        let (marks_before, marks_after) = (Marks::Null, Marks::Null);
+        let file = FileChange {
+            path: path.into(),
+            before: Some(BEFORE.into()),
+            after: Some(after),
+            marks_before,
+            marks_after,
         };
         let symbols = symbols.iter().map(|symbol| (*symbol).to_owned()).collect();
-        Checkpoint { kind, step, symbols, files: vec![change], ..Checkpoint::default() }
+        Checkpoint { id: id.into(), step, symbols, files: vec![file], ..Checkpoint::default() }
     }
 
     fn journal() -> Journal {
         let checkpoints = vec![
-            row(1, Kind::Edit, &["a.py::Cart::total"]),
+            edit("c1", 1, "a.py", ("return 1", "return 11"), &["a.py::Cart::total"]),
             Checkpoint { kind: Kind::Replan, ..Checkpoint::default() },
-            row(2, Kind::Edit, &["a.py::Cart::total", "a.py::Cart::add"]),
-            row(2, Kind::Edit, &["b.py::add"]),
+            edit("c2", 2, "a.py", ("return", "return -"), &["a.py::Cart::total", "a.py::Cart::add"]),
+            edit("c3", 2, "b.py", ("return 2", "return 22"), &["b.py::Cart::add"]),
         ];
         Journal { checkpoints, ..Journal::new("t", "fix") }
+    }
+
+    fn undone(journal: &Journal, text: &str) -> Checkpoint {
+        let chosen = choose(journal, &Target::parse(text)).unwrap();
+        let taken = |pick: &Pick<'_>| Taken {
+            edit: pick.edit.id.clone(),
+            path: pick.file.path.clone(),
+            hunks: pick.hunks.iter().copied().collect(),
+            over: Vec::new(),
+        };
+        Checkpoint { kind: Kind::Rollback, takes: chosen.picks.iter().map(taken).collect(), ..Checkpoint::default() }
     }
 
     #[test]
@@ -222,7 +267,7 @@ mod tests {
             assert_eq!(Target::parse(text), target);
             assert_eq!(target.to_string(), text);
         }
-        assert_eq!(Target::parse("step 3"), Target::Step(Some(3)));
+        assert_eq!((Target::parse("step 3"), Target::parse("task")), (Target::Step(Some(3)), Target::Task));
         let because = |text: &str| Target::parse_because(text);
         assert_eq!(because("2 because it broke the tests"), (Target::Step(Some(2)), "it broke the tests".into()));
         assert_eq!(because("Because it is wrong"), (Target::Task, "it is wrong".into()));
@@ -230,13 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn a_target_finds_its_checkpoints_or_says_what_there_is() {
+    fn a_target_finds_its_edits_or_says_what_there_is() {
         let journal = journal();
-        let count = |text: &str| choose(&journal, &Target::parse(text)).map(|chosen| chosen.checkpoints.len());
+        let count = |text: &str| choose(&journal, &Target::parse(text)).map(|chosen| chosen.picks.len());
         assert_eq!((count(""), count("1"), count("2"), count("step")), (Ok(3), Ok(1), Ok(2), Ok(2)));
         let chosen = choose(&journal, &Target::parse("total")).unwrap();
-        assert_eq!(chosen.target.to_string(), "a.py::Cart::total");
-        assert!(count("add").unwrap_err().hint.contains("b.py::add"), "two of that name");
+        assert_eq!((chosen.target.to_string().as_str(), chosen.picks.len()), ("a.py::Cart::total", 2));
+        assert_eq!(chosen.picks[1].hunks.len(), 1, "not what the same edit did in add");
+        assert!(count("add").unwrap_err().hint.contains("b.py::Cart::add"), "two of that name");
         assert!(count("nobody").unwrap_err().hint.contains("a.py::Cart::total"));
         assert!(count("7").unwrap_err().hint.ends_with("1, 2"));
     }
@@ -244,15 +290,22 @@ mod tests {
     #[test]
     fn what_was_taken_back_is_not_taken_back_again() {
         let mut journal = journal();
-        journal.checkpoints.push(row(2, Kind::Rollback, &["2"]));
+        journal.checkpoints.push(undone(&journal, "total"));
+        let step = choose(&journal, &Target::parse("2")).unwrap();
+        assert_eq!(step.picks.iter().map(|pick| pick.hunks.len()).collect::<Vec<_>>(), [1, 1], "what is left of it");
+        assert!(choose(&journal, &Target::parse("1")).unwrap_err().message.contains("already"), "it was all in total");
+        journal.checkpoints.push(undone(&journal, "2"));
         assert!(choose(&journal, &Target::parse("2")).unwrap_err().message.contains("already"));
-        assert_eq!(choose(&journal, &Target::Step(None)).unwrap().target, Target::Step(Some(1)));
-        journal.checkpoints.push(row(2, Kind::Edit, &["b.py::add"]));
-        assert_eq!(choose(&journal, &Target::parse("2")).unwrap().checkpoints.len(), 1, "done again, once");
-        journal.checkpoints.push(row(0, Kind::Rollback, &[""]));
-        for text in ["1", "2", "step", "total"] {
+        let again = edit("c9", 2, "a.py", ("return 2", "return 3"), &["a.py::Cart::add"]);
+        journal.checkpoints.push(again);
+        assert_eq!(choose(&journal, &Target::parse("2")).unwrap().edits(), ["c9"], "done again, once");
+        journal.checkpoints.push(undone(&journal, ""));
+        for text in ["", "1", "2", "step", "total"] {
             assert!(choose(&journal, &Target::parse(text)).unwrap_err().message.contains("already"), "{text}");
         }
+        // Without the undo of `total` it stands again.
+        journal.checkpoints.remove(4);
+        assert_eq!(choose(&journal, &Target::Task).unwrap().edits(), ["c1", "c2"]);
     }
 
     #[test]
@@ -264,7 +317,10 @@ mod tests {
             plan.steps.iter().map(|step| step.state).collect::<Vec<_>>(),
             [State::Done, State::Open, State::Open]
         );
+        let before = plan.clone();
         Target::Task.reopen(&mut plan);
         assert!(plan.steps.iter().all(|step| step.state == State::Open));
+        Target::Task.close_again(&mut plan, &before);
+        assert_eq!(plan, before);
     }
 }

@@ -18,7 +18,6 @@ use crate::agent::direct;
 use crate::agent::plan::Steps;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
-use crate::agent::undo::Target;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::config::{CommandConfig, Wish};
 use crate::editor::event::Event;
@@ -169,14 +168,9 @@ impl Door {
                     Box::pin(async move { session.answer_question(choice, &cancel).await.events })
                 });
             }
-            "undo" => {
-                let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-                let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
-                let partial = given["partial"].as_bool().unwrap_or(false);
-                self.start_here(json, move |session, _cancel| {
-                    Box::pin(async move { session.undo_because(&target, partial, &reason).await.events })
-                });
-            }
+            "undo" => self.undo(json),
+            "redo" => self.redo(json),
+            "history" => self.page(json, Page::History),
             "resume" => self.start_here(json, |session, cancel| {
                 Box::pin(async move { session.resume(false, &cancel).await.events })
             }),

@@ -1,10 +1,11 @@
-//! What is shown to be read without a task: the statistics of a workspace, and what is remembered of it.
+//! What is shown to be read without a task: the statistics of a workspace, what is remembered, what was done and undone.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::agent::undo::list;
 use crate::editor::event::Event;
 use crate::editors::nvim::door::Door;
 use crate::editors::nvim::wire::Place;
@@ -13,6 +14,7 @@ use crate::editors::nvim::wire::Place;
 pub(super) enum Page {
     Statistics,
     Memory,
+    History,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -33,12 +35,14 @@ impl Door {
                 Ok(open) => match page {
                     Page::Statistics => open.session.statistics().await,
                     Page::Memory => open.session.learned().await,
+                    Page::History => list::history(&open.session).await.map(|history| list::markdown(&history)),
                 },
                 Err(failure) => Err(failure),
             };
             let name = match page {
                 Page::Statistics => "statistics",
                 Page::Memory => "memory",
+                Page::History => "history",
             };
             door.show(match answer {
                 Ok(markdown) => Event::Page { name: name.to_owned(), markdown },

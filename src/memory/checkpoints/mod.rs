@@ -3,6 +3,7 @@
 //! Nothing is applied here: [`Memory::checkpoint`] gives the data, and who asked decides.
 
 mod blobs;
+pub mod changes;
 mod open;
 
 use rusqlite::{Connection, OptionalExtension, Row};

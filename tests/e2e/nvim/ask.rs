@@ -165,7 +165,7 @@ async fn undo_restores_text_marks_and_the_order_of_the_undo_history() {
     for _ in 0..4 {
         nvim.command("redo").await;
     }
-    nvim.command("AgentUndo").await;
+    nvim.command("AgentRedo").await;
     assert!(nvim.finished().await.contains("brought back"));
     assert_eq!(nvim.text().await, theirs, "an undo can be undone");
 }

@@ -73,9 +73,11 @@ async fn a_new_neovim_goes_on_with_a_killed_plan_and_takes_all_of_it_back() {
     nvim.command("AgentUndo g").await;
     nvim.finished().await;
     assert_eq!(nvim.text().await, text.replace("return 22", "return 2"));
-    nvim.command("AgentUndo").await;
+    nvim.command("AgentRedo").await;
     nvim.finished().await;
     assert_eq!(nvim.text().await, text);
+    nvim.command("AgentUndo g").await;
+    nvim.finished().await;
     nvim.command("AgentUndo").await;
     nvim.finished().await;
     assert_eq!((nvim.text().await.as_str(), project.bytes()), (TEXT, before));

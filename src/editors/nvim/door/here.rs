@@ -10,6 +10,7 @@ use crate::agent::config::PlanMode;
 use crate::agent::plan::anew;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
+use crate::agent::undo::{Target, UndoRequest, bring_back, take_back};
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
 use crate::editors::nvim::door::{Ask, Door, Open, Running};
@@ -69,6 +70,22 @@ impl Door {
             }
             Err(failure) => self.refuse(failure),
         }
+    }
+
+    /// Takes back what stands of the last task, or a part of it.
+    pub(super) fn undo(self: &Arc<Self>, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
+        let partial = given["partial"].as_bool().unwrap_or(false);
+        let request = UndoRequest { target, partial, reason };
+        self.start_here(json, move |session, _cancel| {
+            Box::pin(async move { take_back(&session, &request).await.events })
+        });
+    }
+
+    /// Brings back what was undone last.
+    pub(super) fn redo(self: &Arc<Self>, json: &str) {
+        self.start_here(json, |session, _cancel| Box::pin(async move { bring_back(&session).await.events }));
     }
 
     fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {

@@ -1,0 +1,20 @@
+//! `sextant redo`: brings back what was undone last in a folder.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::agent::undo::bring_back;
+use crate::cli::{headless, undo};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    folder: headless::Folder,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    headless::run_without(&arguments.folder, &|session, _request, _cancel| {
+        Box::pin(async move { undo::outcome(headless::shown(session, bring_back(session).await)?) })
+    })
+}
