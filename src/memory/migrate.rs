@@ -14,6 +14,7 @@ pub(in crate::memory) const MIGRATIONS: &[&str] = &[
     include_str!("schema/003_checkpoints.sql"),
     include_str!("schema/004_metrics.sql"),
     include_str!("schema/005_tasks.sql"),
+    include_str!("schema/006_traces.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "SXT1" in ASCII, set by the first migration.

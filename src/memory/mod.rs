@@ -21,5 +21,6 @@ pub mod store;
 pub mod summary;
 pub mod tasks;
 pub mod trace;
+pub mod traces;
 pub mod variables;
 mod writer;

@@ -26,8 +26,10 @@ impl Memory {
             return Err(MemoryError::invalid("key", "it is empty"));
         }
         self.write(move |conn| {
-            let sql = "INSERT INTO preferences (project, key, value, inferred, updated) VALUES (?1, ?2, ?3, ?4, ?5) \
-                       ON CONFLICT DO UPDATE SET value = ?3, inferred = ?4, updated = ?5 WHERE inferred >= ?4";
+            // Later is newer, also within a millisecond and where the clock went back.
+            let sql = "INSERT INTO preferences (project, key, value, inferred, updated) VALUES (?1, ?2, ?3, ?4, \
+                       max(?5, (SELECT coalesce(max(updated), 0) + 1 FROM preferences))) ON CONFLICT DO UPDATE \
+                       SET value = ?3, inferred = ?4, updated = excluded.updated WHERE inferred >= ?4";
             let project = preference.project.as_deref().unwrap_or("");
             let value = serde_json::to_string(&preference.value)?;
             let Preference { key, inferred, updated, .. } = &preference;

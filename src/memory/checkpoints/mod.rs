@@ -16,7 +16,7 @@ use crate::memory::error::{MemoryError, Result};
 use crate::memory::project::unsigned;
 use crate::memory::store::{self, Memory};
 
-pub(in crate::memory) use blobs::sweep;
+pub(in crate::memory) use blobs::{get as content, sweep};
 
 /// A file as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,24 +1,47 @@
 //! Which rows a forgetting takes, store by store, within one transaction.
 
 use rusqlite::Connection;
+use serde_json::Value;
 
-use crate::memory::checkpoints::sweep;
 use crate::memory::entries::known_session;
 use crate::memory::entry::{EntryId, Kind};
 use crate::memory::error::Result;
-use crate::memory::forget::{Forget, Forgotten};
+use crate::memory::forget::{Forget, Forgotten, tasks};
 use crate::memory::store;
+
+/// The tables with a column of this name.
+const SESSION_TABLES: [&str; 7] = ["entries", "summaries", "trace", "traced_tasks", "runs", "checkpoints", "tasks"];
 
 /// Entries whose beginning is told, and characters of each.
 const SHOWN: usize = 5;
 const BEGINNING: usize = 80;
 
+/// Whether a text holds a part of one, in any case and across any white space.
 pub(in crate::memory) fn holds(text: &str, part: &str) -> bool {
-    text.to_lowercase().contains(&part.to_lowercase())
+    let plain = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let (lower, part) = (text.to_lowercase(), plain(part));
+    lower.contains(&part) || part.contains(' ') && plain(text).contains(&part)
+}
+
+/// The same of JSON, also inside of its strings, where a quote or a line end is written otherwise.
+pub(in crate::memory) fn json_holds(json: &str, part: &str) -> bool {
+    fn inside(value: &Value, part: &str) -> bool {
+        match value {
+            Value::String(text) => holds(text, part),
+            Value::Array(all) => all.iter().any(|value| inside(value, part)),
+            Value::Object(all) => all.iter().any(|(key, value)| holds(key, part) || inside(value, part)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+    holds(json, part) || serde_json::from_str(json).is_ok_and(|value| inside(&value, part))
 }
 
 pub(in crate::memory) fn delete(conn: &Connection, filter: &Forget) -> Result<Forgotten> {
     let mut out = Forgotten::default();
+    if filter.everything {
+        everything(conn, filter, &mut out)?;
+        return Ok(out);
+    }
     let session = match &filter.session {
         Some(name) => match known_session(conn, name)? {
             Some(id) => Some(id),
@@ -38,8 +61,7 @@ pub(in crate::memory) fn delete(conn: &Connection, filter: &Forget) -> Result<Fo
         }
     }
     if let Some(session) = session {
-        let unused = ["entries", "summaries", "trace", "runs", "checkpoints", "tasks"]
-            .map(|table| format!("NOT EXISTS (SELECT 1 FROM {table} WHERE session = ?1)"));
+        let unused = SESSION_TABLES.map(|table| format!("NOT EXISTS (SELECT 1 FROM {table} WHERE session = ?1)"));
         conn.execute(&format!("DELETE FROM sessions WHERE id = ?1 AND {}", unused.join(" AND ")), [session])?;
     }
     Ok(out)
@@ -81,17 +103,28 @@ fn entries(conn: &Connection, filter: &Forget, session: Option<i64>, out: &mut F
     Ok(())
 }
 
+/// Every row of every store, but for the tasks that are kept.
+fn everything(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Result<()> {
+    entries(conn, filter, None, out)?;
+    of_projects(conn, filter, out)?;
+    of_sessions(conn, filter, None, out)?;
+    let unused = SESSION_TABLES.map(|table| format!("NOT EXISTS (SELECT 1 FROM {table} WHERE session = sessions.id)"));
+    conn.execute(&format!("DELETE FROM sessions WHERE {}", unused.join(" AND ")), [])?;
+    Ok(())
+}
+
 /// What belongs to a project, or to all of them.
 fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Result<()> {
     let project = filter.project.as_deref();
     let remove = |table: &str, shown: &str, texts: &str| -> Result<Vec<String>> {
-        let sql = format!("SELECT project, {shown}, {texts} FROM {table} WHERE (?1 IS NULL OR project = ?1)");
+        let value = if table == "preferences" { "value" } else { "''" };
+        let sql = format!("SELECT project, {shown}, {texts}, {value} FROM {table} WHERE (?1 IS NULL OR project = ?1)");
         let rows = store::all(conn, &sql, [project], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
         })?;
         let mut removed = Vec::new();
-        for (of, name, content) in rows {
-            if filter.text.as_ref().is_none_or(|text| holds(&content, text)) {
+        for (of, name, content, value) in rows {
+            if filter.text.as_ref().is_none_or(|text| json_holds(&content, text) || json_holds(&value, text)) {
                 let sql = format!("DELETE FROM {table} WHERE project = ?1 AND {shown} = ?2");
                 if conn.prepare_cached(&sql)?.execute((of, &name))? > 0 {
                     removed.push(name);
@@ -124,7 +157,7 @@ fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &m
         let rows = store::all(conn, &sql, [session], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
         let gone: Vec<i64> = rows
             .into_iter()
-            .filter(|(_, content)| filter.text.as_ref().is_none_or(|text| holds(content, text)))
+            .filter(|(_, content)| filter.text.as_ref().is_none_or(|text| json_holds(content, text)))
             .map(|(id, _)| id)
             .collect();
         for id in &gone {
@@ -134,11 +167,27 @@ fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &m
     };
     out.summaries += remove("summaries", "text")?.len();
     out.trace = remove("trace", "task || ' ' || subject || ' ' || reason || ' ' || detail")?.len();
+    out.trace += traces(conn, filter, session)?;
     out.runs = remove("runs", "task")?.len();
-    out.checkpoints = remove("checkpoints", "task || ' ' || reason || ' ' || state")?;
-    out.tasks = remove("tasks", "task || ' ' || state")?.len();
-    if !out.checkpoints.is_empty() {
-        sweep(conn)?;
+    tasks::delete(conn, filter, session, out)
+}
+
+/// A trace goes as a whole where its request holds the text, otherwise entry by entry.
+fn traces(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<usize> {
+    let sql = "SELECT traced_entries.id, traced, request, about || ' ' || rule || ' ' || reason FROM traced_entries \
+               JOIN traced_tasks ON traced_tasks.id = traced WHERE (?1 IS NULL OR session = ?1)";
+    let rows = store::all(conn, sql, [session], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
+    })?;
+    let mut gone = 0;
+    for (id, traced, request, content) in rows {
+        let has = |content: &str| filter.text.as_ref().is_none_or(|text| holds(content, text));
+        if has(&request) || has(&content) {
+            gone += conn.prepare_cached("DELETE FROM traced_entries WHERE id = ?1")?.execute([id])?;
+        }
+        if has(&request) {
+            conn.prepare_cached("DELETE FROM traced_tasks WHERE id = ?1")?.execute([traced])?;
+        }
     }
-    Ok(())
+    Ok(gone)
 }

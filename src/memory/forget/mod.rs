@@ -6,6 +6,7 @@
 //! theirs to keep.
 
 mod delete;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,9 +24,10 @@ use crate::memory::store::Memory;
 /// What is to be forgotten: whatever meets all the conditions that are given.
 ///
 /// By `project` go its files, commands, preferences and learnings. By `session` goes all that the session
-/// left: entries, summaries, trace, runs, checkpoints, task states, variables. By `text` goes whatever holds it, in every
-/// store, except the contents of files in checkpoints, which are the user's own. The other conditions are
-/// about entries alone. A summary goes with any entry that it stands for.
+/// left: entries, summaries, traces, runs, checkpoints, task states, variables. By `text` goes whatever holds it, in
+/// every store, packed contents of files too: of a task its state and its checkpoints go together, since with a part
+/// of them a part of it would be taken back. The other conditions are about entries alone. A summary goes with any
+/// entry that it stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forget {
     /// Part of a text; case does not matter.
@@ -40,11 +42,19 @@ pub struct Forget {
     pub before: Option<i64>,
     /// Entries with a larger number: what came after a checkpoint's mark.
     pub after: Option<EntryId>,
+    /// All that there is, of every session and project; no other condition counts then.
+    pub everything: bool,
+    /// Tasks whose state and checkpoints stay, whatever they hold.
+    pub keep: Vec<String>,
 }
 
 impl Forget {
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::default() }
+    }
+
+    pub fn everything() -> Self {
+        Self { everything: true, ..Self::default() }
     }
 
     pub fn session(session: impl Into<String>) -> Self {
@@ -72,7 +82,10 @@ impl Forget {
         if self.project.is_some() && (self.session.is_some() || self.entries_only()) {
             return Err(MemoryError::invalid("project", "entries belong to sessions, not to projects"));
         }
-        // Everything at once is more likely a slip than a wish.
+        if self.everything {
+            return Ok(());
+        }
+        // Everything at once is a slip where it is not named.
         if self.text.is_none() && self.session.is_none() && self.project.is_none() && !self.entries_only() {
             return Err(MemoryError::invalid("filter", "it names nothing"));
         }
@@ -98,6 +111,10 @@ pub struct Forgotten {
     pub checkpoints: Vec<i64>,
     /// States of tasks, to resume or to undo.
     pub tasks: usize,
+    /// Whose states or checkpoints these are.
+    pub task_names: Vec<String>,
+    /// Tasks that would have gone and were to be kept.
+    pub kept: Vec<String>,
     pub variables: usize,
     /// Copies of older schemas that were removed.
     pub backups: Vec<PathBuf>,
@@ -105,6 +122,20 @@ pub struct Forgotten {
     pub copies_left: Vec<PathBuf>,
     /// Another process was reading: its log keeps the text until the next forgetting or the last close.
     pub log_left: bool,
+}
+
+/// A task that a forgetting would take the state and the checkpoints of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    pub task: String,
+    /// What it had been asked for, as far as its state says.
+    pub request: String,
+    /// As its state has it; empty where there is none.
+    pub phase: String,
+    /// Who works on it.
+    pub owner: Option<String>,
+    /// Checkpoints by the reason why they were kept.
+    pub checkpoints: BTreeMap<String, usize>,
 }
 
 impl Forgotten {
@@ -116,7 +147,8 @@ impl Forgotten {
         self.counts().iter().all(|(count, _)| *count == 0)
     }
 
-    fn counts(&self) -> [(usize, &'static str); 11] {
+    /// What went, by kind.
+    pub fn counts(&self) -> [(usize, &'static str); 11] {
         [
             (self.entry_count(), "entries"),
             (self.summaries, "summaries"),
@@ -163,6 +195,10 @@ impl Memory {
         let wanted = filter.clone();
         let mut out = self.write(move |conn| delete::delete(conn, &wanted))?;
         out.variables = self.forget_variables(filter);
+        if !out.is_empty() {
+            // A page that rows have left may hold copies of them between those that stay.
+            self.bare(|conn| Ok(conn.execute_batch("VACUUM")?))?;
+        }
         // Also when nothing was found: an earlier forgetting may have left its log.
         out.log_left = self.bare(|conn| {
             let busy: i64 = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
@@ -178,8 +214,14 @@ impl Memory {
         Ok(out)
     }
 
+    /// The tasks that a forgetting would take the undo or the resuming of.
+    pub fn forget_costs(&self, filter: &Forget) -> Result<Vec<Cost>> {
+        filter.check()?;
+        self.read(|conn| tasks::costs(conn, filter))
+    }
+
     fn forget_variables(&self, filter: &Forget) -> usize {
-        if filter.entries_only() || filter.project.is_some() {
+        if !filter.everything && (filter.entries_only() || filter.project.is_some()) {
             return 0;
         }
         let mut removed = 0;
