@@ -33,7 +33,13 @@ command('AgentPlan', 'plan', {
 command(
   'AgentTrace',
   'trace',
-  { nargs = 0, desc = 'Show which diagnostics led to which step of the last task, and what was set aside' }
+  {
+    nargs = '?',
+    desc = 'Show which diagnostics led to which step of the last task (or the nth last), and what was set aside',
+    complete = function(lead)
+      return require('sextant.command').complete_trace(lead)
+    end,
+  }
 )
 command('AgentStats', 'stats', { nargs = 0, desc = 'Show how the runs in this workspace went, by mode' })
 command('AgentMemory', 'memory', { nargs = 0, desc = 'Show what Sextant remembers of this workspace' })

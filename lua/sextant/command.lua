@@ -39,8 +39,12 @@ end
 
 function M.plan(args)
   if text_of(args) == '' then
-    if not require('sextant.plan').reopen() then
-      say('no plan yet: `:AgentPlan make this file type-clean`', vim.log.levels.WARN)
+    local plan = require('sextant.plan')
+    if not plan.reopen() then
+      -- Another Neovim may have left one.
+      local place = where(args)
+      plan.expect()
+      require('sextant.rpc').send('show_plan', { place = place })
     end
     return
   end
@@ -71,8 +75,16 @@ function M.stop()
   needs_process('stop')
 end
 
-function M.trace()
-  needs_process('trace')
+--- What led to what in a task: the last one, or the nth last.
+function M.trace(args)
+  args.range = 0
+  require('sextant.rpc').send('trace', { task = text_of(args), place = where(args) })
+end
+
+function M.complete_trace(lead)
+  return vim.tbl_filter(function(number)
+    return vim.startswith(number, lead)
+  end, { '1', '2', '3', '4', '5', '6', '7', '8', '9' })
 end
 
 -- What outlives the process starts one, in the workspace of the last command or of this buffer.

@@ -1,11 +1,12 @@
 //! What the user tells memory in so many words: what to keep, what to forget, what is known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::agent::direct::Say;
+use crate::agent::forget;
 use crate::agent::remember::learn;
 use crate::agent::remember::notes::{has_secret, short};
 use crate::agent::remember::{Remember, now_ms};
@@ -13,7 +14,6 @@ use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind as FailureKind};
 use crate::memory::entry::Entry;
 use crate::memory::error::MemoryError;
-use crate::memory::forget::{Forget, Forgotten};
 use crate::memory::preferences::Preference;
 use crate::memory::search::Filters;
 
@@ -55,11 +55,11 @@ const OPENINGS: &[&str] = &[
 /// What stands before the name of a preference.
 const WISHES: &[&str] = &["i prefer", "i like", "i want", "prefiero", "quiero", "my"];
 
-/// Words that name nothing.
-const VAGUE: &str = "that this them those all everything it eso esto esta todo ello lo";
+/// Letters of a word that tells what a preference is about.
+const TELLING: usize = 4;
 
 /// The wish without its opening, its quotes and its last point.
-fn bare(text: &str) -> String {
+pub(crate) fn bare(text: &str) -> String {
     let mut text = text.trim();
     loop {
         let opening = OPENINGS.iter().find_map(|opening| {
@@ -91,7 +91,7 @@ fn named(text: &str) -> (String, String) {
     }
 }
 
-fn own_name(text: &str) -> String {
+pub(crate) fn own_name(text: &str) -> String {
     let letters = |c: char| if c.is_alphanumeric() { c } else { ' ' };
     let name: String = text.to_lowercase().chars().map(letters).collect();
     name.split_whitespace().collect::<Vec<_>>().join("-").chars().take(NAME).collect()
@@ -105,64 +105,35 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The user's configuration, and over it what was said for this project; a line each.
+/// The user's configuration, and behind it what was said for this project, the newest first; a line each. What was
+/// said replaces what is configured under the same name.
 pub(crate) fn merged(configured: &[(String, String)], said: &[Preference]) -> Vec<String> {
-    let mut all: Vec<(String, String)> = said.iter().map(|one| (one.key.clone(), text_of(&one.value))).collect();
-    all.reverse();
-    for (key, value) in configured {
-        if !all.iter().any(|(known, _)| known == key) {
-            all.push((key.clone(), value.clone()));
-        }
-    }
-    // What was configured is for every project and comes first.
-    all.reverse();
-    all.iter().map(|(key, value)| shown(key, value)).collect()
+    let mut newest: Vec<&Preference> = said.iter().collect();
+    newest.sort_by_key(|one| std::cmp::Reverse(one.updated));
+    let replaced = |key: &String| said.iter().any(|one| one.key == *key);
+    let first = configured.iter().filter(|(key, _)| !replaced(key)).map(|(key, value)| shown(key, value));
+    first.chain(newest.into_iter().map(|one| shown(&one.key, &text_of(&one.value)))).collect()
 }
 
-fn failure(error: &MemoryError) -> Failure {
+/// The same for a prompt: what has a word in common with the request comes first, whatever its age.
+pub(crate) fn for_request(configured: &[(String, String)], said: &[Preference], request: &str) -> Vec<String> {
+    let telling = |text: &str| -> BTreeSet<String> {
+        let lower = text.to_lowercase();
+        let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= TELLING);
+        words.map(|word| word.trim_end_matches('s').to_owned()).collect()
+    };
+    let wanted = telling(request);
+    let mut all = merged(configured, said);
+    all.sort_by_key(|line| std::cmp::Reverse(telling(line).intersection(&wanted).count()));
+    all
+}
+
+pub(crate) fn failure(error: &MemoryError) -> Failure {
     Failure::new(FailureKind::Internal, error.to_string(), "try again; :help sextant-memory")
 }
 
 fn line_of(entry: &Entry) -> String {
     format!("- [{}] {}", entry.entry.kind.name(), short(&entry.entry.content, 160))
-}
-
-/// What went, counted, in Spanish; the store itself says it in English.
-fn counted(gone: &Forgotten) -> String {
-    let rest = gone.summaries + gone.files.len() + gone.commands.len() + gone.trace + gone.runs;
-    let rest = rest + gone.checkpoints.len() + gone.tasks + gone.variables;
-    let counts = [
-        ("entradas", gone.entry_count()),
-        ("preferencias", gone.preferences.len()),
-        ("lo aprendido", gone.learnings),
-        ("otros datos", rest),
-    ];
-    let some: Vec<String> =
-        counts.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}")).collect();
-    let mut out = if some.is_empty() {
-        "no había nada que olvidar".to_owned()
-    } else {
-        format!("olvidado: {}", some.join(", "))
-    };
-    if gone.log_left {
-        out.push_str("; otro proceso estaba leyendo, así que su registro aún tiene el texto");
-    }
-    for copy in &gone.copies_left {
-        out.push_str(&format!("; {} se apartó por estar dañado y aún puede tenerlo", copy.display()));
-    }
-    out
-}
-
-fn told(what: &str, gone: &Forgotten, say: Say) -> String {
-    let mut lines = vec![format!("“{what}”: {}.", say.of(gone.to_string(), counted(gone)))];
-    let preference = say.of("preference", "preferencia");
-    lines.extend(gone.preferences.iter().map(|key| format!("- {preference} {key}")));
-    lines.extend(gone.shown.iter().map(|text| format!("- {text}")));
-    let more = gone.entry_count().saturating_sub(gone.shown.len());
-    if more > 0 {
-        lines.push(say.of(format!("- and {more} more entries"), format!("- y {more} entradas más")));
-    }
-    lines.join("\n")
 }
 
 impl Session {
@@ -183,7 +154,7 @@ impl Session {
         all
     }
 
-    async fn needs_memory(&self) -> Result<Arc<Remember>, Failure> {
+    pub(crate) async fn needs_memory(&self) -> Result<Arc<Remember>, Failure> {
         self.remember().await.ok_or_else(|| {
             Failure::user("there is no memory here", "it is turned off (memory.enabled), or its file cannot be made")
         })
@@ -229,37 +200,9 @@ impl Session {
         ))
     }
 
-    /// Deletes whatever holds these words, and says what that was.
+    /// See [`crate::agent::forget::forget`].
     pub async fn forget(&self, text: &str, say: Say) -> Result<String, Failure> {
-        let remember = self.needs_memory().await?;
-        let what = bare(text);
-        // A short word stands inside of many others, and a pronoun for something that is not said here.
-        if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
-            return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
-        }
-        let words = what.clone();
-        let gone = remember
-            .run(move |memory| {
-                // A preference may be called by its name, or by words that are not side by side in it.
-                let gone = memory.forget(&Forget::text(words.as_str()))?;
-                if gone.is_empty() && own_name(&words) != words {
-                    return memory.forget(&Forget::text(own_name(&words)));
-                }
-                Ok(gone)
-            })
-            .await
-            .map_err(|error| failure(&error))?;
-        let lower = what.to_lowercase();
-        let configured = self.configured_preferences();
-        let left = configured.iter().filter(|(key, value)| format!("{key} {value}").to_lowercase().contains(&lower));
-        let mut answer = told(&what, &gone, say);
-        for (key, value) in left {
-            answer.push_str(&say.of(
-                format!("\nYour configuration still has preferences.{key} = “{value}”; change it there."),
-                format!("\nTu configuración aún tiene preferences.{key} = “{value}”; cámbialo allí."),
-            ));
-        }
-        Ok(answer)
+        forget::forget(self, text, say).await
     }
 
     /// What is known about something.
@@ -361,9 +304,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_here_outweighs_the_configuration() {
-        let said = Preference { key: "style".into(), value: json!("long"), project: None, inferred: false, updated: 1 };
+    fn what_was_said_here_outweighs_the_configuration_and_the_newest_comes_first() {
+        let said = |key: &str, updated| Preference {
+            key: key.into(),
+            value: json!("long"),
+            project: None,
+            inferred: false,
+            updated,
+        };
         let configured = [("style".to_owned(), "short".to_owned()), ("tests".to_owned(), "pytest".to_owned())];
-        assert_eq!(merged(&configured, &[said]), ["tests: pytest", "style: long"]);
+        let all = [said("apples", 1), said("style", 2), said("zebras", 3)];
+        assert_eq!(merged(&configured, &all), ["tests: pytest", "zebras: long", "style: long", "apples: long"]);
+        let asked = for_request(&configured, &all, "Count the apples, with a test");
+        assert_eq!(asked, ["tests: pytest", "apples: long", "zebras: long", "style: long"]);
     }
 }

@@ -12,15 +12,16 @@ use crate::agent::plan::make::plan_event;
 use crate::agent::plan::{Plan, State, Steps};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::traces;
 use crate::base::failure::Failure;
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::memory::tasks::TaskState;
 
 /// A task as it was found.
-struct Waiting {
-    phase: Phase,
-    run: RunState,
+pub(crate) struct Waiting {
+    pub(crate) phase: Phase,
+    pub(crate) run: RunState,
     revision: i64,
 }
 
@@ -30,13 +31,15 @@ impl Session {
     /// and waits, unless `approved`.
     pub async fn resume(&self, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
         let mut events = Vec::new();
-        let result = self.go_on(approved, cancel, &mut events).await;
+        let result = self.go_on(approved, Steps::All, cancel, &mut events).await;
+        traces::keep(self).await;
         Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
-    async fn go_on(
+    pub(crate) async fn go_on(
         &self,
         approved: bool,
+        steps: Steps,
         cancel: &CancellationToken,
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Failure> {
@@ -82,7 +85,7 @@ impl Session {
         } else {
             self.editor.show(plan_event(&plan, Phase::Executing.words()));
             self.look_again(&mut task, cancel).await?;
-            self.run_on(plan, task, cancel, events).await
+            self.run_on(plan, task, steps, cancel, events).await
         }
     }
 
@@ -90,6 +93,7 @@ impl Session {
         &self,
         mut plan: Plan,
         mut task: Task,
+        steps: Steps,
         cancel: &CancellationToken,
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Failure> {
@@ -103,7 +107,7 @@ impl Session {
         let more = plan.steps.iter().any(|step| step.state == State::Open);
         *self.plan.lock().await = Some((plan, task));
         if more {
-            return self.carry_out(Steps::All, cancel, events).await;
+            return self.carry_out(steps, cancel, events).await;
         }
         // It was interrupted between its last step and its end.
         self.end_waiting(Phase::Completed, events).await
@@ -142,7 +146,7 @@ impl Session {
     }
 
     /// The last task that is not over, of this process or of one that is gone. `None` where nothing is kept.
-    async fn waiting(&self) -> Result<Option<Waiting>, Failure> {
+    pub(crate) async fn waiting(&self) -> Result<Option<Waiting>, Failure> {
         if !self.has_record() {
             return Ok(None);
         }

@@ -7,7 +7,7 @@ use crate::base::failure::{Failure, Kind};
 use crate::base::text::LineIndex;
 use crate::edits::TextEdit;
 use crate::edits::apply::apply;
-use crate::edits::hunks::trim;
+use crate::edits::hunks::hunks as lines_of;
 use crate::edits::scope as zones;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
@@ -202,8 +202,14 @@ pub(crate) fn touched(want: &Wanted) -> Vec<String> {
     let Some(language) = language::of_path(&document.path) else { return vec![document.path.clone()] };
     let outline = Outline::parse(language, &document.text);
     let mut names: Vec<String> = Vec::new();
-    for hunk in hunks.iter().map(|hunk| trim(&document.text, hunk)) {
-        let symbol = outline.at(hunk.range.start).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+    // One edit may reach over several symbols: its lines count, not its edges.
+    let lines = |edit: &TextEdit| {
+        let from = edit.range.start;
+        let parts = lines_of(&document.text[edit.range.clone()], &edit.text);
+        parts.into_iter().map(move |part| from + part.range.start)
+    };
+    for start in hunks.iter().flat_map(lines) {
+        let symbol = outline.at(start).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
         let name = SymbolPath::new(&document.path, symbol).to_string();
         if !names.contains(&name) {
             names.push(name);

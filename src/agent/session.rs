@@ -126,6 +126,10 @@ impl Session {
         self.trace.read().unwrap_or_else(PoisonError::into_inner).markdown()
     }
 
+    pub(crate) fn shared_trace(&self) -> SharedTrace {
+        self.trace.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     pub(crate) fn use_trace(&self, trace: &SharedTrace) {
         *self.trace.write().unwrap_or_else(PoisonError::into_inner) = trace.clone();
     }

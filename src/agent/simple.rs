@@ -16,6 +16,7 @@ use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::{self, EditAnswer};
 use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::agent::traces;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::secrets::mask;
@@ -51,6 +52,7 @@ impl Session {
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
     pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
         let result = self.answer(request, cancel).await;
+        traces::keep(self).await;
         Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
@@ -208,6 +210,7 @@ impl Session {
         let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
         task.trace.push(step, Trace::new(Effect::Acted, about, self.model.name(), reason));
         self.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
+        traces::keep(self).await;
         task.note_acted(action, ok, &text);
         self.keep(task).await;
         (LastResult { tool, ok, text }, ok)

@@ -103,6 +103,10 @@ pub fn new_id() -> String {
 impl Task {
     pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
         let id = new_id();
+        let trace = SharedTrace::of(&id, request);
+        if mode != Mode::Simple {
+            trace.planning();
+        }
         Self {
             journal: Journal::new(id.clone(), request),
             id,
@@ -126,7 +130,7 @@ impl Task {
             errors: 0,
             suggested: BTreeMap::new(),
             survived: BTreeMap::new(),
-            trace: SharedTrace::new(request),
+            trace,
             shown: false,
             plan_errors: 0,
             replans: 0,

@@ -15,6 +15,7 @@ mod settings;
 mod stats;
 mod terminal;
 mod undo;
+mod why;
 
 use std::process::ExitCode;
 
@@ -44,6 +45,8 @@ enum Command {
     Diff(diff::Arguments),
     /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
     Stats(stats::Arguments),
+    /// Show what led to what in the last task, or in an earlier one
+    Why(why::Arguments),
     /// List the texts that open a prompt, or print one; files of your own replace them
     Prompts(prompts::Arguments),
     /// Serve the Neovim that starts this process, over standard input and output
@@ -65,6 +68,7 @@ pub fn run() -> ExitCode {
         Command::Redo(arguments) => redo::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }

@@ -104,6 +104,12 @@ impl Effect {
             Self::Understood => "understood",
         }
     }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        use Effect::*;
+        let all = [Kept, Merged, Raised, Lowered, SetAside, Asked, Stopped, Planned, Acted, Refused, Understood];
+        all.into_iter().find(|effect| effect.name() == name)
+    }
 }
 
 /// Which rule did what to which diagnostic, and why.

@@ -3,6 +3,7 @@
 use crate::agent::direct::phrase::{Phrase, Say};
 use crate::agent::direct::{Direct, Said};
 use crate::agent::session::Session;
+use crate::agent::traces;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::Effect;
 
@@ -78,8 +79,12 @@ pub fn is_stop(text: &str) -> bool {
 
 impl Session {
     /// The last thing that was done or refused, and what of its step led to it.
-    pub(super) fn direct_why(&self, say: Say) -> Said {
-        let entries = self.trace();
+    pub(super) async fn direct_why(&self, say: Say) -> Said {
+        let entries = match self.trace() {
+            entries if !entries.is_empty() => entries,
+            // Of the last task here, whoever worked on it.
+            _ => traces::find(self, "").await.map(|found| found.entries).unwrap_or_default(),
+        };
         let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
         let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
             return Said::new("", say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí"));
@@ -89,11 +94,15 @@ impl Session {
         };
         let before: Vec<String> = entries
             .iter()
-            .filter(|entry| entry.step == last.step && *entry != last)
+            .filter(|entry| (entry.step, entry.call) == (last.step, last.call) && *entry != last)
             .take(MOST)
             .map(|entry| format!("- {}", line(&entry.trace)))
             .collect();
-        let step = say.of(format!("step {}", last.step), format!("paso {}", last.step));
+        let (english, spanish) = match last.call {
+            Some(call) => (format!(", call {call}"), format!(", llamada {call}")),
+            None => (String::new(), String::new()),
+        };
+        let step = say.of(format!("step {}{english}", last.step), format!("paso {}{spanish}", last.step));
         let mut text = format!("{step}: {}", line(&last.trace));
         if !before.is_empty() {
             text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));

@@ -44,6 +44,29 @@ const FORGET: &[&str] = &[
     "olvidate de",
 ];
 
+const FORGET_ALL: &[&str] = &[
+    "forget everything",
+    "forget all",
+    "forget it all",
+    "forget all of it",
+    "forget everything you know",
+    "forget everything you remember",
+    "forget everything about this project",
+    "clear the memory",
+    "clear your memory",
+    "erase the memory",
+    "erase your memory",
+    "delete everything you remember",
+    "olvida todo",
+    "olvidalo todo",
+    "olvidate de todo",
+    "olvida todo lo que sabes",
+    "olvida todo lo que recuerdas",
+    "olvida todo lo de este proyecto",
+    "borra la memoria",
+    "borra tu memoria",
+];
+
 const REMEMBER: &[&str] =
     &["remember that", "remember:", "keep in mind that", "recuerda que", "recuerda:", "ten en cuenta que"];
 
@@ -83,6 +106,9 @@ pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
     }
     if phrase.question {
         return None;
+    }
+    if phrase.is(FORGET_ALL) {
+        return Some(Direct::ForgetAll);
     }
     if let Some(what) = phrase.after(FORGET).filter(|what| !what.is_empty() && !two_wishes(what)) {
         let first = fold(&what[0]);

@@ -16,6 +16,7 @@ mod tests;
 pub use crate::agent::direct::explain::is_stop;
 use crate::agent::direct::phrase::Phrase;
 pub use crate::agent::direct::phrase::Say;
+use crate::agent::forget;
 use crate::agent::outcome::Outcome;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
@@ -45,6 +46,7 @@ pub enum Direct {
     /// What was undone last.
     Redo,
     Forget(String),
+    ForgetAll,
     Remember(String),
     Recall(String),
     Learned,
@@ -99,11 +101,12 @@ impl Session {
             Direct::Undo { target, reason } => Some(undo::undo(self, target, reason).await?),
             Direct::Redo => Some(undo::redo(self).await?),
             Direct::Forget(text) => Some(answered(self.forget(text, say).await?)),
+            Direct::ForgetAll => Some(answered(forget::forget_all(self, say).await?)),
             Direct::Remember(text) => Some(answered(self.prefer(text, say).await?)),
             Direct::Recall(text) => Some(answered(self.recall_about(text, say).await?)),
             Direct::Learned => Some(answered(self.learned().await?)),
             Direct::Mode(wanted) => Some(self.direct_mode(*wanted, say)),
-            Direct::Why => Some(self.direct_why(say)),
+            Direct::Why => Some(self.direct_why(say).await),
             Direct::Stop => Some(Said::new("", say.of("nothing is running", "no hay nada en marcha"))),
             Direct::Stats => Some(self.direct_stats(say).await?),
         };
@@ -122,11 +125,14 @@ impl Session {
             Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)),
         );
         // What is said of the work itself is no request that an undo could be about.
-        if !matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop) {
+        let about_work =
+            matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
+        let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
+        if !about_work && !forgets {
             self.note_asked("", &request.text);
         }
         // Asked why, the answer is about the task before, and stays about it.
-        if !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
+        if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
             self.use_trace(&trace);
         }
         Ok(Some(Outcome {

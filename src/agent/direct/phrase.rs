@@ -150,6 +150,8 @@ const SPANISH: &[&str] = &[
     "vuelve",
     "olvida",
     "olvidate",
+    "olvidalo",
+    "borra",
     "recuerda",
     "prefiero",
     "yo",
@@ -213,8 +215,9 @@ impl Phrase {
         }
         let question = text.ends_with('?');
         let bare = text.trim_matches(|c: char| matches!(c, '¿' | '¡' | '?' | '!' | '.' | ' '));
-        let words: Vec<String> = bare.split_whitespace().map(|word| word.trim_end_matches(',').to_owned()).collect();
-        let folded = words.iter().map(|word| fold(word)).collect();
+        let words: Vec<String> = bare.split_whitespace().map(str::to_owned).collect();
+        // A comma is no part of a word, and all the same part of what is to be remembered.
+        let folded = words.iter().map(|word| fold(word.trim_end_matches(','))).collect();
         let mut phrase = Self { words, folded, question };
         while let Some(rest) = phrase.after(POLITE_BEFORE).filter(|rest| !rest.is_empty()).map(<[String]>::to_vec) {
             phrase = phrase.last(rest.len());
@@ -279,6 +282,8 @@ impl Phrase {
 
 /// The one name that these words are: alone, behind its kind, or `total in cart.py`.
 pub(super) fn name(words: &[String]) -> Option<String> {
+    let words: Vec<String> = words.iter().map(|word| word.trim_end_matches(',').to_owned()).collect();
+    let words = words.as_slice();
     let rest = Phrase { words: words.to_vec(), folded: words.iter().map(|word| fold(word)).collect(), question: false };
     let words = rest.after(KINDS).unwrap_or(words);
     let one = |word: &String| {
@@ -347,7 +352,7 @@ const VERBS: &[&str] = &[
 
 /// Whether something else is asked for behind an `and`.
 pub(super) fn two_wishes(words: &[String]) -> bool {
-    let folded: Vec<String> = words.iter().map(|word| fold(word)).collect();
+    let folded: Vec<String> = words.iter().map(|word| fold(word.trim_end_matches(','))).collect();
     let joins = |word: &String| ["and", "then", "y", "but", "pero", "luego", "so"].contains(&word.as_str());
     folded.windows(2).any(|pair| joins(&pair[0]) && VERBS.contains(&pair[1].as_str()))
 }

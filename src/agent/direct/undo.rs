@@ -84,7 +84,8 @@ pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
         return Some(Direct::Undo { target: Target::Step(Some(step)), reason });
     }
     // Only what is plainly a symbol's path: `undo the rename` is for the model.
-    let symbol = phrase.after(VERBS)?.first().filter(|word| word.contains("::"))?;
+    let symbol =
+        phrase.after(VERBS)?.first().map(|word| word.trim_end_matches(',')).filter(|word| word.contains("::"))?;
     let alone = VERBS.iter().any(|verb| wish == format!("{verb} {}", fold(symbol)));
     let target = Target::Symbol(symbol.trim_matches('`').to_owned());
     alone.then_some(Direct::Undo { target, reason })

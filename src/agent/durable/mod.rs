@@ -25,6 +25,7 @@ use crate::agent::plan::Plan;
 use crate::agent::remember::{Remember, now_ms, tell};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::traces;
 use crate::base::failure::Failure;
 use crate::editor::Editor;
 use crate::editor::event::Event;
@@ -132,6 +133,7 @@ impl Session {
         if phase != Phase::Executing {
             task.keep.mark = None;
         }
+        traces::keep(self).await;
         let Some(durable) = self.durable().await else { return };
         self.keep_baseline(&durable, task).await;
         let mut state = RunState::of(task, plan);
@@ -194,6 +196,7 @@ impl Session {
     /// A step of a plan begins.
     pub(crate) async fn keep_step(&self, plan: &Plan, task: &mut Task, index: usize) {
         task.keep.at = index + 1;
+        task.trace.enter(index + 1);
         task.keep.mark = Some(task.journal.checkpoints.len());
         task.keep.replanning = None;
         self.keep_task(task, Some(plan), Phase::Executing).await;
@@ -208,6 +211,7 @@ impl Session {
     /// A plan is about to be made anew: a checkpoint of its own, without files.
     pub(crate) async fn keep_replan(&self, plan: &Plan, task: &mut Task, trigger: &Trigger) {
         task.keep.replanning = Some(trigger.clone());
+        task.trace.planning();
         let id = self.next_checkpoint();
         let kind = Kind::Replan;
         let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };

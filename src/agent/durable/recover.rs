@@ -159,7 +159,13 @@ impl Session {
         let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
         // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
         let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
-        let paused = last.phase == phase_name(Phase::Paused) && run.plan.as_ref().is_some_and(open);
+        let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != State::Open);
+        let waits = run.question.is_some() || run.plan.as_ref().is_some_and(open);
+        let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
+        // Its steps were run one at a time, or some of them were taken back.
+        let paused = paused
+            || last.phase == phase_name(Phase::Planning)
+                && run.plan.as_ref().is_some_and(|plan| open(plan) && begun(plan));
         (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
     }
 

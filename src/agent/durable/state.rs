@@ -14,6 +14,7 @@ use crate::agent::plan::question::Question;
 use crate::agent::remember::notes::{Counted, Notes};
 use crate::agent::scope::Scope;
 use crate::agent::task::Task;
+use crate::agent::trace::SharedTrace;
 use crate::llm::step::{LastResult, Usage};
 
 /// Grows when an older program could not read the state.
@@ -132,6 +133,10 @@ impl RunState {
     pub fn into_task(self) -> (Task, Option<Plan>) {
         let mut task = Task::new(&self.request, self.mode, self.current_file, self.scope);
         task.journal.task.clone_from(&self.id);
+        task.trace = SharedTrace::of(&self.id, &self.request);
+        if self.mode != Mode::Simple {
+            task.trace.planning();
+        }
         task.id = self.id;
         let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
         task.question = self.question.filter(|question| question.step < steps);

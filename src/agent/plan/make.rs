@@ -10,6 +10,7 @@ use crate::agent::plan::{Plan, State, Step, document};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::traces;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
@@ -49,6 +50,7 @@ impl Session {
                 made
             }
         };
+        traces::keep(self).await;
         let events = match &result {
             Ok(plan) => vec![plan_event(plan, Phase::Planning.words())],
             Err(failure) => vec![Event::Failed { failure: failure.clone() }],
@@ -106,15 +108,21 @@ impl Session {
                     Ok(plan) => {
                         for (number, step) in (1..).zip(&plan.steps) {
                             let trace = Trace::new(Effect::Planned, &step.title, self.model.name(), &step.because);
-                            task.trace.push(number, trace);
+                            task.trace.push_step(number, trace);
                         }
                         return Ok(plan);
                     }
                     Err(problems) => problems,
                 },
                 Err(ModelError::Unusable { problems, .. }) => problems,
-                Err(error) => return Err(crate::agent::simple::model_failure(&error)),
+                Err(error) => {
+                    let trace = Trace::new(Effect::Stopped, "the plan", self.model.name(), error.to_string());
+                    task.trace.push(1, trace);
+                    return Err(crate::agent::simple::model_failure(&error));
+                }
             };
+            let trace = Trace::new(Effect::Refused, "a plan", self.model.name(), problems.join("; "));
+            task.trace.push(1, trace);
             if attempt > ATTEMPTS {
                 let message = format!("no usable plan came back: {}", problems.join("; "));
                 return Err(Failure::new(Kind::Model, message, "ask in other words, or use another model"));

@@ -15,6 +15,7 @@ pub mod question;
 pub mod recovery;
 mod run;
 mod validate;
+pub mod waiting;
 
 use serde::{Deserialize, Serialize};
 

@@ -9,9 +9,10 @@ use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::attempt::Tried;
 use crate::agent::plan::question::Question;
 use crate::agent::plan::recovery::{StepError, Then};
-use crate::agent::plan::{Plan, State, Step, Steps, depends, make};
+use crate::agent::plan::{Plan, State, Step, Steps, depends, make, waiting};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::traces;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
@@ -21,7 +22,13 @@ impl Session {
     /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
     pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
         let mut events = Vec::new();
-        let result = self.carry_out(steps, cancel, &mut events).await;
+        // A plan that a process before this one has left is approved by the same key.
+        let result = if self.plan.lock().await.is_none() && waiting::is_kept(self).await {
+            self.go_on(true, steps, cancel, &mut events).await
+        } else {
+            self.carry_out(steps, cancel, &mut events).await
+        };
+        traces::keep(self).await;
         Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
     }
 
@@ -182,7 +189,7 @@ impl Session {
         for index in &stopped {
             let step = &plan.steps[*index];
             let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.outcome);
-            task.trace.push(number(*index), trace);
+            task.trace.push_step(number(*index), trace);
         }
         if !stopped.is_empty() {
             self.editor.show(make::plan_event(plan, Phase::Executing.words()));
@@ -317,7 +324,7 @@ impl Session {
         for part in &step.parts {
             let ok = if part.state == State::Done { "done" } else { "failed" };
             let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
-            task.trace.push(number(index), trace);
+            task.trace.push_step(number(index), trace);
         }
     }
 
@@ -335,7 +342,7 @@ impl Session {
         let step = &plan.steps[index];
         facts.fallback = !fallback_tried && !step.fallback.is_empty();
         let decision = evaluate::decide(task.mode, &facts);
-        task.trace.push(number(index), decision.trace(&about(index, step), &facts));
+        task.trace.push_step(number(index), decision.trace(&about(index, step), &facts));
         let question = match &decision {
             Decision::Ask(trigger) => {
                 Some(Question::new(index, &step.title, trigger, mark).with_objection(tried.objection))

@@ -103,6 +103,7 @@ pub struct Notes {
     pub(crate) total: Tally,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) approaches: Vec<Approach>,
+    pub(crate) said_unsaid: bool,
     /// Entries that its prompts have carried.
     pub(crate) recalled: BTreeSet<EntryId>,
     /// Codes of the diagnostics of the last question, the worst first.

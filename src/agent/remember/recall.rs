@@ -9,6 +9,7 @@ use crate::agent::remember::notes::{Tally, short};
 use crate::agent::remember::{Remember, learn, mode_of, now_ms};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::editor::event::Event;
 use crate::memory::entry::{EntryId, Mode, Role};
 use crate::memory::error::Result;
 use crate::memory::recall::{self, estimate};
@@ -20,6 +21,8 @@ const FRAME: usize = 8;
 const CUT: usize = 12;
 /// Learnings of one kind of task.
 const LEARNINGS: usize = 2;
+/// Preferences without room that a message names.
+const NAMED: usize = 3;
 /// Codes of diagnostics whose learnings are looked up.
 const CODES: usize = 4;
 /// Entries of a chat that a follow-up request may need: two exchanges, and the request itself.
@@ -44,6 +47,7 @@ fn cost(line: &str) -> usize {
 }
 
 /// Lines under a limit, in the order of their weight.
+#[derive(Default)]
 struct Room {
     left: usize,
     lines: Vec<String>,
@@ -51,6 +55,8 @@ struct Room {
     found: usize,
     /// Entries that came in.
     recalled: Vec<EntryId>,
+    /// Preferences that found no room.
+    unsaid: Vec<String>,
 }
 
 impl Room {
@@ -68,6 +74,32 @@ impl Room {
             taken += 1;
         }
         taken
+    }
+
+    /// Takes preferences while they fit whole, in their order; a word says how many did not.
+    fn prefer(&mut self, preferences: &[String], share: usize) {
+        let lines: Vec<String> = preferences.iter().map(|one| format!("prefers {one}")).collect();
+        let all: usize = lines.iter().map(|line| cost(line)).sum();
+        if all <= share {
+            self.take(lines, share);
+            return;
+        }
+        let said = |left: usize| format!("({left} more preferences have no room)");
+        let mut room = share.saturating_sub(cost(&said(preferences.len())));
+        for (line, preference) in lines.iter().zip(preferences) {
+            // Only the first may be cut: what is half said misleads.
+            let before = self.left;
+            let fits = cost(line) <= room || self.lines.is_empty();
+            if fits && self.take([line.clone()], room) > 0 {
+                room -= before - self.left;
+            } else {
+                self.unsaid.push(preference.clone());
+            }
+        }
+        if !self.unsaid.is_empty() {
+            let line = said(self.unsaid.len());
+            self.take([line], share);
+        }
     }
 }
 
@@ -103,11 +135,10 @@ struct Question {
 }
 
 fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(Room, bool)> {
-    let mut room = Room { left: question.limit, lines: Vec::new(), found: 0, recalled: Vec::new() };
+    let mut room = Room { left: question.limit, ..Room::default() };
     let said = memory.preferences(Some(remember.project))?;
     let mut hits = said.len();
-    let preferences = prefer::merged(&question.preferences, &said);
-    room.take(preferences.iter().map(|one| format!("prefers {one}")), question.limit / 2);
+    room.prefer(&prefer::for_request(&question.preferences, &said, &question.request), question.limit / 2);
 
     let mut learned = Vec::new();
     for kind in &question.kinds {
@@ -148,6 +179,21 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
 }
 
 impl Session {
+    /// Tells the user, once a task, which preferences the model is not told.
+    fn say_unsaid(&self, task: &mut Task, unsaid: &[String]) {
+        if unsaid.is_empty() || std::mem::replace(&mut task.notes.said_unsaid, true) {
+            return;
+        }
+        let named: Vec<String> = unsaid.iter().take(NAMED).map(|one| format!("“{}”", short(one, 40))).collect();
+        let more = if unsaid.len() > NAMED { ", …" } else { "" };
+        let text = format!(
+            "{} of your preferences had no room in this prompt: {}{more} (:AgentMemory lists all; “forget …” makes room)",
+            unsaid.len(),
+            named.join(", ")
+        );
+        self.editor.show(Event::Progress { text });
+    }
+
     /// What the next question's prompt carries. The codes are those of the diagnostics in view, worst first.
     pub(crate) async fn memory_part(&self, task: &mut Task, codes: Vec<String>, planning: bool) -> Part {
         task.notes.had_work |= !codes.is_empty();
@@ -168,11 +214,8 @@ impl Session {
             preferences: self.configured_preferences(),
         };
         let only = |question: &Question| {
-            let mut room = Room { left: question.limit, lines: Vec::new(), found: 0, recalled: Vec::new() };
-            room.take(
-                prefer::merged(&question.preferences, &[]).iter().map(|one| format!("prefers {one}")),
-                question.limit / 2,
-            );
+            let mut room = Room { left: question.limit, ..Room::default() };
+            room.prefer(&prefer::for_request(&question.preferences, &[], &question.request), question.limit / 2);
             Part { lines: room.lines, limit }
         };
         let Some(remember) = self.remember().await else { return only(&question) };
@@ -184,6 +227,7 @@ impl Session {
         match answered {
             Ok((room, hit)) => {
                 task.notes.recalled.extend(&room.recalled);
+                self.say_unsaid(task, &room.unsaid);
                 let tally = &mut task.notes.tally;
                 let took = u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX);
                 *tally = Tally {

@@ -171,10 +171,11 @@ impl Door {
             "undo" => self.undo(json),
             "redo" => self.redo(json),
             "history" => self.page(json, Page::History),
+            "show_plan" => self.show_plan(json),
             "resume" => self.start_here(json, |session, cancel| {
                 Box::pin(async move { session.resume(false, &cancel).await.events })
             }),
-            "trace" => self.trace(),
+            "trace" => self.trace(json),
             "stats" => self.page(json, Page::Statistics),
             "memory" => self.page(json, Page::Memory),
             "mode" => self.set_mode(json),

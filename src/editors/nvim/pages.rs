@@ -31,6 +31,10 @@ impl Door {
         let open = if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
         let door = Arc::clone(self);
         tokio::spawn(async move {
+            if let Ok(open) = &open {
+                // The first command of a Neovim tells of a task that waits, whatever it is about.
+                open.session.recover().await;
+            }
             let answer = match open {
                 Ok(open) => match page {
                     Page::Statistics => open.session.statistics().await,

@@ -7,9 +7,10 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::config::PlanMode;
-use crate::agent::plan::anew;
+use crate::agent::plan::{anew, waiting};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
+use crate::agent::traces;
 use crate::agent::undo::{Target, UndoRequest, bring_back, take_back};
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
@@ -113,13 +114,36 @@ impl Door {
         }
     }
 
-    /// Shows what led to what in the last task, or in the one that runs.
-    pub(super) fn trace(&self) {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match current {
-            Some(open) => self.show(Event::Trace { markdown: open.session.trace_markdown() }),
-            None => self.refuse(Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something")),
-        }
+    /// Shows the plan that waits where the user stands, without taking it up.
+    pub(super) fn show_plan(self: &Arc<Self>, json: &str) {
+        self.start_here(json, |session, _cancel| {
+            Box::pin(
+                async move { waiting::show(&session).await.unwrap_or_else(|failure| vec![Event::Refused { failure }]) },
+            )
+        });
+    }
+
+    /// Shows what led to what in a task; without a name in the last one, or in the one that runs. Beside whatever
+    /// runs.
+    pub(super) fn trace(self: &Arc<Self>, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let which = given["task"].as_str().unwrap_or_default().to_owned();
+        let known = self.meant(json);
+        let open = known.map_or_else(|| self.open_here(json), Ok);
+        let door = Arc::clone(self);
+        tokio::spawn(async move {
+            let found = match open {
+                Ok(open) => {
+                    open.session.recover().await;
+                    traces::find(&open.session, &which).await
+                }
+                Err(failure) => Err(failure),
+            };
+            door.show(match found {
+                Ok(found) => Event::Trace { markdown: found.markdown() },
+                Err(failure) => Event::Refused { failure },
+            });
+        });
     }
 
     /// The sessions end with Neovim.

@@ -1,0 +1,39 @@
+//! `sextant why`: which diagnostics led to which step of a task, and what was set aside and why.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::agent::traces;
+use crate::cli::headless;
+use crate::editor::event::Event;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Which task: 1 is the last one, 2 the one before, or the name of a task [default: the last one]
+    #[arg(default_value = "", hide_default_value = true)]
+    task: String,
+    /// List the tasks that have a trace, with their numbers
+    #[arg(long, conflicts_with = "task")]
+    list: bool,
+    #[command(flatten)]
+    folder: headless::Folder,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    let (task, list) = (arguments.task.clone(), arguments.list);
+    headless::run_without(&arguments.folder, &move |session, _request, _cancel| {
+        let task = task.clone();
+        Box::pin(async move {
+            if list {
+                let tasks = traces::list(session).await?;
+                session.show(Event::Trace { markdown: traces::list_markdown(&tasks) });
+                return Ok(json!({"ok": true, "tasks": tasks}));
+            }
+            let found = traces::find(session, &task).await?;
+            session.show(Event::Trace { markdown: found.markdown() });
+            Ok(json!({"ok": true, "task": found.task, "request": found.request, "entries": found.entries}))
+        })
+    })
+}
