@@ -88,6 +88,15 @@ async fn a_killed_plan_is_resumed_taken_back_whole_and_in_parts_and_brought_back
 
     let again = said(&run(&project, &url, &["resume"]));
     assert!(again.contains("nothing to resume"), "{again}");
+    let why = said(&sextant(&project, &["why"]));
+    assert!(why.contains("# Trace: change all") && why.contains("## Step 2, call 1"), "{why}");
+    let lines = crate::cli::outcome(&sextant(&project, &["why", "1", "--json"]));
+    let entries = lines["outcome"]["entries"].as_array().cloned().unwrap_or_default();
+    let own = |process: &Value| process["step"] == 1 && process["effect"] == "acted" && process["call"].is_u64();
+    assert!(entries.iter().any(own), "of the process that was killed, too: {entries:?}");
+    let none = said(&sextant(&project, &["why", "9"]));
+    assert!(none.contains("there is no trace of a task 9"), "{none}");
+    assert!(said(&sextant(&project, &["why", "--list"])).contains("1. “change all”"));
     let one = said(&undo(&project, &["2"]));
     assert!(one.contains("undone step 2 of “change all”"), "{one}");
     assert_eq!(project.read("a.py"), done.replace("return 22", "return 2"));
@@ -101,6 +110,8 @@ async fn a_killed_plan_is_resumed_taken_back_whole_and_in_parts_and_brought_back
     undo(&project, &[]);
     assert_eq!(project.bytes(), before, "the rest of the task, byte for byte");
     assert!(said(&undo(&project, &[])).contains("nothing to undo"));
+    let list = said(&undo(&project, &["--list"]));
+    assert!(list.contains("- “change all” (undone)") && list.contains("step 2: a.py::g (undone)"), "{list}");
     assert_eq!(project.bytes(), before, "an undo brings nothing back");
     for _ in 0..2 {
         assert!(sextant(&project, &["redo"]).status.success());

@@ -132,7 +132,8 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     assert!(kept.contains("“style: long functions”"), "{kept}");
     server.push(done("yes"));
     desk.ask("name it").await;
-    assert_eq!(told(1), "prefers I like Zweihander names\nprefers style: long functions", "the project's word counts");
+    // The project's word counts, and what the request is about comes first.
+    assert_eq!(told(1), "prefers I like Zweihander names\nprefers style: long functions");
 
     let secret = desk.session.prefer("remember that the api key is sk-abcdefghijklmnop1234", Say::default()).await;
     assert!(secret.is_err_and(|failure| failure.message.contains("nothing was kept")));

@@ -19,7 +19,7 @@ use crate::llm::step::Action;
 use crate::memory::entry::{EntryId, Kind, Role};
 use crate::symbols::path::SymbolPath;
 
-/// Characters of one entry: one or two sentences.
+/// Characters of one entry.
 const SENTENCE: usize = 220;
 /// Characters of an error inside of its solution.
 const CLAUSE: usize = 90;
@@ -88,7 +88,7 @@ pub(crate) struct Tally {
 
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// Milliseconds since 1970; 0 before the task began.
+    /// Milliseconds since 1970; 0 before it began.
     pub(crate) started: i64,
     since: Option<Instant>,
     worked: Duration,
@@ -96,10 +96,9 @@ pub struct Notes {
     pub(crate) steps: u32,
     pub(crate) errors: u32,
     pub(crate) escalations: u32,
-    /// Calls of the model that were answered without it.
     pub(crate) calls_saved: u32,
-    /// Since it was last concluded, and of all of it.
     pub(crate) tally: Tally,
+    /// Of all of it; `tally` since it was last concluded.
     pub(crate) total: Tally,
     pub(crate) drafts: Vec<Draft>,
     pub(crate) approaches: Vec<Approach>,
@@ -110,7 +109,7 @@ pub struct Notes {
     pub(crate) codes: Vec<String>,
     /// Whether a diagnostic was in view when it began.
     pub(crate) had_work: bool,
-    /// The tool and the words of an error that nothing has repaired yet.
+    /// Tool and words of what nothing has repaired yet.
     open_error: Option<(String, String)>,
     /// Writes under way, in their order.
     pub(crate) writing: Option<JoinHandle<()>>,

@@ -7,14 +7,18 @@ mod direct;
 mod evaluation;
 mod feedback;
 mod figures;
+mod forget;
+mod history;
 mod injection;
 mod limits;
+mod preferences;
 mod prompts;
 mod recalled;
 mod room;
 mod shell;
 mod stop;
 mod store;
+mod traces;
 mod validation;
 mod views;
 

@@ -118,6 +118,44 @@ async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_waits_is_told_at_the_first_command_of_a_new_neovim_and_goes_on_by_its_key() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return 11", false)]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("s").await;
+    nvim.finished().await;
+    nvim.child().kill().await.expect("killed");
+
+    server.push(replace("return 2", "return 22", false));
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    // Whatever the command is about.
+    nvim.command("AgentTrace 1").await;
+    let told = nvim.wait("SextantInterrupted").await;
+    assert_eq!((&told["done"], &told["of"], &told["request"]), (&1.into(), &2.into(), &"change both".into()));
+    let shown = "return (vim.wait(60000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://trace' end, 10))";
+    assert!(nvim.lua::<bool>(shown).await, "the trace of the other Neovim");
+    let trace = nvim.text().await;
+    assert!(trace.starts_with("# Trace: change both") && trace.contains("## Step 1, call 1"), "{trace}");
+    nvim.command("normal q").await;
+    let offered: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentTrace ', 'cmdline')").await;
+    assert_eq!(offered[..2], ["1", "2"]);
+
+    nvim.command("AgentPlan").await;
+    nvim.wait("SextantPlan").await;
+    let text = document(&nvim).await;
+    assert!(text.matches("- [x] ").count() == 1 && text.matches("- [ ] ").count() == 1, "{text}");
+    assert!(project.read("a.py").contains("return 2\n"), "it is only shown");
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("2 of 2 steps done"), "{summary}");
+    assert!(project.read("a.py").contains("return 22"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_a_killed_neovim_was_writing_comes_back_from_its_backup() {
     let before = "\u{feff}x = 1\r\ny = 2\r\n";
     let project = Project::new(&[("a.py", ""), ("a.py~", before)]);

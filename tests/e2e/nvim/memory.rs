@@ -37,6 +37,9 @@ async fn what_was_done_and_undone_is_shown_with_its_figures() {
     nvim.command("AgentStats").await;
     let after = page(&nvim, "statistics").await;
     assert!(after.contains("- simple: success > 90 %: not met (0 %)"), "{after}");
+    nvim.command("AgentHistory").await;
+    let history = page(&nvim, "history").await;
+    assert!(history.contains("- “raise the number” (undone)") && history.contains("← redo: all of it"), "{history}");
     nvim.command("AgentMemory").await;
     let kept = page(&nvim, "memory").await;
     assert!(kept.contains("- style: short"), "{kept}");

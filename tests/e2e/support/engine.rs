@@ -124,6 +124,13 @@ pub struct Script {
     calls: Arc<Calls>,
 }
 
+impl Script {
+    /// One more answer.
+    pub fn push(&self, reply: StepReply) {
+        self.replies.lock().unwrap().push_back(reply);
+    }
+}
+
 /// A step of a plan about these symbols, edited by hand where it is to be more.
 pub fn planned(title: &str, symbols: &[&str]) -> PlanReplyStep {
     PlanReplyStep {

@@ -1,3 +1,5 @@
+//! Whole edits and parts of them, taken back and brought back, with and without what others typed since.
+
 use proptest::prelude::*;
 
 use super::*;
