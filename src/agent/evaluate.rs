@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::mode::Mode;
 use crate::agent::plan::recovery::{StepError, Then};
+use crate::base::plural::counted;
 use crate::diagnostics::policy::{Effect, Trace};
 
 /// Above this the work has left its plan (seed 003, `shouldReplan`).
@@ -74,7 +75,7 @@ impl Trigger {
     pub fn words(&self) -> String {
         match self {
             Self::Deviation(score) => format!("the step left the plan (deviation {score:.2}, limit {DEVIATION})"),
-            Self::Errors(count) => format!("{count} errors in this plan"),
+            Self::Errors(count) => format!("{} in this plan", counted(*count, "error")),
             Self::MissingResource(what) => format!("{what} is not there"),
             Self::InvalidStep(what) => format!("a later step is not possible any more: {what} is gone"),
             Self::Unresolved(what) => format!("an input cannot be had: {what}"),
@@ -171,8 +172,8 @@ pub fn decide(mode: Mode, facts: &Facts) -> Decision {
         (_, None) => Decision::Continue,
         (Mode::Supervised, Some(trigger)) => Decision::Ask(trigger),
         (_, Some(trigger)) if facts.replans >= REPLANS => Decision::Stop(format!(
-            "the plan was made anew {} times and still fails: {}",
-            facts.replans,
+            "the plan was made anew {} and still fails: {}",
+            counted(facts.replans, "time"),
             trigger.words()
         )),
         (_, Some(trigger)) => Decision::Replan(trigger),

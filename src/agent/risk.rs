@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::agent::direct::Say;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -62,34 +63,43 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
         let begins = |word: &str| words.split(|c: char| !c.is_alphanumeric()).any(|known| known.starts_with(word));
         list.iter().copied().find(|word| begins(word))
     };
+    let say = Say::to(request);
     let mut reasons = Vec::new();
     let mut score: f64 = 0.1;
     match scope {
         Scope::Workspace => {
             score += 0.4;
-            reasons.push("the whole workspace may be changed".to_owned());
+            reasons.push(say.of("the whole workspace may be changed", "puede cambiar todo el proyecto"));
         }
         Scope::Files(files) => {
             score += 0.1 + 0.1 * files.len().min(3) as f64;
-            reasons.push(format!("{} whole files may be changed", files.len()));
+            let count = say.counted(files.len(), "whole file", "archivo entero", "archivos enteros");
+            reasons.push(say.of(format!("{count} may be changed"), format!("puede cambiar {count}")));
         }
         Scope::Symbols(symbols) => {
             score += 0.05 * symbols.len().min(6) as f64;
-            reasons.push(format!("confined to {} symbols", symbols.len()));
+            let count = say.counted(symbols.len(), "symbol", "símbolo", "símbolos");
+            reasons.push(say.of(format!("confined to {count}"), format!("limitado a {count}")));
         }
     }
     if let Some(word) = says(WIDE) {
         score += 0.2;
-        reasons.push(format!("the request is wide (“{word}”)"));
+        reasons.push(say.of(format!("the request is wide (“{word}”)"), format!("la petición es amplia («{word}»)")));
     }
     let destructive = says(DESTRUCTIVE);
     if let Some(word) = destructive {
         score += 0.15;
-        reasons.push(format!("the request may remove things (“{word}”)"));
+        let removes = format!("the request may remove things (“{word}”)");
+        reasons.push(say.of(removes, format!("la petición puede borrar cosas («{word}»)")));
     }
     if diagnostics > 10 {
         score += 0.1;
-        reasons.push(format!("{diagnostics} diagnostics to begin with"));
+        reasons.push(
+            say.of(
+                format!("{diagnostics} diagnostics to begin with"),
+                format!("{diagnostics} diagnósticos al empezar"),
+            ),
+        );
     }
     let complexity = score.min(1.0);
     let level = match (complexity, destructive.is_some(), scope) {

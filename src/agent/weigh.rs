@@ -8,6 +8,7 @@ use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::verdict::Found;
+use crate::base::plural::counted;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::Confidence;
@@ -101,7 +102,7 @@ impl Session {
         let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
         for group in merged.iter().filter(|group| group.members.len() > 1) {
             let about = words::about(&items[group.shown], &group.sources);
-            let reason = format!("said {} times of the same place, shown once", group.members.len());
+            let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
             task.trace.push(task.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
         }
         let judgement = judge(&shown, &evidence, &Limits::default());

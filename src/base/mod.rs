@@ -5,6 +5,7 @@ pub mod failure;
 pub mod lock;
 pub mod own;
 pub mod path;
+pub mod plural;
 pub mod printable;
 pub mod secrets;
 pub mod text;

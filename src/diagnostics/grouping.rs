@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::plural::counted;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::Severity;
 use crate::diagnostics::theme::label;
@@ -38,7 +39,7 @@ pub fn lines(groups: &[Group], most: usize) -> Vec<String> {
     let mut lines: Vec<String> = groups.iter().take(most).map(|group| group.summary.clone()).collect();
     let (rest, count) = groups.iter().skip(most).fold((0, 0), |(n, count), group| (n + 1, count + group.members.len()));
     if rest > 0 {
-        lines.push(format!("and {count} more in {rest} groups"));
+        lines.push(format!("and {count} more in {}", counted(rest, "group")));
     }
     lines
 }

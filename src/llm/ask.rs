@@ -140,6 +140,11 @@ pub fn forbids(query: &str) -> bool {
     Reading::of(query).forbids()
 }
 
+/// Whether a request is written in Spanish: what frames its answer is then said in Spanish, too.
+pub fn is_spanish(query: &str) -> bool {
+    Reading::of(query).is_spanish()
+}
+
 /// Whether it does so until the user says another word: `plan it, but change nothing yet`.
 pub fn forbids_for_now(query: &str) -> bool {
     let reading = Reading::of(query);

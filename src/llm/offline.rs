@@ -5,6 +5,7 @@
 use async_trait::async_trait;
 use serde_json::json;
 
+use crate::base::plural::counted;
 use crate::llm::ask::{self, Ask};
 use crate::llm::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply,
@@ -132,7 +133,7 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     }
     let count: usize = groups.iter().map(|group| group.fixes.len()).sum();
     let symbols: usize = groups.iter().map(|group| group.symbols.len()).sum();
-    let mut reason = format!("The language servers offer {}.", counted(count, "fix", "fixes"));
+    let mut reason = format!("The language servers offer {}.", counted(count, "fix"));
     if !left.is_empty() {
         reason.push_str(&format!(" No fix is offered for {}.", listed(&left)));
     }
@@ -142,7 +143,7 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     }
     let lowest = groups.iter().flat_map(|group| &group.fixes).map(|fix| confidence(fix)).fold(1.0, f64::min);
     PlanReply {
-        title: format!("Apply the offered fixes in {}", counted(symbols, "symbol", "symbols")),
+        title: format!("Apply the offered fixes in {}", counted(symbols, "symbol")),
         reason,
         steps: groups.iter().map(|group| plan_step(group, &input.diagnostics)).collect(),
         confidence: lowest,
@@ -211,7 +212,7 @@ fn done(input: &StepInput) -> StepReply {
     let left: Vec<&DiagnosticLine> = input.diagnostics.iter().collect();
     let mut answer = String::new();
     if applied > 0 {
-        answer = format!("Applied {}. ", counted(applied, "offered fix", "offered fixes"));
+        answer = format!("Applied {}. ", counted(applied, "offered fix"));
     }
     answer.push_str(&nothing(&input.diagnostics, &input.unsettled, &left));
     StepReply { reasoning: "No offered fix is left.".to_owned(), confidence: 0.9, answer, ..StepReply::default() }
@@ -315,7 +316,7 @@ fn listed(lines: &[&DiagnosticLine]) -> String {
     if more > 0 {
         names.push(format!("{more} more"));
     }
-    format!("{}: {}", counted(lines.len(), "diagnostic", "diagnostics"), names.join(", "))
+    format!("{}: {}", counted(lines.len(), "diagnostic"), names.join(", "))
 }
 
 fn named(line: &DiagnosticLine) -> String {
@@ -336,10 +337,6 @@ fn belief(line: &DiagnosticLine) -> String {
 fn sentence(message: &str) -> String {
     let message = message.trim();
     if message.ends_with(['.', '!', '?']) { message.to_owned() } else { format!("{message}.") }
-}
-
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use crate::base::plural::counted;
 use crate::base::secrets::mask;
 use crate::llm::ask::{self, Ask};
 use crate::llm::contract::Contract;
@@ -245,7 +246,10 @@ impl Facts {
             if hidden == 0 {
                 self.block(&title, shown);
             } else {
-                self.block(&format!("{title} ({hidden} more lines not shown; read_symbol gives them)"), shown);
+                self.block(
+                    &format!("{title} ({} not shown; read_symbol gives them)", counted(hidden, "more line")),
+                    shown,
+                );
             }
         }
     }
@@ -320,7 +324,7 @@ impl Facts {
         }
         for result in last {
             let (shown, hidden) = head(&result.text, RESULT_TOKENS);
-            let more = if hidden == 0 { String::new() } else { format!("\n… {hidden} more lines") };
+            let more = if hidden == 0 { String::new() } else { format!("\n… {}", counted(hidden, "more line")) };
             self.block(&format!("Result of {} ({})", result.tool, status(result)), &format!("{shown}{more}"));
         }
     }

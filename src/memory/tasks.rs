@@ -18,7 +18,8 @@ pub struct TaskState {
     pub state: Value,
     /// Grows with every write.
     pub revision: i64,
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970, and later than that of every write before: a clock that was in the future once
+    /// makes no older task the last one.
     pub updated: i64,
 }
 
@@ -64,8 +65,9 @@ impl Memory {
             let revision = stored.unwrap_or(0) + 1;
             let session = session(conn, &new.session)?;
             let sql = "INSERT INTO tasks (task, session, owner, phase, state, revision, updated) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (task) DO UPDATE SET \
-                       owner = ?3, phase = ?4, state = ?5, revision = ?6, updated = max(updated, ?7)";
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, \
+                       max(?7, (SELECT 1 + coalesce(max(updated), 0) FROM tasks))) ON CONFLICT (task) DO UPDATE SET \
+                       owner = ?3, phase = ?4, state = ?5, revision = ?6, updated = excluded.updated";
             let row = (&new.task, session, &new.owner, &new.phase, &state, revision, new.updated);
             conn.prepare_cached(sql)?.execute(row)?;
             Ok(Some(revision))
@@ -141,6 +143,19 @@ mod tests {
         assert_eq!(tasks.iter().map(|task| task.task.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((&tasks[0].state, tasks[0].revision), (&json!({"n": 3}), 2));
         assert_eq!(memory.tasks("other").unwrap(), []);
+    }
+
+    #[test]
+    fn a_clock_that_was_in_the_future_once_makes_no_older_task_the_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+        for (task, clock) in [("a", 4_000_000_000_000), ("b", 1_000), ("c", 2_000)] {
+            memory.save_task(state(task, clock), None).unwrap();
+        }
+        let order = || memory.tasks("s").unwrap().into_iter().map(|task| task.task).collect::<Vec<_>>();
+        assert_eq!(order(), ["c", "b", "a"]);
+        memory.save_task(state("b", 3_000), None).unwrap();
+        assert_eq!(order(), ["b", "c", "a"]);
     }
 
     #[test]

@@ -110,6 +110,15 @@ fn rules_of(root: &Root, folder: &str, names: &[&str]) -> Gitignore {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
+/// Bytes of the largest file that is worked on: a text takes some twenty times as much once it is parsed, compared
+/// and told to servers.
+pub const LARGEST: u64 = 10 << 20;
+
+/// Bytes of a file on disk; 0 where there is none.
+pub fn size(root: &Root, path: &str) -> u64 {
+    std::fs::metadata(root.join(path)).map_or(0, |found| found.len())
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

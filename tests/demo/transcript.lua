@@ -165,7 +165,7 @@ local function run()
 
   heading('what it did to the diagnostics')
   say(summary)
-  local new, fixed = summary:match('(%d+) new diagnostics, (%d+) fixed')
+  local new, fixed = summary:match('(%d+) new diagnostics?, (%d+) fixed')
   if not new then
     error('the summary does not say what was fixed', 0)
   elseif tonumber(new) > 0 then

@@ -68,3 +68,27 @@ async fn an_approval_lifts_only_what_was_forbidden_for_the_time_being() {
         assert_eq!(project.read("a.py") != TEXT, edits, "{text}");
     }
 }
+
+#[test]
+fn a_file_that_is_too_large_is_refused_before_it_is_read() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let large = std::fs::File::create(project.root().join("large.py")).expect("a file");
+    large.set_len(200 << 20).expect("room for a hole");
+    let output = sextant(&project, &["ask", "fix the errors", "--file", "large.py"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("large.py has 200 MB, and files of up to 10 MB"), "{said}");
+}
+
+#[test]
+fn a_request_in_spanish_is_framed_in_spanish_and_one_thing_is_counted_as_one() {
+    let project = Project::new(&[("a.py", "import os\n\n\ndef f() -> int:\n    return 1\n")]);
+    let said = |text: &str| {
+        let output = sextant(&project, &["ask", text, "--file", "a.py"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let spanish = said("arregla los avisos");
+    assert!(spanish.contains("puede cambiar 1 archivo entero"), "{spanish}");
+    assert!(spanish.contains("cambiado: a.py. 0 diagnósticos nuevos, 1 arreglados"), "{spanish}");
+    let english = said("fix the warnings");
+    assert!(english.contains("1 whole file may be changed") && english.contains("nothing was changed."), "{english}");
+}

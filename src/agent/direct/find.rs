@@ -8,6 +8,7 @@ use crate::agent::direct::{Direct, Said};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::base::text::LineIndex;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
@@ -116,7 +117,10 @@ impl Session {
         let count = lines.len();
         let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
         let summary = say.of(
-            format!("{count} lines name {by_word} (by word; another symbol of that name counts too)"),
+            format!(
+                "{} of text with {by_word} (by word; another symbol of that name counts too)",
+                counted(count, "line")
+            ),
             format!("{count} líneas nombran {by_word} (por palabra; otro símbolo del mismo nombre cuenta también)"),
         );
         Ok(Some(Said::new(lines.join("\n"), summary)))

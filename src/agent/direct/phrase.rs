@@ -1,6 +1,7 @@
 //! A request as words that can be compared: politeness, case, accents and closing marks do not count.
 
 use crate::agent::analyse;
+use crate::base::plural::counted;
 
 /// Words before and after a request that change nothing of it.
 const POLITE_BEFORE: &[&str] = &[
@@ -179,6 +180,16 @@ pub struct Say {
 }
 
 impl Say {
+    /// The language of a request.
+    pub(in crate::agent) fn to(request: &str) -> Self {
+        Self { spanish: crate::llm::ask::is_spanish(request) }
+    }
+
+    /// A number of things, in either language.
+    pub(in crate::agent) fn counted(self, count: usize, english: &str, one: &str, many: &str) -> String {
+        self.of(counted(count, english), format!("{count} {}", if count == 1 { one } else { many }))
+    }
+
     pub(in crate::agent) fn of(self, english: impl Into<String>, spanish: impl Into<String>) -> String {
         if self.spanish { spanish.into() } else { english.into() }
     }

@@ -11,6 +11,7 @@ use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
 
 const READ: &[&str] =
@@ -130,14 +131,18 @@ impl Session {
             self.read_for_user("read_symbol", json!({"symbol": found.to_string()})).await?
         };
         let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
-        Ok(Some(Said::new(text, say.of(format!("{found}: {lines} lines"), format!("{found}: {lines} líneas")))))
+        Ok(Some(Said::new(
+            text,
+            say.of(format!("{found}: {}", counted(lines, "line")), format!("{found}: {lines} líneas")),
+        )))
     }
 
     pub(super) async fn direct_outline(&self, given: &str, say: Say) -> Result<Option<Said>, Failure> {
         let Some(found) = self.named(&Request::default(), given, say).await? else { return Ok(None) };
         let text = self.read_for_user("list_symbols", json!({"query": found.file})).await?;
         let count = text.lines().count();
-        let summary = say.of(format!("{}: {count} symbols", found.file), format!("{}: {count} símbolos", found.file));
+        let summary = say
+            .of(format!("{}: {}", found.file, counted(count, "symbol")), format!("{}: {count} símbolos", found.file));
         Ok(Some(Said::new(text, summary)))
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
 
 /// The grammar, as it is said to whoever wrote something else.
@@ -100,7 +101,7 @@ impl Criterion {
             }
             Self::NoErrors => {
                 let errors = known.reported.iter().filter(|(_, severity)| severity == "error").count();
-                unmet_if(errors > 0, format!("{errors} errors are reported"))
+                unmet_if(errors > 0, format!("{} reported", counted(errors, "error")))
             }
             Self::CodeGone(code) => {
                 let left = known.reported.iter().filter(|(known, _)| known == code).count();

@@ -19,6 +19,7 @@ use crate::agent::tools::answer::Line;
 use crate::agent::tools::tool_failure;
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::llm::tools::LOOKS;
 use crate::symbols::path::SymbolPath;
@@ -52,7 +53,7 @@ impl Eyes for SessionEyes<'_> {
         };
         self.read.lock().await.seen.extend(own.seen);
         let (ok, text) = match &answer {
-            Ok(answer) => (true, format!("{} lines", answer.text.lines().count())),
+            Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
             Err(failure) => (false, failure.one_line()),
         };
         self.session.editor.show(Event::Acted { step, tool, ok, text });
@@ -170,7 +171,7 @@ impl Session {
             return Tried { parts: result.parts, ..failed };
         }
         let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
-        let outcome = format!("looked at {symbols} symbols in {files} files");
+        let outcome = format!("looked at {} in {}", counted(symbols, "symbol"), counted(files, "file"));
         let output = Some(result.output);
         Tried { state: State::Done, outcome, facts, parts: result.parts, output, objection: None }
     }

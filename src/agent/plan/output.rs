@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::plan::as_text;
+use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
 
 /// Bytes of an output's text: about 1,200 tokens.
@@ -47,7 +48,7 @@ fn capped(text: &str) -> String {
     }
     let end = text[..cut].rfind('\n').unwrap_or(cut);
     let left = text[end..].trim_start_matches('\n').lines().count();
-    format!("{}\n… {left} more lines", &text[..end])
+    format!("{}\n… {}", &text[..end], counted(left, "more line"))
 }
 
 #[cfg(test)]
@@ -61,7 +62,7 @@ mod tests {
         let output = Output::new(&long, symbols);
         assert!(output.text.len() <= TEXT + 40 && output.text.ends_with("more lines"), "{}", output.text.len());
         assert_eq!(output.files, ["a.py", "b.py"]);
-        assert!(Output::new(&"é".repeat(5000), Vec::new()).text.contains("… 1 more lines"));
+        assert!(Output::new(&"é".repeat(5000), Vec::new()).text.contains("… 1 more line"));
         let json = serde_json::to_string(&output).unwrap();
         assert_eq!(serde_json::from_str::<Output>(&json).unwrap(), output);
     }

@@ -14,6 +14,7 @@ use crate::agent::session::Session;
 use crate::agent::simple::Ended;
 use crate::agent::task::Task;
 use crate::base::failure::{Failure, Kind as FailureKind};
+use crate::base::plural::counted;
 use crate::llm::ask::{self, Ask};
 use crate::memory::entry::{EntryId, Kind, NewEntry, Role};
 use crate::memory::error::Result;
@@ -157,13 +158,13 @@ impl Session {
         if how == metrics::Outcome::Success {
             let titles: Vec<String> = plan.steps.iter().map(|step| short(&step.title, 60)).collect();
             let kind = learn::plan_kind(&task.request);
-            let content = format!("{kind}: {} steps worked: {}", titles.len(), titles.join("; "));
+            let content = format!("{kind}: {} worked: {}", counted(titles.len(), "step"), titles.join("; "));
             let draft = task.notes.add(Kind::Pattern, &content);
             draft.files.clone_from(&outcome.files);
             draft.relevance = if task.replans == 0 { PATTERN } else { 1.0 };
         }
         if matches!(phase, Phase::Completed | Phase::Error) {
-            let approach = format!("{} steps, {} planned anew", plan.steps.len(), task.replans);
+            let approach = format!("{}, {} planned anew", counted(plan.steps.len(), "step"), task.replans);
             let (kind, success) = (learn::plan_kind(&task.request), how == metrics::Outcome::Success);
             let (note, checkpoint) = (String::new(), String::new());
             task.notes.approaches.push(Approach { kind, approach, success, note, checkpoint });

@@ -7,6 +7,7 @@ use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::verdict::Found;
+use crate::base::plural::counted;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::ask::{self, Ask};
 use crate::llm::step::FixOffer;
@@ -56,9 +57,9 @@ pub(crate) fn line(learning: &Learning) -> String {
     let all = successes + failures;
     let note = if note.is_empty() { String::new() } else { format!(": {}", short(note, 80)) };
     if is_rejected(learning) {
-        format!("for {task} avoid “{approach}”, bad {failures} of {all} times{note}")
+        format!("for {task} avoid “{approach}”, bad {failures} of {}{note}", counted(all, "time"))
     } else {
-        format!("for {task}: “{approach}” good {successes} of {all} times{note}")
+        format!("for {task}: “{approach}” good {successes} of {}{note}", counted(all, "time"))
     }
 }
 

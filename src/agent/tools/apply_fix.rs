@@ -11,6 +11,7 @@ use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::agent::verdict::{Status, Verdict};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::base::text::{Encoding, LineIndex};
 use crate::diagnostics::model::Severity;
 use crate::edits::TextEdit;
@@ -76,7 +77,7 @@ fn worse(verdict: &Verdict) -> Option<String> {
     let introduced = verdict.new.iter().filter(|found| worth(found.diagnostic.severity)).count();
     let gone = verdict.fixed.len();
     if introduced > 0 && introduced >= gone {
-        return Some(format!("it introduced {introduced} warnings and repaired {gone}"));
+        return Some(format!("it introduced {} and repaired {gone}", counted(introduced, "warning")));
     }
     if verdict.status == Status::Complete && gone == 0 {
         return Some("the diagnostic is still there".to_owned());

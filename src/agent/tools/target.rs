@@ -32,6 +32,12 @@ impl Session {
     /// Reads a file that a caller named. The path is confined to the root.
     pub(crate) async fn document(&self, given: &str) -> Result<Document, Failure> {
         let path = self.root.resolve(given)?;
+        let bytes = files::size(&self.root, &path);
+        if bytes > files::LARGEST {
+            let (size, limit) = (bytes >> 20, files::LARGEST >> 20);
+            let message = format!("{path} has {size} MB, and files of up to {limit} MB are worked on");
+            return Err(Failure::user(message, "name a smaller file, or split this one"));
+        }
         Ok(self.editor.read(&path).await?)
     }
 

@@ -8,6 +8,7 @@ use futures::future::join_all;
 
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
 use crate::cli::diff::git::Changed;
 use crate::cli::diff::progress::Progress;
 use crate::cli::settings::Providers;
@@ -87,7 +88,12 @@ impl Provider {
                 batch.iter().for_each(|file| server.close(&file.path));
             }
             let name = short(fetcher.name());
-            progress.say(&format!("{}: {name} has answered for {} of {} files", side.name, reports.len(), files.len()));
+            progress.say(&format!(
+                "{}: {name} has answered for {} of {}",
+                side.name,
+                reports.len(),
+                counted(files.len(), "file")
+            ));
         }
         if let Self::Server(server) = self {
             server.shutdown(Deadline::after(LEAVE)).await;

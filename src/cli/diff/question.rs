@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::path;
+use crate::base::plural::counted;
 use crate::cli::diff::arguments::Arguments;
 use crate::cli::diff::checkout::Checkout;
 use crate::cli::diff::collect::{Side, comparable, read, speaks};
@@ -164,12 +165,12 @@ fn read_sides(
 ) -> (Side, Side, Vec<String>) {
     let mut gaps = Vec::new();
     if selection.left_out > 0 {
-        gaps.push(format!("{} more files, for --max-files is {}", selection.left_out, wish.most));
+        gaps.push(format!("{}, for --max-files is {}", counted(selection.left_out, "more file"), wish.most));
     }
     let mut side = |name: &str, root: PathBuf, paths: Vec<&String>| {
         let (texts, unread) = read(&root, paths.into_iter());
         if let Some(first) = unread.first() {
-            gaps.push(format!("{} files in {name} that are no UTF-8 text ({first} among them)", unread.len()));
+            gaps.push(format!("{} in {name}, no UTF-8 text ({first} among them)", counted(unread.len(), "file")));
         }
         Side { name: name.to_owned(), root, texts }
     };

@@ -2,6 +2,7 @@
 
 use crate::agent::tools::answer::{clean, headline};
 use crate::agent::verdict::Found;
+use crate::base::plural::counted;
 use crate::cli::diff::collect::short;
 use crate::cli::diff::compare::{Comparison, Entry, State};
 use crate::diagnostics::model::Severity;
@@ -115,10 +116,6 @@ pub(super) fn symbol(found: &Found) -> String {
 
 fn code(entry: &Entry) -> String {
     entry.found.diagnostic.code.as_deref().map(|code| format!(" [{}]", clean(code))).unwrap_or_default()
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The rules of confidence: who agrees, what contradicts, what cannot be placed or repeated, what survives.
 
+use crate::base::plural::counted;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::{Confidence, Freshness, Location};
 use crate::diagnostics::policy::{Evidence, Limits};
@@ -93,7 +94,7 @@ pub fn contradicted_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confi
 pub fn survivor_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
     let survived = seen.evidence.survived;
     (survived >= seen.limits.survived)
-        .then(|| (lowered(confidence), format!("it survived {survived} fixes, possibly a false positive")))
+        .then(|| (lowered(confidence), format!("it survived {}, possibly a false positive", counted(survived, "fix"))))
 }
 
 /// A signal without a place is a hint.

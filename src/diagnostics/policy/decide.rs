@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::plural::counted;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
 use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, words};
@@ -89,7 +90,9 @@ pub fn contradiction_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &Limit
 
 pub fn survivor_asks(_: &Placed, judged: &Judged, _: &ChangeSize, limits: &Limits) -> Option<String> {
     let fixes = limits.survived;
-    judged.doubtful.then(|| format!("It is still there after {fixes} fixes, so it is possibly a false positive"))
+    judged
+        .doubtful
+        .then(|| format!("It is still there after {}, so it is possibly a false positive", counted(fixes, "fix")))
 }
 
 pub fn destructive_asks(_: &Placed, _: &Judged, change: &ChangeSize, _: &Limits) -> Option<String> {
@@ -108,7 +111,9 @@ pub fn wide_asks(_: &Placed, _: &Judged, change: &ChangeSize, limits: &Limits) -
 /// The same for one that touches much.
 pub fn is_wide(change: &ChangeSize, limits: &Limits) -> Option<String> {
     let wide = change.files > limits.files || change.symbols > limits.symbols;
-    wide.then(|| format!("The change is wide ({} symbols in {} files)", change.symbols, change.files))
+    wide.then(|| {
+        format!("The change is wide ({} in {})", counted(change.symbols, "symbol"), counted(change.files, "file"))
+    })
 }
 
 /// Of low or medium severity, and nobody else says so.

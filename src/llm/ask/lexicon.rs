@@ -144,3 +144,12 @@ pub(super) const REST: &str = "else other others besides but except outside beyo
     salvo excepto fuera sonst anderes ausser";
 /// Words that put a prohibition off to a later word of the user.
 pub(super) const YET: &str = "yet now first before until aun todavia ahora primero antes noch erst";
+
+/// Small words of Spanish that English and German have not, and those of the other two that Spanish has not.
+pub(super) const SPANISH: &str = "el la los las un una unos unas del por para con sin que y es lo esto esta este estos estas \
+    eso todo todos todas nada al su mi tu como donde cual porque pero hay muy mas puedes puede favor hola gracias";
+pub(super) const NO_SPANISH: &str = "the a an of in to and is are this that these those it with for not my please can you what \
+    der die das und ist mit nicht ein eine bitte";
+/// Stems of Spanish verbs that may begin a wish.
+pub(super) const SPANISH_VERBS: &str = "arregl corrig corrij repar solucion limpia resuelv explica muestra renombr traduc \
+    escrib anad agreg elimina quita borra cambia crea mueve genera simplifica mejora ordena organiza";

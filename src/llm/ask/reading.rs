@@ -2,8 +2,8 @@
 
 use crate::llm::ask::lexicon::{
     ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES, LOOKS, MAKES,
-    MENDS, MODALS, NEGATIONS, NO_VERBS, OFFERS, OTHERS, PARTICIPLES, POLITE, QUESTIONS, REPORTS, TIDIES, WISHES, WORKS,
-    YET,
+    MENDS, MODALS, NEGATIONS, NO_SPANISH, NO_VERBS, OFFERS, OTHERS, PARTICIPLES, POLITE, QUESTIONS, REPORTS, SPANISH,
+    SPANISH_VERBS, TIDIES, WISHES, WORKS, YET,
 };
 use crate::llm::ask::prohibition::forbids;
 
@@ -175,6 +175,14 @@ impl Reading {
             None if self.asks => Wish::Question,
             first => first.unwrap_or(Wish::Nothing),
         }
+    }
+
+    /// More of its words are Spanish than of another language, as far as small words and signs tell.
+    pub(super) fn is_spanish(&self) -> bool {
+        let count = |list: &str| self.clauses().flatten().filter(|word| word.is(list)).count();
+        let verb = |clause: &Clause| clause.first().is_some_and(|word| word.begins(SPANISH_VERBS) && !word.name);
+        let spanish = count(SPANISH) + self.clauses().filter(|clause| verb(clause)).count();
+        spanish > count(NO_SPANISH)
     }
 
     /// Whether a word of it turns or limits what it wishes.

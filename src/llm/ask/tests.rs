@@ -408,3 +408,17 @@ proptest::proptest! {
         proptest::prop_assert!(stopped != Repair, "{stopped:?}");
     }
 }
+
+#[test]
+fn spanish_is_told_from_english_and_german() {
+    for query in
+        ["arregla esto", "arregla total", "corrige los errores", "¿qué hace total?", "renombra f a g", "no toques nada"]
+    {
+        assert!(is_spanish(query), "{query}");
+    }
+    for query in
+        ["", "fix the errors", "rename la to lo", "fix total", "behebe die Fehler", "change el in the file", "f"]
+    {
+        assert!(!is_spanish(query), "{query}");
+    }
+}

@@ -1,5 +1,6 @@
 //! What a step's prompt says beyond simple mode: the plan, how far it is, what went otherwise, the step's inputs.
 
+use crate::base::plural::counted;
 use crate::llm::contract::{Contract, PlanFacts};
 use crate::llm::prompt::{Facts, PLAN_MEMORY_TOKENS, STEP_MEMORY_TOKENS, SUPERVISED_MEMORY_TOKENS, head, one_line};
 
@@ -69,7 +70,7 @@ impl Facts {
     pub(super) fn inputs(&mut self, inputs: &[(String, String)]) {
         for (name, text) in inputs {
             let (shown, hidden) = head(text, INPUT_TOKENS);
-            let more = if hidden == 0 { String::new() } else { format!("\n… {hidden} more lines") };
+            let more = if hidden == 0 { String::new() } else { format!("\n… {}", counted(hidden, "more line")) };
             self.block(&format!("Input {}", one_line(name)), &format!("{shown}{more}"));
         }
     }

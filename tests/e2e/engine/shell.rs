@@ -54,7 +54,7 @@ async fn a_command_is_answered_for_beforehand_and_sees_no_secrets() {
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("plain-4712") && !text.contains("sk-4711"), "{text}");
     assert!(text.contains("? Run `touch one` in the workspace?"), "{text}");
-    let risk = "risk medium (steps: about 3, complexity 0.30, confidence 0.50): 1 whole files may be changed";
+    let risk = "risk medium (steps: about 3, complexity 0.30, confidence 0.50): 1 whole file may be changed";
     assert!(text.contains(risk), "{text}");
     assert!(project.root().join("one").exists() && !project.root().join("two").exists(), "{text}");
     let body = server.requests()[0].body.to_string();
