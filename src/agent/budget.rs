@@ -18,11 +18,13 @@ pub struct Spent {
     started: Instant,
     /// Time in which the user was asked something: it is not the task's.
     waited: Duration,
+    /// What was used before the user said to go on: whoever resumes a task gives it its limits anew.
+    before: Usage,
 }
 
 impl Default for Spent {
     fn default() -> Self {
-        Self { started: Instant::now(), waited: Duration::ZERO }
+        Self { started: Instant::now(), waited: Duration::ZERO, before: Usage::default() }
     }
 }
 
@@ -33,7 +35,22 @@ impl Spent {
 
     /// A plan begins to run: the time in which it waited for approval is nobody's.
     pub(crate) fn restart(&mut self) {
-        *self = Self::default();
+        *self = Self { before: self.before, ..Self::default() };
+    }
+
+    /// The user resumes the task, which has used so much.
+    pub(crate) fn resume(&mut self, used: Usage) {
+        *self = Self { before: used, ..Self::default() };
+    }
+
+    /// What counts against the limits.
+    fn counted(&self, used: Usage) -> Usage {
+        Usage {
+            calls: used.calls.saturating_sub(self.before.calls),
+            prompt_tokens: used.prompt_tokens.saturating_sub(self.before.prompt_tokens),
+            completion_tokens: used.completion_tokens.saturating_sub(self.before.completion_tokens),
+            estimated: used.estimated,
+        }
     }
 
     fn elapsed(&self) -> Duration {
@@ -61,7 +78,8 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
 
 impl Session {
     pub(crate) fn over_budget(&self, task: &Task) -> Option<String> {
-        reached(&self.config.limits, self.model.price(), task.usage, task.spent.elapsed())
+        let used = task.spent.counted(task.usage);
+        reached(&self.config.limits, self.model.price(), used, task.spent.elapsed())
     }
 
     /// Seconds that a command may take now, 1 at least: its own limit, or what is left of the task's.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::agent::baseline::doubt_late;
+use crate::agent::direct::Say;
 use crate::agent::guard;
 use crate::agent::ledger::{Ledger, Snaps};
 use crate::agent::mode::Mode;
@@ -18,6 +19,7 @@ use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::agent::weigh::key;
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::Severity;
@@ -48,8 +50,20 @@ pub struct Outcome {
     pub diagnostics_status: Status,
     pub pending: Vec<String>,
     pub usage: Usage,
+    /// Steps of the plan that failed, with the reasons.
+    pub failed_steps: Vec<FailedStep>,
     /// Which diagnostics led to what, and what was set aside and why.
     pub trace: Vec<TraceEntry>,
+}
+
+/// A step that failed, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedStep {
+    pub step: usize,
+    pub title: String,
+    pub reason: String,
+    /// Whether a new plan came in its place.
+    pub replaced: bool,
 }
 
 /// What a late answer is held against after the task is over.
@@ -118,7 +132,13 @@ impl Session {
             Some(reach) => format!("{word}. {}", reach.words()),
             None => word.to_owned(),
         };
-        let mut summary = summary(&word, &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
+        let mut summary = summary(
+            (&word, Say::to(&task.request)),
+            &files,
+            &verdict,
+            (shown.len(), verdict.fixed_from(floor)),
+            task.usage,
+        );
         summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
         Outcome {
             ok: true,
@@ -131,6 +151,7 @@ impl Session {
             diagnostics_status: verdict.status,
             pending: verdict.pending,
             usage: task.usage,
+            failed_steps: Vec::new(),
             trace: task.trace.entries(),
         }
     }
@@ -154,8 +175,9 @@ impl Session {
         let verdict = verdict::compared(&start, &known, &[]).await;
         let shown: Vec<&Found> = verdict.new_from(self.config.diagnostics.severity_floor).collect();
         self.introduced(&end.request, &shown, true);
-        self.editor
-            .show(Event::Progress { text: format!("a late answer came: {} new diagnostics in all", shown.len()) });
+        self.editor.show(Event::Progress {
+            text: format!("a late answer came: {} in all", counted(shown.len(), "new diagnostic")),
+        });
     }
 
     async fn task_verdict(&self, task: &mut Task, files: &[String]) -> Verdict {
@@ -241,28 +263,54 @@ fn themes(shown: &[&Found]) -> Vec<String> {
     lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 
-fn summary(word: &str, files: &[String], verdict: &Verdict, (new, fixed): (usize, usize), usage: Usage) -> String {
+/// What is known of the diagnostics after a change.
+fn known(say: Say, verdict: &Verdict, new: usize, fixed: usize) -> String {
+    let (all, pending) = (verdict.unchanged, verdict.pending.join(", "));
+    let count = say.counted(new, "new diagnostic", "diagnóstico nuevo", "diagnósticos nuevos");
+    match verdict.status {
+        Status::Complete => say.of(
+            format!("{count}, {fixed} fixed, {all} unchanged"),
+            format!("{count}, {fixed} arreglados, {all} sin cambios"),
+        ),
+        Status::Partial if new == 0 => say.of(
+            format!("whether anything is new is not known yet: {pending}"),
+            format!("aún no se sabe si hay algo nuevo: {pending}"),
+        ),
+        Status::Partial => say.of(
+            format!("{count} so far, not known yet: {pending}"),
+            format!("{count} hasta ahora, aún no se sabe: {pending}"),
+        ),
+        status => say.of(
+            format!("diagnostics {}: what the change did is not known", status.name()),
+            format!("diagnósticos {}: no se sabe qué hizo el cambio", status.name()),
+        ),
+    }
+}
+
+fn summary(
+    (word, say): (&str, Say),
+    files: &[String],
+    verdict: &Verdict,
+    (new, fixed): (usize, usize),
+    usage: Usage,
+) -> String {
     let mut parts = Vec::new();
     if !word.is_empty() {
         parts.push(word.trim_end_matches('.').to_owned());
     }
     if files.is_empty() {
-        parts.push("nothing was changed".to_owned());
+        parts.push(say.of("nothing was changed", "no se ha cambiado nada"));
     } else {
-        parts.push(format!("changed {}", files.join(", ")));
-        parts.push(match verdict.status {
-            Status::Complete => format!("{new} new diagnostics, {fixed} fixed, {} unchanged", verdict.unchanged),
-            Status::Partial if new == 0 => {
-                format!("whether anything is new is not known yet: {}", verdict.pending.join(", "))
-            }
-            Status::Partial => format!("{new} new diagnostics so far, not known yet: {}", verdict.pending.join(", ")),
-            status => format!("diagnostics {}: what the change did is not known", status.name()),
-        });
+        let files = files.join(", ");
+        parts.push(say.of(format!("changed {files}"), format!("cambiado: {files}")));
+        parts.push(known(say, verdict, new, fixed));
     }
     parts.extend(verdict.not_counted_line());
     if usage.calls > 0 && usage.prompt_tokens > 0 {
-        let about = if usage.estimated { "about " } else { "" };
-        parts.push(format!("{about}{} tokens in {} calls", usage.prompt_tokens + usage.completion_tokens, usage.calls));
+        let tokens = usage.prompt_tokens + usage.completion_tokens;
+        let about = if usage.estimated { say.of("about ", "unos ") } else { String::new() };
+        let calls = say.counted(usage.calls as usize, "call", "llamada", "llamadas");
+        parts.push(say.of(format!("{about}{tokens} tokens in {calls}"), format!("{about}{tokens} tokens en {calls}")));
     }
     parts.join(". ") + "."
 }

@@ -58,6 +58,7 @@ impl Session {
         };
         let (phase, running) = (waiting.phase, waiting.run.running);
         let (mut task, plan) = self.take_up(waiting).await?;
+        task.spent.resume(task.usage);
         self.use_trace(&task.trace);
         self.editor.show(Event::Started {
             request: task.request.clone(),

@@ -4,12 +4,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::budget;
 use crate::agent::change::{Wanted, When};
+use crate::agent::direct::Say;
 use crate::agent::gate;
 use crate::agent::ledger::Snaps;
 use crate::agent::look_over;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::{self, Objection};
+use crate::agent::plan::ending;
 use crate::agent::request::Request;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
@@ -19,6 +21,7 @@ use crate::agent::tools::{ToolAnswer, tool_failure};
 use crate::agent::traces;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
 use crate::base::secrets::mask;
 use crate::base::text::LineIndex;
 use crate::diagnostics::policy::{Effect, Trace};
@@ -81,21 +84,28 @@ impl Session {
         task.notes.start_clock();
         self.keep_call(task).await;
         let ended = self.run_steps(task, cancel).await;
-        let limits = &self.config.limits;
+        let (limits, say) = (&self.config.limits, Say::to(&task.request));
         let word = match &ended {
             // The answer has been shown as it came.
             Ok(Ended::Done { .. }) => String::new(),
-            Ok(Ended::OutOfSteps) => format!("stopped after {} steps", limits.steps),
+            Ok(Ended::OutOfSteps) => say.of(
+                format!("stopped after {}", counted(limits.steps, "step")),
+                format!("detenido tras {} pasos", limits.steps),
+            ),
             Ok(Ended::TooManyErrors(last)) => {
-                format!("gave up after {} errors in a row, the last: {last}", limits.errors)
+                let errors = counted(limits.errors, "error");
+                say.of(
+                    format!("gave up after {errors} in a row, the last: {last}"),
+                    format!("abandonado tras {} errores seguidos, el último: {last}", limits.errors),
+                )
             }
             Ok(Ended::Objected(objection)) => objection.reason.clone(),
-            Err(_) => "broken off".to_owned(),
+            Err(_) => say.of("broken off", "interrumpido"),
         };
         let phase = match &ended {
             Ok(Ended::Done { .. }) => Phase::Completed,
             Ok(_) => Phase::Paused,
-            Err(failure) if failure.kind == Kind::Cancelled => Phase::Paused,
+            Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
             Err(_) => Phase::Error,
         };
         self.keep_task(task, None, phase).await;
@@ -105,7 +115,8 @@ impl Session {
             self.editor.show(Event::Progress { text: outcome.summary.clone() });
         }
         let changed = self.may_have_changed(task);
-        match ended.map_err(|failure| if changed { failure } else { failure.without_change() })? {
+        let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
+        match ended.map_err(ending::resumable)? {
             Ended::Done { answer, .. } => outcome.answer = answer,
             Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) => outcome.ok = false,
         }
@@ -357,7 +368,7 @@ impl Session {
 /// What a user sees of a tool's answer: of reading only how much, of editing all.
 fn shown(tool: &str, ok: bool, text: &str) -> String {
     let reads = gate::need(tool) == Some(gate::Need::Read);
-    if ok && reads { format!("{} lines", text.lines().count()) } else { text.to_owned() }
+    if ok && reads { counted(text.lines().count(), "line") } else { text.to_owned() }
 }
 
 pub(crate) fn model_failure(error: &ModelError) -> Failure {

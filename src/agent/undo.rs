@@ -111,6 +111,10 @@ impl Session {
     ) -> Result<Vec<String>, Failure> {
         let mark = mark.min(task.journal.checkpoints.len());
         let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
+        if taken.is_empty() {
+            // A record of nothing would count as a change where the next process counts them.
+            return Ok(Vec::new());
+        }
         let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
         let picks: Vec<Pick<'_>> = standing(&task.journal).into_iter().filter(own).collect();
         let way = way_back(self, &task.journal, &picks).await?;

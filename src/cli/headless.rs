@@ -15,9 +15,10 @@ use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
 use crate::cli::answers::Answers;
 use crate::cli::settings::Options;
-use crate::cli::{log, models, terminal};
+use crate::cli::{log, models, terminal, wording};
 use crate::editor::event::Event;
 use crate::editors::headless::HeadlessEditor;
 use crate::workspace::root::Root;
@@ -186,7 +187,10 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<
     drop(session);
     drop(editor);
     let _ = printer.await;
-    let outcome = ended?;
+    let mut outcome = ended?;
+    if let Some(summary) = outcome["summary"].as_str() {
+        outcome["summary"] = wording::shell(summary).into();
+    }
     if arguments.json {
         terminal::json(&json!({"type": "outcome", "outcome": outcome}));
     }
@@ -194,6 +198,7 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<
 }
 
 pub(super) fn fail(failure: &Failure, as_json: bool) {
+    let failure = &wording::failure(failure);
     if as_json {
         terminal::json(&json!({"type": "failed", "failure": failure}));
     } else {
@@ -204,6 +209,7 @@ pub(super) fn fail(failure: &Failure, as_json: bool) {
 async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl Fn() + Send) {
     let mut open_line = false;
     while let Some(event) = queue.recv().await {
+        let event = wording::event(event);
         if as_json {
             if let Ok(value) = serde_json::to_value(&event) {
                 terminal::json(&value);
@@ -260,7 +266,7 @@ fn words(event: &Event) -> Option<String> {
             lines.join("\n")
         }
         Event::Interrupted { request, done, of, notes } => {
-            let how_far = if *of > 0 { format!(", {done} of {of} steps done") } else { String::new() };
+            let how_far = if *of > 0 { format!(", {done} of {} done", counted(*of, "step")) } else { String::new() };
             let mut lines = notes.clone();
             lines.push(format!(
                 "A task was interrupted: “{request}”{how_far}. `sextant resume` goes on, `sextant undo` takes it back."

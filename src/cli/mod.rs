@@ -16,6 +16,7 @@ mod stats;
 mod terminal;
 mod undo;
 mod why;
+mod wording;
 
 use std::process::ExitCode;
 

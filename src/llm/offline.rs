@@ -138,8 +138,8 @@ pub fn plan(input: &PlanInput) -> PlanReply {
         reason.push_str(&format!(" No fix is offered for {}.", listed(&left)));
     }
     if input.left_out > 0 {
-        let left = counted(input.left_out, "diagnostic that is", "diagnostics that are");
-        reason.push_str(&format!(" It leaves out {left} reported as well: plan again when it is done."));
+        let (left, are) = (counted(input.left_out, "diagnostic"), if input.left_out == 1 { "is" } else { "are" });
+        reason.push_str(&format!(" It leaves out {left} that {are} reported as well: plan again when it is done."));
     }
     let lowest = groups.iter().flat_map(|group| &group.fixes).map(|fix| confidence(fix)).fold(1.0, f64::min);
     PlanReply {

@@ -112,7 +112,7 @@ fn rules_of(root: &Root, folder: &str, names: &[&str]) -> Gitignore {
 
 /// Bytes of the largest file that is worked on: a text takes some twenty times as much once it is parsed, compared
 /// and told to servers.
-pub const LARGEST: u64 = 10 << 20;
+pub const LARGEST_TARGET: u64 = 10 << 20;
 
 /// Bytes of a file on disk; 0 where there is none.
 pub fn size(root: &Root, path: &str) -> u64 {

@@ -21,6 +21,7 @@ mod loading;
 mod memory;
 mod model;
 mod nvim;
+mod outages;
 mod plans;
 mod record;
 mod requests;

@@ -146,6 +146,7 @@ impl Session {
             diagnostics_status: Status::Off,
             pending: Vec::new(),
             usage: Usage::default(),
+            failed_steps: Vec::new(),
             trace: trace.entries(),
         }))
     }

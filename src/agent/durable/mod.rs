@@ -130,7 +130,8 @@ impl Session {
 
     /// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
     pub(crate) async fn keep_task(&self, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
-        if phase != Phase::Executing {
+        // A pause in the middle of a step leaves it to whoever goes on with it.
+        if !matches!(phase, Phase::Executing | Phase::Paused) {
             task.keep.mark = None;
         }
         traces::keep(self).await;

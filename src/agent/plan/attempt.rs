@@ -21,6 +21,7 @@ use crate::agent::tools::answer::headline;
 use crate::agent::verdict::{self, Verdict};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::diagnostics::model::Severity;
 use crate::symbols::path::SymbolPath;
 
@@ -259,12 +260,11 @@ impl Session {
         }
         if broken > 0 {
             let first = verdict.new.first().map(|found| headline(&found.diagnostic.message)).unwrap_or_default();
-            return failed(StepError::BrokeSomething, format!("{broken} new errors, the first: {first}"));
+            return failed(StepError::BrokeSomething, format!("{}, the first: {first}", counted(broken, "new error")));
         }
         let answer = match ended {
             Ended::Done { changed: false, answer } if fixed == 0 => {
-                let answer = if answer.is_empty() { "nothing was changed".to_owned() } else { answer };
-                return failed(StepError::NothingDone, answer);
+                return failed(StepError::NothingDone, idle(task, &answer));
             }
             Ended::Done { answer, .. } => answer,
             Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
@@ -279,7 +279,8 @@ impl Session {
             return failed(StepError::CheckUnmet, missed);
         }
         let untold = findings.iter().filter(|finding| matches!(finding, Finding::Unknown(_))).count();
-        let untold = if untold > 0 { format!(", {untold} checks that nobody can tell") } else { String::new() };
+        let untold =
+            if untold > 0 { format!(", {} that nobody can tell", counted(untold, "check")) } else { String::new() };
         let unheard = if verdict.pending.is_empty() {
             String::new()
         } else {
@@ -350,6 +351,14 @@ pub(super) fn unmet(findings: &[Finding]) -> f64 {
         Finding::Unmet(_) => 1.0,
     };
     findings.iter().map(weight).sum()
+}
+
+/// Why a step that came to its end did nothing: what was refused last, and what the model says of it.
+fn idle(task: &Task, answer: &str) -> String {
+    let refused = task.results.iter().rev().find(|result| !result.ok);
+    let refused = refused.map(|result| format!(" ({} failed: {})", result.tool, headline(&result.text)));
+    let said = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
+    format!("nothing was changed{}{said}", refused.unwrap_or_default())
 }
 
 /// What a step may touch: its symbols, what it creates, and the place where that is put.

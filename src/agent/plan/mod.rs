@@ -7,6 +7,7 @@ pub mod contract;
 pub mod criteria;
 pub mod depends;
 pub mod document;
+pub(in crate::agent) mod ending;
 pub mod inputs;
 mod looks;
 pub(in crate::agent) mod make;

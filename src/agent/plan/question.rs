@@ -8,9 +8,9 @@ use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::Objection;
 use crate::agent::plan::inputs::{Input, Value};
-use crate::agent::plan::{State, Steps, depends};
+use crate::agent::plan::{State, Step, Steps, depends};
 use crate::agent::session::Session;
-use crate::agent::tools::answer::clean;
+use crate::agent::tools::answer::{clean, headline};
 use crate::base::failure::Failure;
 
 /// What was asked, and about which step.
@@ -36,8 +36,13 @@ pub const OPTIONS: [&str; 4] =
 const ANSWER: &str = "answer";
 
 impl Question {
-    pub(super) fn new(step: usize, title: &str, trigger: &Trigger, mark: usize) -> Self {
-        let text = format!("Step {} (“{title}”): {}. What now?", step + 1, trigger.words());
+    /// About a step as it stands: what sets the question off, and what came of the step.
+    pub(super) fn new(index: usize, step: &Step, trigger: &Trigger, mark: usize) -> Self {
+        let (words, came) = (trigger.words(), headline(&step.outcome));
+        let failed = if step.state == State::Failed { " failed" } else { "" };
+        let came = if came.is_empty() || words.contains(&came) { String::new() } else { format!("{came}; ") };
+        let text = format!("Step {} (“{}”){failed}: {came}{words}. What now?", index + 1, step.title);
+        let step = index;
         Self { step, text, mark, allows: Vec::new(), suggested: Vec::new() }
     }
 

@@ -2,11 +2,13 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::direct::Say;
 use crate::agent::evaluate::{self, Decision, Facts, Trigger};
 use crate::agent::look_over;
 use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::attempt::Tried;
+use crate::agent::plan::ending::{self, failed_steps, goes_on, resumable};
 use crate::agent::plan::question::Question;
 use crate::agent::plan::recovery::{StepError, Then};
 use crate::agent::plan::{Plan, State, Step, Steps, depends, make, waiting};
@@ -17,6 +19,15 @@ use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
+
+/// How a run without a failure from outside came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    /// Nothing is left to be run now, or somebody is asked.
+    Ended,
+    /// A step could not be done, and nothing else is tried.
+    Stopped,
+}
 
 impl Session {
     /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
@@ -53,6 +64,7 @@ impl Session {
         self.use_cancel(cancel);
         self.use_trace(&task.trace);
         self.claim(&mut task, Some(&plan)).await?;
+        self.take_back_unfinished(&mut task).await?;
         task.notes.start_clock();
         task.consent.replanned = false;
         task.spent.restart();
@@ -61,17 +73,23 @@ impl Session {
             Err(stopped) => Err(stopped),
         };
         let phase = match &ran {
-            Err(failure) if matches!(failure.kind, Kind::Cancelled | Kind::Limit) => Phase::Paused,
+            Err(failure) if goes_on(failure.kind) => Phase::Paused,
             Err(_) => Phase::Error,
-            Ok(()) if task.question.is_some() => Phase::Paused,
-            Ok(()) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
-            Ok(()) => Phase::Completed,
+            Ok(_) if task.question.is_some() => Phase::Paused,
+            Ok(_) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
+            Ok(_) => Phase::Completed,
         };
+        if matches!(&ran, Err(failure) if failure.kind == Kind::Cancelled) {
+            // Whoever stops it sees what the step has done so far, and keeps it.
+            task.keep.mark = None;
+        }
         self.keep_task(&mut task, Some(&plan), phase).await;
-        let outcome = self.end_run(&plan, &mut task, phase, events).await;
+        let mut outcome = self.end_run(&plan, &mut task, phase, events).await;
         let changed = self.may_have_changed(&task);
         *self.plan.lock().await = Some((plan, task));
-        ran.map(|()| outcome).map_err(|failure| if changed { failure } else { failure.without_change() })
+        outcome.ok &= !matches!(ran, Ok(Run::Stopped));
+        let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
+        ran.map(|_| outcome).map_err(resumable)
     }
 
     /// The run is over or pauses: the document, the open question, the outcome.
@@ -81,16 +99,16 @@ impl Session {
             events.push(Event::Question { text: question.text.clone(), options: question.options() });
         }
         let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
-        let replans = if task.replans > 0 { format!(", planned anew {} times", task.replans) } else { String::new() };
-        let word = format!("{done} of {} steps done{replans}", plan.steps.len());
+        let failed = failed_steps(plan, task.course.replaced);
+        let word = ending::words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
         let word =
             if phase == Phase::Completed { format!("{word}{}", self.says_what_is_left(task).await) } else { word };
         let mut outcome = self.finish(task, &word).await;
         if phase == Phase::Completed || phase == Phase::Error {
             look_over::leave_all(self).await;
         }
-        let failed = plan.steps.iter().skip(task.course.replaced).any(|step| step.state == State::Failed);
-        outcome.ok = !failed && task.question.is_none();
+        outcome.ok = failed.iter().all(|step| step.replaced) && task.question.is_none();
+        outcome.failed_steps = failed;
         self.remember_run(plan, task, phase, &outcome).await;
         outcome
     }
@@ -142,14 +160,14 @@ impl Session {
         task: &mut Task,
         steps: Steps,
         cancel: &CancellationToken,
-    ) -> Result<(), Failure> {
+    ) -> Result<Run, Failure> {
         loop {
             self.stop_leaning(plan, task);
             let mut batch = depends::next(plan);
             if steps == Steps::One {
                 batch.truncate(1);
             }
-            let Some(first) = batch.first().copied() else { return Ok(()) };
+            let Some(first) = batch.first().copied() else { return Ok(Run::Ended) };
             let decisions = if plan.steps[first].kind.only_looks() {
                 self.run_looks(plan, &batch, task, cancel).await?
             } else {
@@ -160,7 +178,7 @@ impl Session {
                     Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
                     Decision::Replan(trigger) => {
                         if !self.replan(plan, task, &trigger, cancel).await? {
-                            return Ok(());
+                            return Ok(Run::Ended);
                         }
                         // What else ran beside it has been counted into the new plan.
                         break;
@@ -169,16 +187,16 @@ impl Session {
                         task.question = question;
                         task.notes.escalations += 1;
                         self.say_what_leans(plan, index);
-                        return Ok(());
+                        return Ok(Run::Ended);
                     }
                     Decision::Stop(why) => {
                         self.editor.show(Event::Progress { text: why });
-                        return Ok(());
+                        return Ok(Run::Stopped);
                     }
                 }
             }
             if steps == Steps::One {
-                return Ok(());
+                return Ok(Run::Ended);
             }
         }
     }
@@ -262,9 +280,9 @@ impl Session {
             let tried = match tried.and_then(|tried| tried) {
                 Ok(tried) => tried,
                 Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
-                    let open = matches!(failure.kind, Kind::Cancelled | Kind::Limit);
-                    plan.steps[index].state = if open { State::Open } else { State::Failed };
-                    plan.steps[index].outcome = failure.message.clone();
+                    // What ended it came from outside of the step: it has not been tried to its end.
+                    plan.steps[index].state = if goes_on(failure.kind) { State::Open } else { State::Failed };
+                    plan.steps[index].outcome = format!("not finished: {}", failure.message);
                     return Err(failure);
                 }
                 Err(failure) => {
@@ -320,7 +338,11 @@ impl Session {
         let step = &mut plan.steps[index];
         (step.state, step.outcome) = (tried.state, tried.outcome.clone());
         (step.parts, step.output) = (tried.parts.clone(), tried.output.clone());
-        task.plan_errors += u32::from(tried.state == State::Failed);
+        if tried.state == State::Failed {
+            task.plan_errors += 1;
+            let failed = format!("failed: {}", step.outcome);
+            task.trace.push(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
+        }
         for part in &step.parts {
             let ok = if part.state == State::Done { "done" } else { "failed" };
             let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
@@ -344,9 +366,7 @@ impl Session {
         let decision = evaluate::decide(task.mode, &facts);
         task.trace.push_step(number(index), decision.trace(&about(index, step), &facts));
         let question = match &decision {
-            Decision::Ask(trigger) => {
-                Some(Question::new(index, &step.title, trigger, mark).with_objection(tried.objection))
-            }
+            Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
             _ => None,
         };
         (decision, question)

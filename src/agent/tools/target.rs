@@ -33,8 +33,8 @@ impl Session {
     pub(crate) async fn document(&self, given: &str) -> Result<Document, Failure> {
         let path = self.root.resolve(given)?;
         let bytes = files::size(&self.root, &path);
-        if bytes > files::LARGEST {
-            let (size, limit) = (bytes >> 20, files::LARGEST >> 20);
+        if bytes > files::LARGEST_TARGET {
+            let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
             let message = format!("{path} has {size} MB, and files of up to {limit} MB are worked on");
             return Err(Failure::user(message, "name a smaller file, or split this one"));
         }
