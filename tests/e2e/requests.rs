@@ -92,3 +92,16 @@ fn a_request_in_spanish_is_framed_in_spanish_and_one_thing_is_counted_as_one() {
     let english = said("fix the warnings");
     assert!(english.contains("1 whole file may be changed") && english.contains("nothing was changed."), "{english}");
 }
+
+#[test]
+fn a_request_without_a_file_looks_at_the_workspace_and_speaks_of_the_shell() {
+    let project =
+        Project::new(&[("a.py", "import os\n\n\ndef f() -> int:\n    return 1\n"), ("b/c.py", "x: int = 1\n")]);
+    let output = sextant(&project, &["ask", "fix the errors"]);
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(
+        !said.contains("attach a language server") && !said.contains(":Agent") && !said.contains(":help"),
+        "{said}"
+    );
+    assert!(said.contains("looked at all 2 files of the workspace") && said.contains("F401 in a.py"), "{said}");
+}
