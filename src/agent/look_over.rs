@@ -131,8 +131,9 @@ async fn leave(session: &Session, paths: Vec<String>) {
 
 /// Closes whatever is still open of a look over the workspace: the work on it is over.
 pub(crate) async fn leave_all(session: &Session) {
-    let open = std::mem::take(&mut *session.visited.lock().await);
-    leave(session, open.into_iter().collect()).await;
+    let open: Vec<String> = session.visited.lock().await.iter().cloned().collect();
+    // A stopped task waits for no editor: what is not closed now is closed by the next one.
+    session.soon(&session.cancelled(), leave(session, open)).await;
 }
 
 /// Whether a task is about what is reported anywhere in the workspace.

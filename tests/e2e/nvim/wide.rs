@@ -75,19 +75,21 @@ async fn a_plan_of_more_fixes_than_fit_one_prompt_leaves_none_untold() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_summary_counts_what_the_edits_have_counted_after_an_undo_too() {
-    let text = "import os\nimport sys\n\n\ndef f(x: object) -> bool:\n    return x == None\n";
-    let project = Project::new(&[("a.py", text), ("b.py", text)]);
+    let project = Project::shop();
+    let before = project.bytes();
     let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
-    nvim.edit("b.py").await;
-    nvim.edit("a.py").await;
-    for round in ["first", "again"] {
-        nvim.command("AgentAsk! fix all errors").await;
+    nvim.edit("src/shop/report.py").await;
+    nvim.command("1").await;
+    // In the second round ruff is not asked about the file by itself: it was edited under the first.
+    for request in ["AgentAsk fix this", "AgentAsk! fix all errors", "AgentAsk! fix all errors"] {
+        nvim.command(request).await;
         let summary = nvim.finished().await;
         let answer = nvim.answer().await;
         let told = fixed(&answer);
-        assert!(told >= 4, "{round}: {answer}");
-        assert!(summary.contains(&format!("{told} fixed")), "{round}: {summary}\n{answer}");
+        assert!(told >= 4, "{request}: {answer}");
+        assert!(summary.contains(&format!("{told} fixed")), "{request}: {summary}\n{answer}");
         nvim.command("AgentUndo").await;
         nvim.finished().await;
+        assert_eq!(project.bytes(), before);
     }
 }
