@@ -83,8 +83,14 @@ impl Channel {
         let guard = Forget { channel: self, id };
         let exchange = async {
             let args = vec![Value::from(id), Value::from(method), Value::from(json)];
-            if let Err(error) = self.nvim.exec_lua("require('sextant.rpc').call(...)", args).await {
-                return Err(closed_or(&error));
+            let nvim = self.nvim.clone();
+            // A request that is dropped before Neovim has answered it ends the whole channel: nvim-rs finds nobody to
+            // give the answer to. A stop drops calls, so the request is waited for in a task of its own.
+            let sent = tokio::spawn(async move { nvim.exec_lua("require('sextant.rpc').call(...)", args).await });
+            match sent.await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => return Err(closed_or(&error)),
+                Err(_) => return Err(EditorError::Closed),
             }
             answer.await.map_err(|_| EditorError::Closed)
         };

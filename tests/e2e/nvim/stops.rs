@@ -124,3 +124,22 @@ async fn a_stop_while_a_command_runs_or_the_user_is_asked_ends_it_soon() {
     ends_soon(Phase::Command).await;
     ends_soon(Phase::Question).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_while_neovim_is_busy_leaves_the_process_as_it_is() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let done = json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "hello"});
+    let server = ModelServer::start([edit(), Reply::Stall("{".into()), Reply::Json(done)]).await;
+    let mut nvim = Nvim::start(&project, &crate::nvim::ask::options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk change it").await;
+    server.requests_seen(2).await;
+    // What the end of the task asks is answered when nobody waits for it any more.
+    nvim.lua::<bool>("vim.cmd('AgentStop') vim.uv.sleep(300) return true").await;
+    assert_eq!(nvim.failed().await["kind"], "cancelled");
+    let own = "local out = {} for _, c in ipairs(vim.api.nvim_list_chans()) do if c.client and c.client.name == 'sextant' then out[#out + 1] = c.id end end return out";
+    let before: Value = nvim.lua(own).await;
+    nvim.command("AgentAsk say hello").await;
+    nvim.finished().await;
+    assert_eq!(nvim.lua::<Value>(own).await, before, "it is the same process");
+}
