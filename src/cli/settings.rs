@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::config::Config;
+use crate::agent::config::{Config, PlanMode};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::config::{CommandConfig, Wish};
@@ -46,6 +46,25 @@ pub(super) struct Options {
     /// Milliseconds that the diagnostics of one edit may take
     #[arg(long)]
     timeout_ms: Option<u64>,
+    /// What a plan does when a step leaves it: plan anew, or pause and ask [default: the configuration's, or planner]
+    #[arg(long, value_enum)]
+    mode: Option<GivenMode>,
+}
+
+/// The modes that a plan can have; `ask` is the third, simple mode.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GivenMode {
+    Planner,
+    Supervised,
+}
+
+impl From<GivenMode> for PlanMode {
+    fn from(given: GivenMode) -> Self {
+        match given {
+            GivenMode::Planner => Self::Planner,
+            GivenMode::Supervised => Self::Supervised,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -137,6 +156,9 @@ impl Options {
         let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
         if let Some(timeout_ms) = self.timeout_ms {
             config.diagnostics.timeout_ms = timeout_ms;
+        }
+        if let Some(mode) = self.mode {
+            config.mode = mode.into();
         }
         config.memory.state = state_folder();
         let servers = self.servers.of(file.servers, root);

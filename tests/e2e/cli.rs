@@ -80,3 +80,17 @@ fn nonsense_on_the_command_line_is_answered_with_the_way_out() {
     project.write("notes.md", "# nothing\n");
     fails(&["ask", "fix this", "--file", "notes.md"], "no language server");
 }
+
+#[test]
+fn the_mode_of_a_plan_is_given_on_the_command_line() {
+    let project = Project::shop();
+    let arguments = ["plan", "make this file type-clean", "--file", "src/shop/inventory.py", "--mode"];
+    let of = |mode: &str| sextant(&project, &[&arguments[..], &[mode, "--json"]].concat());
+    for mode in ["planner", "supervised"] {
+        let said = String::from_utf8_lossy(&of(mode).stdout).into_owned();
+        assert!(said.contains(&format!("\"mode\":\"{mode}\"")), "{said}");
+    }
+    let refused = of("bold");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("planner") && said.contains("supervised"), "{said}");
+}

@@ -68,7 +68,9 @@ async fn an_edit_that_is_many_messages_long_is_whole_and_one_undo_step() {
     let project = Project::new(&[("big.py", &before)]);
     let server =
         ModelServer::start([step("write_file", json!({"path": "big.py", "content": after}), true), done("ok")]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    // As long an answer is beyond the limit of a usual one.
+    let options = options(&server).replace("max_attempts", "max_tokens = 100000, max_attempts");
+    let mut nvim = Nvim::start(&project, &options, &["ruff"]).await;
     nvim.edit("big.py").await;
     nvim.command("AgentAsk! write it anew").await;
     nvim.finished().await;
