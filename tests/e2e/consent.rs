@@ -68,7 +68,7 @@ async fn a_deletion_that_the_plan_does_not_say_is_asked_and_the_answer_allows_it
     nvim.command("AgentAnswer 2").await;
     let summary = nvim.finished().await;
     assert!(!project.read("a.py").contains("helper"), "{summary}");
-    assert!(summary.contains("1 of 1 steps done"), "{summary}");
+    assert!(summary.contains("1 of 1 step done"), "{summary}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ async fn a_fix_that_was_undone_twice_gives_way_to_another_one() {
     assert!(redone.contains("brought back"), "{redone}");
     assert!(desk.project.read("a.py").contains("return fine"));
     let known = desk.session.learned().await.expect("a page");
-    assert!(known.contains("“Use fine” good 1 of 1 times"), "one undo, one return: {known}");
+    assert!(known.contains("“Use fine” good 1 of 1 time"), "one undo, one return: {known}");
 
     // What the offline model can only decline is no success.
     assert!(desk.ask("rename f to g").await.answer.contains("needs a language model"));

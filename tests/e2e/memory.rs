@@ -119,7 +119,7 @@ async fn a_follow_up_knows_the_last_exchange_and_a_lesson_its_kind_of_task() {
     let kept = desk.remembered();
     assert_eq!(kept, "", "another kind of task, and nothing failed: {kept}");
     desk.ask("rename first in a.py", vec![done("no")]);
-    assert!(desk.remembered().contains("for rename: “edit_file” good 1 of 1 times") || desk.remembered().is_empty());
+    assert!(desk.remembered().contains("for rename: “edit_file” good 1 of 1 time") || desk.remembered().is_empty());
     let known = desk.memory().all_learnings(Some("."), 10).expect("learnings");
     assert_eq!(known.len(), 1, "{known:?}");
     assert_eq!((known[0].approach.as_str(), known[0].successes), ("edit_file", 1));

@@ -281,7 +281,7 @@ async fn a_check_that_does_not_hold_makes_a_new_plan_that_keeps_what_is_done() {
     .await;
     let (outcome, shown) = run.run().await;
     assert!(shown.markdown.contains("check `symbol a.py::price gone` does not hold"), "{}", shown.markdown);
-    assert!(outcome.summary.contains("planned anew 1 times"), "{}", outcome.summary);
+    assert!(outcome.summary.contains("planned anew 1 time"), "{}", outcome.summary);
     let told = run.told(2);
     assert!(told.contains("Steps that are kept") && told.contains("1. [x] Find `price` (a.py::price"), "{told}");
     assert!(shown.markdown.contains("- [x] Rename rightly") && !shown.markdown.contains("Last"), "{}", shown.markdown);

@@ -91,6 +91,6 @@ async fn the_user_is_asked_and_a_no_runs_nothing_and_proves_nothing() {
         let (ended, ()) = tokio::join!(session.approve(Steps::One, &cancel), answers);
         let shown = format!("{:?}", ended.events);
         assert_eq!(folder.root().join("made").exists(), runs, "{shown}");
-        assert_eq!(shown.contains("1 checks that nobody can tell"), !runs, "{shown}");
+        assert_eq!(shown.contains("1 check that nobody can tell"), !runs, "{shown}");
     }
 }

@@ -65,7 +65,7 @@ async fn the_reason_of_an_undo_is_kept_and_in_the_next_prompt() {
     engine.ask("raise number").await;
     let asked = engine.model.asked.lock().unwrap();
     let told = asked.last().expect("a question").memory.join("\n");
-    assert!(told.contains("good 0 of 1 times: undone by the user: it broke the tests"), "{told}");
+    assert!(told.contains("good 0 of 1 time: undone by the user: it broke the tests"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,14 +85,14 @@ async fn an_undo_of_a_step_or_a_symbol_is_feedback_of_that_alone_and_counts_once
         let project = project();
         let engine = planned(&project, "planner", Vec::new()).await;
         let known = engine.session.learned().await.expect("a page");
-        assert!(known.contains("lower second") && known.matches("good 1 of 1 times").count() == 3, "{known}");
+        assert!(known.contains("lower second") && known.matches("good 1 of 1 time").count() == 3, "{known}");
         let target = Target::parse(part);
         engine.session.undo_because(&target, false, "too low").await.result.expect("undone");
         let known = engine.session.learned().await.expect("a page");
         let lines = |words: &str| known.lines().find(|line| line.contains(words)).unwrap_or_default().to_owned();
         let (first, second) = (lines("for raise first"), lines("for lower second"));
-        assert!(second.contains("good 0 of 1 times: undone by the user: too low"), "{part}: {known}");
-        assert!(first.contains("good 1 of 1 times"), "{part}: {known}");
+        assert!(second.contains("good 0 of 1 time: undone by the user: too low"), "{part}: {known}");
+        assert!(first.contains("good 1 of 1 time"), "{part}: {known}");
         let words = target.words();
         assert_eq!(said(&project), [format!("The user undid {words} of “tidy numbers”: too low.")]);
 
@@ -107,7 +107,7 @@ async fn an_undo_of_a_step_or_a_symbol_is_feedback_of_that_alone_and_counts_once
 
         engine.session.redo().await.result.expect("brought back");
         let known = engine.session.learned().await.expect("a page");
-        assert!(known.matches("good 1 of 1 times").count() == 3, "as if it had not been undone: {known}");
+        assert!(known.matches("good 1 of 1 time").count() == 3, "as if it had not been undone: {known}");
         assert!(relevance("lower second") > 0.9);
     }
 }
@@ -129,5 +129,5 @@ async fn a_step_that_the_user_takes_out_of_a_plan_is_a_lesson_for_the_next() {
     engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");
     make("tidy numbers").await;
     let told = engine.model.planned.lock().unwrap().last().expect("a question").memory.join("\n");
-    assert!(told.contains("“step lower second” good 0 of 1 times: taken out by the user: leave g alone"), "{told}");
+    assert!(told.contains("“step lower second” good 0 of 1 time: taken out by the user: leave g alone"), "{told}");
 }

@@ -200,7 +200,7 @@ async fn what_worked_for_a_kind_of_task_and_what_was_undone_is_told_for_the_next
     engine.ask("raise the number").await;
     assert_eq!(told(), "", "nothing is known yet");
     engine.ask("raise the number").await;
-    assert!(told().contains("for raise number: “edit_file” good 1 of 1 times"), "{}", told());
+    assert!(told().contains("for raise number: “edit_file” good 1 of 1 time"), "{}", told());
     engine.session.undo().await.result.expect("undone");
     engine.ask("raise the number").await;
     assert!(told().contains("“edit_file” good 1 of 2 times: undone by the user"), "{}", told());

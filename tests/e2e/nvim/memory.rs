@@ -45,7 +45,7 @@ async fn what_was_done_and_undone_is_shown_with_its_figures() {
     assert!(kept.contains("- style: short"), "{kept}");
     assert!(kept.contains("[user_feedback] The user undid “raise the number”: nobody asked for it."), "{kept}");
     assert!(
-        kept.contains("for raise number: “edit_file” good 0 of 1 times: undone by the user: nobody asked for it"),
+        kept.contains("for raise number: “edit_file” good 0 of 1 time: undone by the user: nobody asked for it"),
         "{kept}"
     );
     assert!(kept.contains("- worked on most: a.py"), "{kept}");

@@ -90,7 +90,7 @@ async fn two_projects_in_one_neovim_each_have_their_own_list_and_plan() {
     nvim.command("AgentPlan").await;
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
-    assert!(summary.contains("1 of 1 steps done"), "{summary}");
+    assert!(summary.contains("1 of 1 step done"), "{summary}");
     assert!(one.read("a.py").contains("return 2") && two.read("a.py").contains("return missing"));
 }
 
