@@ -70,7 +70,7 @@ fn one_new_in_use(told: &Told) {
     let answer = &told.questions[1];
     assert!(answer.contains("diagnostics: 1 new, 0 fixed, 1 unchanged"), "{answer}");
     assert!(answer.contains("error use:5 reportUndefinedVariable") && !answer.contains("\"gone\""), "{answer}");
-    assert!(told.summary.contains("1 new diagnostics, 0 fixed, 1 unchanged"), "{}", told.summary);
+    assert!(told.summary.contains("1 new diagnostic, 0 fixed, 1 unchanged"), "{}", told.summary);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,8 +84,8 @@ fn doubted(told: &Told) {
     let last = &told.questions[3];
     assert!(last.contains("diagnostics: 1 new, 0 fixed, 2 unchanged"), "the edit's own answer: {last}");
     let summary = &told.summary;
-    assert!(summary.contains("1 new diagnostics so far"), "{summary}");
-    assert!(summary.contains("basedpyright (user.py, first looked at after an edit)"), "{summary}");
+    // The workspace was looked at before the first edit: what that one broke in the other file is known too.
+    assert!(summary.contains("2 new diagnostics, 0 fixed"), "{summary}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,14 +112,14 @@ async fn a_clean_file_that_comes_into_view_late_casts_no_doubt() {
         done(),
     ];
     let told = headless(&project, script).await;
-    assert!(told.summary.contains("1 new diagnostics, 0 fixed, 0 unchanged"), "{}", told.summary);
+    assert!(told.summary.contains("1 new diagnostic, 0 fixed, 0 unchanged"), "{}", told.summary);
 }
 
 fn burst_is_whole(told: &Told) {
     let answer = &told.questions[2];
     assert!(answer.contains("lib.py::helper:2 reportUndefinedVariable"), "of the edit before: {answer}");
     assert!(answer.contains("error use:5 reportUndefinedVariable") && !answer.contains("\"gone\""), "{answer}");
-    assert!(answer.contains("basedpyright (user.py, first looked at after an edit)"), "{answer}");
+    assert!(!answer.contains("first looked at"), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,7 +138,7 @@ async fn the_edit_that_ends_a_burst_tells_what_all_of_it_brought_in_every_file()
 fn created_is_new(told: &Told) {
     let answer = &told.questions[1];
     assert!(answer.contains("1 new") && answer.contains("error make:2 reportUndefinedVariable"), "{answer}");
-    assert!(told.summary.contains("1 new diagnostics, 0 fixed"), "{}", told.summary);
+    assert!(told.summary.contains("1 new diagnostic, 0 fixed"), "{}", told.summary);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -187,7 +187,7 @@ async fn a_break_in_another_open_file_is_reported_there() {
     nvim.edit("prices.py").await;
     nvim.command("AgentAsk rename price to cost").await;
     let summary = nvim.finished().await;
-    assert!(summary.contains("1 new diagnostics"), "{summary}");
+    assert!(summary.contains("1 new diagnostic"), "{summary}");
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 2, "{list:#?}");
     assert!(list[1].starts_with("shop.py:1: E: ") && list[1].contains("reportAttributeAccessIssue"), "{list:#?}");

@@ -49,7 +49,7 @@ async fn ruff_as_a_command_agrees_with_a_server_and_is_shown_with_it_once() {
     nvim.edit("a.py").await;
     nvim.command("AgentAsk add a name").await;
     let summary = nvim.finished().await;
-    assert!(summary.contains("1 new diagnostics, 0 fixed, 1 unchanged"), "{summary}");
+    assert!(summary.contains("1 new diagnostic, 0 fixed, 1 unchanged"), "{summary}");
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 2, "{list:#?}");
     assert!(list[1].starts_with("a.py:2: E: f: ") && list[1].contains("missing"), "{list:#?}");

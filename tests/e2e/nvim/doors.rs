@@ -81,7 +81,7 @@ async fn what_a_request_names_is_shown_to_the_model_and_in_the_trace() {
     assert!(asked.contains("May edit: a.py::alpha"), "the scope is the user's: {asked}");
     let said = nvim.answer().await;
     assert!(
-        said.contains("risk low (steps: about 2, complexity 0.15, confidence 0.50): confined to 1 symbols"),
+        said.contains("risk low (steps: about 2, complexity 0.15, confidence 0.50): confined to 1 symbol"),
         "{said}"
     );
     nvim.command("AgentAsk why?").await;

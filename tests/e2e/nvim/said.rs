@@ -36,7 +36,7 @@ async fn what_a_command_lacks_is_one_line_whether_or_not_it_fits() {
     nvim.edit("a.py").await;
     for (command, said) in [
         ("AgentAsk", "Sextant: say what to do: `:AgentAsk fix this`"),
-        ("AgentPlan", "Sextant: no plan yet: `:AgentPlan make this file type-clean`"),
+        ("AgentPlan", "no plan waits here"),
         ("AgentStop", "Sextant: nothing is running"),
         ("AgentMode", "Sextant: plans are carried out in mode planner"),
         (

@@ -223,7 +223,7 @@ async fn broken_with(save: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_knows_what_a_server_says_of_saved_files_where_it_may_save_and_else_why_not() {
     let saved = broken_with("if_clean").await;
-    assert!(saved.contains("1 new diagnostics, 0 fixed"), "{saved}");
+    assert!(saved.contains("1 new diagnostic, 0 fixed"), "{saved}");
     let unsaved = broken_with("never").await;
     assert!(unsaved.contains("whether anything is new is not known yet"), "{unsaved}");
     assert!(unsaved.contains("fake (a.py, not available: it may check saved files only"), "{unsaved}");

@@ -69,7 +69,10 @@ async fn carried_out(name: &str) {
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
     let steps = &task["steps"];
-    assert!(summary.contains(&format!("{steps} of {steps} steps done")), "{summary}");
+    assert!(
+        summary.contains(&format!("{steps} of {steps} step{} done", if steps == 1 { "" } else { "s" })),
+        "{summary}"
+    );
     assert!(summary.contains("0 new diagnostics"), "{summary}");
 
     let aim = &task["aim"];

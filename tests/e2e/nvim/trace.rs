@@ -38,5 +38,5 @@ async fn a_file_without_a_client_has_its_syntax_checked() {
     nvim.edit("a.py").await;
     nvim.command("AgentAsk break it").await;
     let summary = nvim.finished().await;
-    assert!(summary.contains("1 new diagnostics so far") && summary.contains("all but the syntax (a.py)"), "{summary}");
+    assert!(summary.contains("1 new diagnostic so far") && summary.contains("all but the syntax (a.py)"), "{summary}");
 }
