@@ -29,8 +29,8 @@ fn says(answer: &str) -> Reply {
 
 fn last_plan(text: &str) -> String {
     let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let plans = events.filter(|event| event["type"] == "plan");
-    plans.last().and_then(|event| event["markdown"].as_str().map(str::to_owned)).expect("a plan")
+    let mut plans = events.filter(|event| event["type"] == "plan");
+    plans.next_back().and_then(|event| event["markdown"].as_str().map(str::to_owned)).expect("a plan")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,8 +135,8 @@ async fn the_question_of_a_supervised_plan_names_the_error() {
     let server = ModelServer::start([two_steps(), broken]).await;
     let output = run(&project, &["plan", "raise both", "--approve", "--file", "a.py"], &server.url());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let question = events.filter(|event| event["type"] == "question").last().expect("a question");
+    let mut events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let question = events.rfind(|event| event["type"] == "question").expect("a question");
     let asked = question["text"].as_str().expect("a text");
     assert!(asked.contains("Step 1 (“raise f”) failed: ") && asked.contains("missing"), "{asked}");
     assert_eq!(output.status.code(), Some(1));

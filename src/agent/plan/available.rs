@@ -1,6 +1,7 @@
 //! What is there in place of what has gone: told to whoever plans anew for want of it.
 
 use crate::agent::evaluate::Trigger;
+use crate::agent::plan::Step;
 use crate::agent::session::Session;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
@@ -13,6 +14,12 @@ const SHOWN: usize = 20;
 const FILES: usize = 5_000;
 
 impl Session {
+    /// The first symbol of a step that is not there.
+    pub(super) async fn missing(&self, step: &Step) -> Option<String> {
+        let present = self.present(&step.symbols).await;
+        step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
+    }
+
     /// Where a plan was left for want of a symbol or a file: what there is instead, a line each.
     pub(super) async fn available(&self, trigger: &Trigger) -> Vec<String> {
         let (Trigger::MissingResource(what) | Trigger::InvalidStep(what)) = trigger else { return Vec::new() };

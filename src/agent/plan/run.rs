@@ -389,12 +389,6 @@ impl Session {
         }
         gone
     }
-
-    /// The first symbol of a step that is not there.
-    pub(super) async fn missing(&self, step: &Step) -> Option<String> {
-        let present = self.present(&step.symbols).await;
-        step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
-    }
 }
 
 fn number(index: usize) -> u32 {

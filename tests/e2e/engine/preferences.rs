@@ -14,7 +14,7 @@ async fn the_newest_and_the_relevant_come_first_and_what_has_no_room_is_said() {
     // By alphabet the oldest would come first.
     for n in 0..12 {
         let letter = char::from(b'a' + n);
-        let text = format!("remember that {letter}-rule: {}", format!("word{n}"));
+        let text = format!("remember that {letter}-rule: word{n}");
         assert!(engine.ask(&text).await["summary"].as_str().is_some_and(|words| words.contains("Kept")), "{text}");
     }
     let kept = engine.ask("remember that colours: red, green, and blue, in this order").await;
