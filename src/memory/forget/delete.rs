@@ -152,47 +152,42 @@ fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Resul
 
 /// What a session left besides entries, or all of them.
 fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &mut Forgotten) -> Result<()> {
-    let remove = |table: &str, texts: &str| -> Result<usize> {
+    let remove = |table: &str, texts: &str| -> Result<Vec<i64>> {
         let sql = format!("SELECT id, {texts} FROM {table} WHERE (?1 IS NULL OR session = ?1)");
-        let gone = meant(conn, &sql, filter, session)?;
+        let rows = store::all(conn, &sql, [session], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        let gone: Vec<i64> = rows
+            .into_iter()
+            .filter(|(_, content)| filter.text.as_ref().is_none_or(|text| json_holds(content, text)))
+            .map(|(id, _)| id)
+            .collect();
         for id in &gone {
             conn.prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?.execute([id])?;
         }
-        Ok(gone.len())
+        Ok(gone)
     };
-    out.summaries += remove("summaries", "text")?;
-    out.trace = remove("trace", "task || ' ' || subject || ' ' || reason || ' ' || detail")?;
+    out.summaries += remove("summaries", "text")?.len();
+    out.trace = remove("trace", "task || ' ' || subject || ' ' || reason || ' ' || detail")?.len();
     out.trace += traces(conn, filter, session)?;
-    out.runs = remove("runs", "task")?;
+    out.runs = remove("runs", "task")?.len();
     tasks::delete(conn, filter, session, out)
-}
-
-/// The ids of the rows (id, text) that are meant, one row at a time: there may be very many.
-fn meant(conn: &Connection, sql: &str, filter: &Forget, session: Option<i64>) -> Result<Vec<i64>> {
-    let mut question = conn.prepare_cached(sql)?;
-    let mut rows = question.query([session])?;
-    let mut ids = Vec::new();
-    while let Some(row) = rows.next()? {
-        let content = row.get_ref(1)?.as_str().unwrap_or_default();
-        if filter.text.as_ref().is_none_or(|text| json_holds(content, text)) {
-            ids.push(row.get(0)?);
-        }
-    }
-    Ok(ids)
 }
 
 /// A trace goes as a whole where its request holds the text, otherwise entry by entry.
 fn traces(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<usize> {
-    let sql = "SELECT id, request FROM traced_tasks WHERE (?1 IS NULL OR session = ?1)";
-    let mut gone = 0;
-    for task in meant(conn, sql, filter, session)? {
-        gone += conn.prepare_cached("DELETE FROM traced_entries WHERE traced = ?1")?.execute([task])?;
-        conn.prepare_cached("DELETE FROM traced_tasks WHERE id = ?1")?.execute([task])?;
-    }
-    let sql = "SELECT traced_entries.id, about || ' ' || rule || ' ' || reason FROM traced_entries \
+    let sql = "SELECT traced_entries.id, traced, request, about || ' ' || rule || ' ' || reason FROM traced_entries \
                JOIN traced_tasks ON traced_tasks.id = traced WHERE (?1 IS NULL OR session = ?1)";
-    for entry in meant(conn, sql, filter, session)? {
-        gone += conn.prepare_cached("DELETE FROM traced_entries WHERE id = ?1")?.execute([entry])?;
+    let rows = store::all(conn, sql, [session], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
+    })?;
+    let mut gone = 0;
+    for (id, traced, request, content) in rows {
+        let has = |content: &str| filter.text.as_ref().is_none_or(|text| holds(content, text));
+        if has(&request) || has(&content) {
+            gone += conn.prepare_cached("DELETE FROM traced_entries WHERE id = ?1")?.execute([id])?;
+        }
+        if has(&request) {
+            conn.prepare_cached("DELETE FROM traced_tasks WHERE id = ?1")?.execute([traced])?;
+        }
     }
     Ok(gone)
 }

@@ -61,60 +61,6 @@ fn fill(memory: &Memory, noise: i64) {
 }
 
 #[test]
-fn of_a_task_state_and_contents_go_together_or_stay_together() {
-    let (dir, memory) = memory();
-    let entry = |about: &str| crate::memory::traces::TracedEntry {
-        step: 1,
-        call: None,
-        effect: "kept".into(),
-        about: about.into(),
-        rule: "r".into(),
-        reason: "why".into(),
-    };
-    memory.add_traced("s", "named", &format!("use {SECRET}"), vec![entry("a"), entry("b")]).unwrap();
-    memory.add_traced("s", "other", "else", vec![entry("c"), entry(SECRET)]).unwrap();
-    let bytes = format!("{}{SECRET}\n", "a line that packs well\n".repeat(50)).into_bytes();
-    for task in ["one", "two"] {
-        let file = crate::memory::checkpoints::CheckpointFile {
-            path: "a.py".into(),
-            before: crate::memory::checkpoints::FileState::Bytes(bytes.clone()),
-            after: None,
-        };
-        let (session, task, reason) = ("s".to_owned(), task.to_owned(), "edit".to_owned());
-        let state = json!({"request": "say \"it\"\nhere"});
-        let (owner, phase) = (None, "completed".to_owned());
-        let new = crate::memory::tasks::TaskState {
-            task: task.clone(),
-            session: session.clone(),
-            owner,
-            phase,
-            state: state.clone(),
-            revision: 0,
-            updated: 1,
-        };
-        memory.save_task(new, None).unwrap();
-        let new = NewCheckpoint { session, task, step: 1, reason, state, files: vec![file], created: 1 };
-        memory.add_checkpoint(new).unwrap();
-    }
-    let filter = Forget { keep: vec!["two".into()], ..Forget::text(SECRET) };
-    let costs = memory.forget_costs(&filter).unwrap();
-    assert_eq!(
-        costs.iter().map(|cost| (cost.task.as_str(), cost.checkpoints["edit"])).collect::<Vec<_>>(),
-        [("one", 1), ("two", 1)]
-    );
-    let gone = memory.forget(&filter).unwrap();
-    assert_eq!((gone.task_names.clone(), gone.kept.clone()), (vec!["one".to_owned()], vec!["two".to_owned()]));
-    assert_eq!((gone.tasks, gone.checkpoints.len(), gone.trace), (1, 1, 3), "every record is counted");
-    assert_eq!((memory.traced("named").unwrap().len(), memory.traced("other").unwrap().len()), (0, 1));
-    // A quote and a line end are written otherwise in JSON.
-    assert_eq!(memory.forget_costs(&Forget::text("say \"it\" HERE")).unwrap().len(), 1);
-    let gone = memory.forget(&Forget::everything()).unwrap();
-    assert_eq!((gone.tasks, gone.checkpoints.len(), gone.trace), (1, 1, 1));
-    assert!(memory.forget(&Forget::everything()).unwrap().is_empty() && !on_disk(dir.path(), "here"));
-    intact(&memory);
-}
-
-#[test]
 fn a_forgotten_text_is_in_no_byte_of_any_file() {
     let (dir, memory) = memory();
     fill(&memory, 3000);
