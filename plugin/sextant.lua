@@ -30,17 +30,13 @@ command('AgentPlan', 'plan', {
   bang = true,
   desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
 })
-command(
-  'AgentTrace',
-  'trace',
-  {
-    nargs = '?',
-    desc = 'Show which diagnostics led to which step of the last task (or the nth last), and what was set aside',
-    complete = function(lead)
-      return require('sextant.command').complete_trace(lead)
-    end,
-  }
-)
+command('AgentTrace', 'trace', {
+  nargs = '?',
+  desc = 'Show which diagnostics led to which step of the last task (or the nth last), and what was set aside',
+  complete = function(lead)
+    return require('sextant.command').complete_trace(lead)
+  end,
+})
 command('AgentStats', 'stats', { nargs = 0, desc = 'Show how the runs in this workspace went, by mode' })
 command('AgentMemory', 'memory', { nargs = 0, desc = 'Show what Sextant remembers of this workspace' })
 command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
