@@ -145,6 +145,9 @@ local function run()
   end)
   if heard.SextantFailed then
     error('no plan: ' .. heard.SextantFailed.failure.message, 0)
+  elseif heard.SextantPlan.steps == 0 then
+    -- The document says why there is nothing to approve.
+    error('no plan: ' .. heard.SextantPlan.markdown, 0)
   end
   print_diagnostics(buf)
   local count_before = #diagnostics(buf)
