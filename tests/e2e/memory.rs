@@ -10,6 +10,7 @@ use sextant::memory::forget::Forget;
 use sextant::memory::preferences::Preference;
 use sextant::memory::recall::estimate;
 use sextant::memory::store::Memory;
+use sextant::memory::traces::TracedEntry;
 
 use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
@@ -176,6 +177,31 @@ async fn what_is_forgotten_is_in_no_prompt_and_in_no_file() {
     assert!(!on_disk(&folder, "quebracho"));
     desk.ask("and again", vec![done("no")]);
     assert!(!desk.remembered().contains("quebracho"), "{}", desk.remembered());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_very_many_trace_records_a_shell_forgets_those_that_are_meant_and_counts_them() {
+    let desk = Desk::new("").await;
+    desk.ask("begin", vec![done("no")]);
+    let entry = |n: usize| TracedEntry {
+        step: 1,
+        call: None,
+        effect: "kept".into(),
+        about: if n % 1000 == 7 { "use quebracho" } else { "an ordinary decision" }.into(),
+        rule: "r".into(),
+        reason: "why".into(),
+    };
+    for task in ["t1", "t2", "t3"] {
+        let entries = (0..40_000).map(entry).collect();
+        desk.memory().add_traced("old", task, "a long task", entries).expect("kept");
+    }
+    let entries = (0..9).map(entry).collect();
+    desk.memory().add_traced("old", "t4", "plant a quebracho", entries).expect("kept");
+    let gone = desk.ask("forget quebracho", vec![]);
+    // Forty of each of three, and all nine of the task that was asked for it.
+    assert!(gone["summary"].as_str().is_some_and(|text| text.contains("trace records: 129")), "{gone}");
+    assert_eq!(desk.memory().traced("t2").expect("read").len(), 39_960);
+    assert!(!on_disk(&desk.project.record().folder(), "quebracho"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,13 +1,12 @@
 //! Which rows a forgetting takes, store by store, within one transaction.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, Row};
 use serde_json::Value;
 
 use crate::memory::entries::known_session;
 use crate::memory::entry::{EntryId, Kind};
 use crate::memory::error::Result;
 use crate::memory::forget::{Forget, Forgotten, tasks};
-use crate::memory::store;
 
 /// The tables with a column of this name.
 const SESSION_TABLES: [&str; 7] = ["entries", "summaries", "trace", "traced_tasks", "runs", "checkpoints", "tasks"];
@@ -15,6 +14,9 @@ const SESSION_TABLES: [&str; 7] = ["entries", "summaries", "trace", "traced_task
 /// Entries whose beginning is told, and characters of each.
 const SHOWN: usize = 5;
 const BEGINNING: usize = 80;
+
+/// Rows and bytes that are read before some of the rows are deleted.
+const PAGE: (usize, usize) = (1_000, 8 << 20);
 
 /// Whether a text holds a part of one, in any case and across any white space.
 pub(in crate::memory) fn holds(text: &str, part: &str) -> bool {
@@ -34,6 +36,53 @@ pub(in crate::memory) fn json_holds(json: &str, part: &str) -> bool {
         }
     }
     holds(json, part) || serde_json::from_str(json).is_ok_and(|value| inside(&value, part))
+}
+
+/// Shows every row (an id, a text) of a question that takes a session and the last id it has shown, in the order of the
+/// ids: there may be more rows than one answer holds, and a row that has been shown may be deleted.
+pub(super) fn in_pages(
+    conn: &Connection,
+    sql: &str,
+    session: Option<i64>,
+    mut show: impl FnMut(i64, &str) -> Result<()>,
+) -> Result<()> {
+    let mut last = i64::MIN;
+    loop {
+        let (mut page, mut bytes) = (Vec::new(), 0);
+        let mut question = conn.prepare_cached(sql)?;
+        let mut rows = question.query((session, last))?;
+        while page.len() < PAGE.0 && bytes < PAGE.1 {
+            let Some(row) = rows.next()? else { break };
+            let (id, content) = (row.get::<_, i64>(0)?, row.get::<_, String>(1)?);
+            bytes += content.len();
+            last = id;
+            page.push((id, content));
+        }
+        drop(rows);
+        drop(question);
+        if page.is_empty() {
+            return Ok(());
+        }
+        for (id, content) in &page {
+            show(*id, content)?;
+        }
+    }
+}
+
+/// What is kept of each row of a question; the rows themselves may be more than an answer holds.
+pub(super) fn sifted<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    keep: impl Fn(&Row<'_>) -> Result<Option<T>>,
+) -> Result<Vec<T>> {
+    let mut question = conn.prepare_cached(sql)?;
+    let mut rows = question.query(params)?;
+    let mut kept = Vec::new();
+    while let Some(row) = rows.next()? {
+        kept.extend(keep(row)?);
+    }
+    Ok(kept)
 }
 
 pub(in crate::memory) fn delete(conn: &Connection, filter: &Forget) -> Result<Forgotten> {
@@ -119,16 +168,17 @@ fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Resul
     let remove = |table: &str, shown: &str, texts: &str| -> Result<Vec<String>> {
         let value = if table == "preferences" { "value" } else { "''" };
         let sql = format!("SELECT project, {shown}, {texts}, {value} FROM {table} WHERE (?1 IS NULL OR project = ?1)");
-        let rows = store::all(conn, &sql, [project], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
+        let meant = sifted(conn, &sql, [project], |row| {
+            let (content, value) = (row.get::<_, String>(2)?, row.get::<_, String>(3)?);
+            let has = |text: &String| json_holds(&content, text) || json_holds(&value, text);
+            let meant = filter.text.as_ref().is_none_or(has);
+            Ok(meant.then_some((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
         })?;
+        let sql = format!("DELETE FROM {table} WHERE project = ?1 AND {shown} = ?2");
         let mut removed = Vec::new();
-        for (of, name, content, value) in rows {
-            if filter.text.as_ref().is_none_or(|text| json_holds(&content, text) || json_holds(&value, text)) {
-                let sql = format!("DELETE FROM {table} WHERE project = ?1 AND {shown} = ?2");
-                if conn.prepare_cached(&sql)?.execute((of, &name))? > 0 {
-                    removed.push(name);
-                }
+        for (of, name) in meant {
+            if conn.prepare_cached(&sql)?.execute((of, &name))? > 0 {
+                removed.push(name);
             }
         }
         Ok(removed)
@@ -138,56 +188,76 @@ fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Resul
     out.commands = remove("project_commands", "name", "name || ' ' || command || ' ' || found_in")?;
 
     let sql = "SELECT project, task, approach, note FROM learnings WHERE (?1 IS NULL OR project = ?1)";
-    let rows =
-        store::all(conn, sql, [project], |row| Ok([row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
-    for [of, task, approach, note] in rows {
-        let content = [task.as_str(), approach.as_str(), note.as_str()];
-        if filter.text.as_ref().is_none_or(|text| content.iter().any(|part| holds(part, text))) {
-            let sql = "DELETE FROM learnings WHERE project = ?1 AND task = ?2 AND approach = ?3";
-            out.learnings += conn.prepare_cached(sql)?.execute((&of, &task, &approach))?;
-        }
+    let meant = sifted(conn, sql, [project], |row| {
+        let (of, content) = (row.get::<_, String>(0)?, [row.get::<_, String>(1)?, row.get(2)?, row.get(3)?]);
+        let has = |text: &String| content.iter().any(|part| holds(part, text));
+        let [task, approach, _] = &content;
+        Ok(filter.text.as_ref().is_none_or(has).then(|| [of, task.clone(), approach.clone()]))
+    })?;
+    let sql = "DELETE FROM learnings WHERE project = ?1 AND task = ?2 AND approach = ?3";
+    for row in meant {
+        out.learnings += conn.prepare_cached(sql)?.execute(row)?;
     }
     Ok(())
 }
 
 /// What a session left besides entries, or all of them.
 fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &mut Forgotten) -> Result<()> {
-    let remove = |table: &str, texts: &str| -> Result<Vec<i64>> {
-        let sql = format!("SELECT id, {texts} FROM {table} WHERE (?1 IS NULL OR session = ?1)");
-        let rows = store::all(conn, &sql, [session], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
-        let gone: Vec<i64> = rows
-            .into_iter()
-            .filter(|(_, content)| filter.text.as_ref().is_none_or(|text| json_holds(content, text)))
-            .map(|(id, _)| id)
-            .collect();
-        for id in &gone {
-            conn.prepare_cached(&format!("DELETE FROM {table} WHERE id = ?1"))?.execute([id])?;
-        }
-        Ok(gone)
-    };
-    out.summaries += remove("summaries", "text")?.len();
-    out.trace = remove("trace", "task || ' ' || subject || ' ' || reason || ' ' || detail")?.len();
-    out.trace += traces(conn, filter, session)?;
-    out.runs = remove("runs", "task")?.len();
+    let json: Test = |content, text| json_holds(content, text);
+    out.summaries += remove(conn, ("summaries", "text", json), filter, session)?;
+    let texts = "task || ' ' || subject || ' ' || reason || ' ' || detail";
+    out.trace = remove(conn, ("trace", texts, json), filter, session)? + traces(conn, filter, session)?;
+    out.runs = remove(conn, ("runs", "task", json), filter, session)?;
     tasks::delete(conn, filter, session, out)
 }
 
-/// A trace goes as a whole where its request holds the text, otherwise entry by entry.
-fn traces(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<usize> {
-    let sql = "SELECT traced_entries.id, traced, request, about || ' ' || rule || ' ' || reason FROM traced_entries \
-               JOIN traced_tasks ON traced_tasks.id = traced WHERE (?1 IS NULL OR session = ?1)";
-    let rows = store::all(conn, sql, [session], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
-    })?;
+/// Whether a content holds a text.
+type Test = fn(&str, &str) -> bool;
+
+/// Deletes the rows of a table with a session whose texts are meant; how many.
+fn remove(
+    conn: &Connection,
+    (table, texts, test): (&str, &str, Test),
+    filter: &Forget,
+    session: Option<i64>,
+) -> Result<usize> {
+    let sql = format!("SELECT id, {texts} FROM {table} WHERE (?1 IS NULL OR session = ?1) AND id > ?2 ORDER BY id");
+    let delete = format!("DELETE FROM {table} WHERE id = ?1");
     let mut gone = 0;
-    for (id, traced, request, content) in rows {
-        let has = |content: &str| filter.text.as_ref().is_none_or(|text| holds(content, text));
-        if has(&request) || has(&content) {
+    in_pages(conn, &sql, session, |id, content| {
+        if filter.text.as_ref().is_none_or(|text| test(content, text)) {
+            gone += conn.prepare_cached(&delete)?.execute([id])?;
+        }
+        Ok(())
+    })?;
+    Ok(gone)
+}
+
+/// A trace goes as a whole where its request holds the text, otherwise entry by entry. Every entry counts, and a trace
+/// that has none left counts as one.
+fn traces(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<usize> {
+    let has = |content: &str| filter.text.as_ref().is_none_or(|text| holds(content, text));
+    let mut gone = 0;
+    let sql =
+        format!("SELECT id, request FROM traced_tasks WHERE (?1 IS NULL OR session = ?1) AND id > ?2 ORDER BY id");
+    in_pages(conn, &sql, session, |id, request| {
+        if has(request) {
+            // By themselves and first: what goes along with a task is counted by nobody.
+            let entries = conn.prepare_cached("DELETE FROM traced_entries WHERE traced = ?1")?.execute([id])?;
+            conn.prepare_cached("DELETE FROM traced_tasks WHERE id = ?1")?.execute([id])?;
+            gone += entries.max(1);
+        }
+        Ok(())
+    })?;
+    let sql = format!(
+        "SELECT id, about || ' ' || rule || ' ' || reason FROM traced_entries \
+         WHERE (?1 IS NULL OR traced IN (SELECT id FROM traced_tasks WHERE session = ?1)) AND id > ?2 ORDER BY id"
+    );
+    in_pages(conn, &sql, session, |id, content| {
+        if has(content) {
             gone += conn.prepare_cached("DELETE FROM traced_entries WHERE id = ?1")?.execute([id])?;
         }
-        if has(&request) {
-            conn.prepare_cached("DELETE FROM traced_tasks WHERE id = ?1")?.execute([traced])?;
-        }
-    }
+        Ok(())
+    })?;
     Ok(gone)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::memory::checkpoints::{content, sweep};
 use crate::memory::error::Result;
-use crate::memory::forget::delete::{holds, json_holds};
+use crate::memory::forget::delete::{holds, json_holds, sifted};
 use crate::memory::forget::{Cost, Forget, Forgotten};
 use crate::memory::store;
 
@@ -37,13 +37,13 @@ fn meant(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<BTr
 /// The tasks whose kept contents hold a text, one content at a time.
 fn packed(conn: &Connection, part: &str, session: Option<i64>) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
-    for blob in store::all(conn, "SELECT id FROM blobs ORDER BY id", [], |row| row.get::<_, i64>(0))? {
+    for blob in sifted(conn, "SELECT id FROM blobs ORDER BY id", [], |row| Ok(Some(row.get::<_, i64>(0)?)))? {
         // What cannot be read any more can be given back to nobody, and is not known to be without the text.
         let hit = content(conn, blob).map_or(true, |bytes| holds(&String::from_utf8_lossy(&bytes), part));
         if hit {
             let sql = "SELECT DISTINCT task FROM checkpoints JOIN checkpoint_files ON checkpoint = id \
                        WHERE (before_blob = ?1 OR after_blob = ?1) AND (?2 IS NULL OR session = ?2)";
-            names.extend(store::all(conn, sql, (blob, session), |row| row.get::<_, String>(0))?);
+            names.extend(sifted(conn, sql, (blob, session), |row| Ok(Some(row.get::<_, String>(0)?)))?);
         }
     }
     Ok(names)
@@ -87,7 +87,7 @@ pub(super) fn delete(conn: &Connection, filter: &Forget, session: Option<i64>, o
         meant(conn, filter, session)?.into_iter().partition(|task| filter.keep.contains(task));
     for task in &gone {
         let sql = "DELETE FROM checkpoints WHERE task = ?1 AND (?2 IS NULL OR session = ?2) RETURNING id";
-        out.checkpoints.extend(store::all(conn, sql, (task, session), |row| row.get::<_, i64>(0))?);
+        out.checkpoints.extend(sifted(conn, sql, (task, session), |row| Ok(Some(row.get::<_, i64>(0)?)))?);
         let sql = "DELETE FROM tasks WHERE task = ?1 AND (?2 IS NULL OR session = ?2)";
         out.tasks += conn.prepare_cached(sql)?.execute((task, session))?;
     }

@@ -13,6 +13,7 @@ use crate::memory::learnings::Experience;
 use crate::memory::preferences::Preference;
 use crate::memory::search::Filters;
 use crate::memory::summary::Extract;
+use crate::memory::traces::TracedEntry;
 
 const SECRET: &str = "Zyxwvut-Quebracho";
 
@@ -125,6 +126,42 @@ fn a_forgotten_session_leaves_nothing_and_takes_nothing_of_others() {
     assert_eq!((memory.entry_count().unwrap(), memory.preferences(Some("p")).unwrap().len()), (1, 1));
     assert!(memory.forget(&Forget::session("s")).unwrap().is_empty(), "the session itself is unknown again");
     assert_eq!(memory.forget(&Forget::project("p")).unwrap().preferences, ["token"]);
+}
+
+/// One entry of a trace about something.
+fn traced(about: &str) -> TracedEntry {
+    let (effect, rule, reason) = ("kept".into(), "r".into(), "why".into());
+    TracedEntry { step: 1, call: None, effect, about: about.into(), rule, reason }
+}
+
+#[test]
+fn every_record_of_a_trace_counts_and_none_of_another_goes() {
+    let (dir, memory) = memory();
+    memory.add_traced("s", "named", &format!("use {SECRET}"), vec![traced("a"), traced(SECRET), traced("b")]).unwrap();
+    memory.add_traced("s", "other", "else", vec![traced("c"), traced(SECRET)]).unwrap();
+    memory.add_traced("s", "bare", &format!("also {SECRET}"), vec![]).unwrap();
+    let gone = memory.forget(&Forget::text(SECRET)).unwrap();
+    assert_eq!(gone.trace, 5, "three of one, one of another, one without entries");
+    assert_eq!((memory.traced("named").unwrap().len(), memory.traced("other").unwrap()), (0, vec![traced("c")]));
+    assert!(!on_disk(dir.path(), SECRET));
+    assert_eq!(memory.forget(&Forget::everything()).unwrap().trace, 1);
+    assert!(memory.forget(&Forget::everything()).unwrap().is_empty());
+}
+
+#[test]
+fn more_trace_records_than_an_answer_of_the_store_holds_are_forgotten_one_by_one() {
+    let (_dir, memory) = memory();
+    for task in 0..3 {
+        let about = |n: usize| traced(if n % 1000 == 7 { SECRET } else { "an ordinary decision" });
+        let entries = (0..50_000).map(about).collect();
+        memory.add_traced("s", &format!("t{task}"), "a long task", entries).unwrap();
+    }
+    let gone = memory.forget(&Forget::text(SECRET)).unwrap();
+    assert_eq!((gone.trace, gone.entry_count()), (150, 0));
+    assert_eq!(memory.traced("t1").unwrap().len(), 50_000 - 50, "the others stay");
+    let gone = memory.forget(&Forget::everything()).unwrap();
+    assert_eq!(gone.trace, 150_000 - 150);
+    assert_eq!((memory.notices(), memory.traced("t1").unwrap()), (vec![], vec![]), "nothing is set aside");
 }
 
 #[test]
