@@ -7,6 +7,7 @@ use crate::agent::ledger::Snaps;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::tools::target;
 use crate::agent::verdict::Found;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::ask::{self, Ask};
@@ -205,28 +206,25 @@ impl Analysis {
     }
 }
 
-impl Session {
-    /// Keeps what the request's words name.
-    pub(crate) async fn analyse_into(&self, task: &mut Task) {
-        let here = match &task.current_file {
-            Some(path) => self.document(path).await.ok().map(|document| (document.path, document.text)),
-            None => None,
-        };
-        let (root, text) = (self.root.clone(), task.request.clone());
-        let done = tokio::task::spawn_blocking(move || analyse(&root, here.as_ref(), &text)).await;
-        task.analysis = done.unwrap_or_default();
-    }
+/// Keeps what the request's words name.
+pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
+    let here = match &task.current_file {
+        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+        None => None,
+    };
+    let (root, text) = (session.root.clone(), task.request.clone());
+    let done = tokio::task::spawn_blocking(move || analyse(&root, here.as_ref(), &text)).await;
+    task.analysis = done.unwrap_or_default();
+}
 
-    /// Keeps which known diagnostics bear on it, and puts all into the trace.
-    pub(crate) async fn weigh_named(&self, task: &mut Task, known: &Snaps) {
-        let files = known.keys().map(|(file, _)| file.clone()).collect();
-        let found = crate::agent::verdict::all(known, files).await;
-        let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
-        task.analysis.codes =
-            codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
-        task.analysis.bearing = found.iter().filter(|found| task.analysis.bears_on(found)).count();
-        task.trace.push(1, Trace::new(Effect::Understood, "the request", "analysis", task.analysis.words()));
-    }
+/// Keeps which known diagnostics bear on it, and puts all into the trace.
+pub(crate) async fn weigh_named(task: &mut Task, known: &Snaps) {
+    let files = known.keys().map(|(file, _)| file.clone()).collect();
+    let found = crate::agent::verdict::all(known, files).await;
+    let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
+    task.analysis.codes = codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
+    task.analysis.bearing = found.iter().filter(|found| task.analysis.bears_on(found)).count();
+    task.trace.push(1, Trace::new(Effect::Understood, "the request", "analysis", task.analysis.words()));
 }
 
 #[cfg(test)]

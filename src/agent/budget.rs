@@ -76,35 +76,33 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
     }
 }
 
-impl Session {
-    pub(crate) fn over_budget(&self, task: &Task) -> Option<String> {
-        let used = task.spent.counted(task.usage);
-        reached(&self.config.limits, self.model.price(), used, task.spent.elapsed())
-    }
+pub(crate) fn over_budget(session: &Session, task: &Task) -> Option<String> {
+    let used = task.spent.counted(task.usage);
+    reached(&session.config.limits, session.model.price(), used, task.spent.elapsed())
+}
 
-    /// Seconds that a command may take now, 1 at least: its own limit, or what is left of the task's.
-    pub(crate) fn command_seconds(&self, task: &Task) -> u64 {
-        let own = self.config.limits.command_seconds.max(1);
-        match self.config.limits.seconds {
-            0 => own,
-            all => own.min(all.saturating_sub(task.spent.elapsed().as_secs())).max(1),
-        }
+/// Seconds that a command may take now, 1 at least: its own limit, or what is left of the task's.
+pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
+    let own = session.config.limits.command_seconds.max(1);
+    match session.config.limits.seconds {
+        0 => own,
+        all => own.min(all.saturating_sub(task.spent.elapsed().as_secs())).max(1),
     }
+}
 
-    /// A limit that nothing can be held against is said, once a task, rather than passed over.
-    pub(crate) fn say_what_is_not_counted(&self) {
-        if self.config.limits.cost > 0.0 && self.model.price().is_none() && !self.model.needs_providers() {
-            let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
-            self.editor.show(Event::Progress { text });
-        }
+/// A limit that nothing can be held against is said, once a task, rather than passed over.
+pub(crate) fn say_what_is_not_counted(session: &Session) {
+    if session.config.limits.cost > 0.0 && session.model.price().is_none() && !session.model.needs_providers() {
+        let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
+        session.editor.show(Event::Progress { text });
     }
+}
 
-    /// Ends when the time of the task is over; never where it has no limit.
-    pub(crate) async fn out_of_time(&self, spent: Spent) {
-        match self.config.limits.seconds {
-            0 => std::future::pending().await,
-            seconds => tokio::time::sleep(Duration::from_secs(seconds).saturating_sub(spent.elapsed())).await,
-        }
+/// Ends when the time of the task is over; never where it has no limit.
+pub(crate) async fn out_of_time(session: &Session, spent: Spent) {
+    match session.config.limits.seconds {
+        0 => std::future::pending().await,
+        seconds => tokio::time::sleep(Duration::from_secs(seconds).saturating_sub(spent.elapsed())).await,
     }
 }
 

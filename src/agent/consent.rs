@@ -18,13 +18,13 @@ use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::tool_failure;
 use crate::agent::verdict::Found;
+use crate::agent::{facts, look};
 use crate::base::failure::{Failure, Kind};
-use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Placed};
 use crate::diagnostics::model::{Confidence, Diagnostic};
 use crate::diagnostics::policy::decide::{self, ChangeSize};
 use crate::diagnostics::policy::{Effect, Limits, Trace, stop};
-use crate::diagnostics::syntax;
+use crate::diagnostics::{grouping, syntax};
 use crate::edits::apply::apply;
 use crate::llm::ask::{self, Ask};
 use crate::symbols::language;
@@ -168,95 +168,91 @@ pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
     })
 }
 
-impl Session {
-    /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
-    pub(crate) fn permit(&self, task: &mut Task, wanted: &[Wanted]) -> Result<(), Failure> {
-        let basis = basis(task.mode, &task.request, self.model.needs_providers());
-        if basis == Basis::Asked {
-            return Ok(());
-        }
-        let mut lost = lost(wanted);
-        lost.retain(|path| !put_elsewhere(&task.journal, path));
-        let change = ChangeSize {
-            files: wanted.iter().map(Wanted::path).collect::<BTreeSet<_>>().len(),
-            symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),
-            destructive: !lost.is_empty(),
-        };
-        let step = task.step.max(1);
-        if let Some(reason) = decide::takes_away(&change) {
-            let heard = basis == Basis::Reported || !task.consent.replanned;
-            let asked =
-                |path: &String| task.consent.allowed.contains(path) || heard && says(&task.request, path, &task.scope);
-            let (said, unsaid): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
-            for path in said {
-                let who =
-                    if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
-                task.trace.push(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
-            }
-            if !unsaid.is_empty() {
-                let what = unsaid.join(", ");
-                let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
-                task.trace.push(step, trace);
-                task.consent.withheld.extend(unsaid);
-                return Err(unasked(basis, &what));
-            }
-        }
-        let narrow =
-            basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || ask::wants_all(&task.request);
-        if let Some(reason) = decide::is_wide(&change, &Limits::default()).filter(|_| !narrow) {
-            task.trace.push(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
-            return Err(tool_failure(
-                format!("{reason}, and it was only asked to mend what is reported; nothing was written"),
-                "mend it in fewer places, or let the user ask for it with a plan (:AgentPlan)",
-            ));
-        }
-        Ok(())
+/// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
+pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[Wanted]) -> Result<(), Failure> {
+    let basis = basis(task.mode, &task.request, session.model.needs_providers());
+    if basis == Basis::Asked {
+        return Ok(());
     }
-
-    /// Whether a request is about what providers report, and they are asked at all.
-    pub(crate) fn works_on_reports(&self, request: &str) -> bool {
-        let driven = self.model.needs_providers() && ask::classify(request) == Ask::Repair;
-        (driven || ask::mends_reports(request)) && self.config.diagnostics.on_edit
-    }
-
-    /// Refuses to begin on what is reported where it is too much to weigh, or says too little.
-    ///
-    /// # Errors
-    /// With the figures and the way out.
-    pub(crate) async fn begin_on_reports(&self, task: &Task) -> Result<(), Failure> {
-        if !self.works_on_reports(&task.request) {
-            return Ok(());
+    let mut lost = lost(wanted);
+    lost.retain(|path| !put_elsewhere(&task.journal, path));
+    let change = ChangeSize {
+        files: wanted.iter().map(Wanted::path).collect::<BTreeSet<_>>().len(),
+        symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),
+        destructive: !lost.is_empty(),
+    };
+    let step = task.step.max(1);
+    if let Some(reason) = decide::takes_away(&change) {
+        let heard = basis == Basis::Reported || !task.consent.replanned;
+        let asked =
+            |path: &String| task.consent.allowed.contains(path) || heard && says(&task.request, path, &task.scope);
+        let (said, unsaid): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
+        for path in said {
+            let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
+            task.trace.push(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
         }
-        let found = self.in_scope(&task.scope).await;
-        let once = move || -> Vec<Found> {
-            let items: Vec<Placed> = found.iter().map(placed).collect();
-            merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
-        };
-        let found = tokio::task::spawn_blocking(once).await.unwrap_or_default();
+        if !unsaid.is_empty() {
+            let what = unsaid.join(", ");
+            let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
+            task.trace.push(step, trace);
+            task.consent.withheld.extend(unsaid);
+            return Err(unasked(basis, &what));
+        }
+    }
+    let narrow = basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || ask::wants_all(&task.request);
+    if let Some(reason) = decide::is_wide(&change, &Limits::default()).filter(|_| !narrow) {
+        task.trace.push(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
+        return Err(tool_failure(
+            format!("{reason}, and it was only asked to mend what is reported; nothing was written"),
+            "mend it in fewer places, or let the user ask for it with a plan (:AgentPlan)",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a request is about what providers report, and they are asked at all.
+pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
+    let driven = session.model.needs_providers() && ask::classify(request) == Ask::Repair;
+    (driven || ask::mends_reports(request)) && session.config.diagnostics.on_edit
+}
+
+/// Refuses to begin on what is reported where it is too much to weigh, or says too little.
+///
+/// # Errors
+/// With the figures and the way out.
+pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(), Failure> {
+    if !works_on_reports(session, &task.request) {
+        return Ok(());
+    }
+    let found = facts::in_scope(session, &task.scope).await;
+    let once = move || -> Vec<Found> {
         let items: Vec<Placed> = found.iter().map(placed).collect();
-        // What names no place is a hint, as in `unplaced_is_low`.
-        let believed = |item: &Placed| match item.diagnostic.location.file() {
-            Some(_) => item.diagnostic.clone(),
-            None => Diagnostic { confidence: Confidence::Low, ..item.diagnostic.clone() },
-        };
-        let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
-        let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
-        let known = self.known().await;
-        // A language model can work without any; what lives on the providers' words cannot.
-        let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !self.model.needs_providers();
-        let asked = matches!(task.scope, Scope::Symbols(_)) || names_a_kind(&task.request, &diagnostics);
-        let Some((rule, reason)) = stop(&diagnostics, heard, asked, &Limits::default()) else { return Ok(()) };
-        task.trace.push(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
-        let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
-        let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();
-        let hint = if rule == "noise" {
-            format!("ask at a symbol or with a range, or name a kind of them: {}", kinds.join(", "))
-        } else {
-            "attach a language server or name a command (:help sextant-option-commands), or say what is to be changed"
-                .to_owned()
-        };
-        Err(Failure::new(Kind::User, format!("nothing was begun: {reason}"), hint))
-    }
+        merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
+    };
+    let found = tokio::task::spawn_blocking(once).await.unwrap_or_default();
+    let items: Vec<Placed> = found.iter().map(placed).collect();
+    // What names no place is a hint, as in `unplaced_is_low`.
+    let believed = |item: &Placed| match item.diagnostic.location.file() {
+        Some(_) => item.diagnostic.clone(),
+        None => Diagnostic { confidence: Confidence::Low, ..item.diagnostic.clone() },
+    };
+    let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
+    let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
+    let known = look::known(session).await;
+    // A language model can work without any; what lives on the providers' words cannot.
+    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
+    let asked = matches!(task.scope, Scope::Symbols(_)) || names_a_kind(&task.request, &diagnostics);
+    let Some((rule, reason)) = stop(&diagnostics, heard, asked, &Limits::default()) else { return Ok(()) };
+    task.trace.push(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
+    let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
+    let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();
+    let hint = if rule == "noise" {
+        format!("ask at a symbol or with a range, or name a kind of them: {}", kinds.join(", "))
+    } else {
+        "attach a language server or name a command (:help sextant-option-commands), or say what is to be changed"
+            .to_owned()
+    };
+    Err(Failure::new(Kind::User, format!("nothing was begun: {reason}"), hint))
 }
 
 fn placed(found: &Found) -> Placed<'_> {

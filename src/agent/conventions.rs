@@ -1,6 +1,7 @@
 //! What the project's own guides say of its conventions: a short excerpt, as data.
 
 use crate::agent::session::Session;
+use crate::agent::tools::run_command;
 use crate::llm::framing::Framing;
 use crate::llm::tokens;
 use crate::workspace::files;
@@ -15,28 +16,26 @@ const TOKENS: usize = 150;
 /// Characters of one line.
 const LINE: usize = 160;
 
-impl Session {
-    /// What frames the task's questions.
-    pub(crate) async fn framing(&self, conventions: bool) -> Framing {
-        let root = self.root.clone();
-        let read = async {
-            if !conventions {
-                return String::new();
-            }
-            tokio::task::spawn_blocking(move || excerpt(&root)).await.unwrap_or_default()
-        };
-        Framing { conventions: read.await, detail: self.detail().await, commands: self.could_run() }
-    }
+/// What frames the task's questions.
+pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
+    let root = session.root.clone();
+    let read = async {
+        if !conventions {
+            return String::new();
+        }
+        tokio::task::spawn_blocking(move || excerpt(&root)).await.unwrap_or_default()
+    };
+    Framing { conventions: read.await, detail: detail(session).await, commands: run_command::could_run(session) }
+}
 
-    /// How much the user likes to be told: the project's preference, or else the general one.
-    async fn detail(&self) -> String {
-        let general = self.config.preferences.get("detail").cloned().unwrap_or_default();
-        // Memory that nobody has opened yet is not opened for this.
-        let Some(Some(remember)) = self.memory.get().cloned() else { return general };
-        let project = remember.project;
-        let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
-        own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)
-    }
+/// How much the user likes to be told: the project's preference, or else the general one.
+async fn detail(session: &Session) -> String {
+    let general = session.config.preferences.get("detail").cloned().unwrap_or_default();
+    // Memory that nobody has opened yet is not opened for this.
+    let Some(Some(remember)) = session.memory.get().cloned() else { return general };
+    let project = remember.project;
+    let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
+    own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)
 }
 
 /// The first lines of each guide that fit; empty without guides.

@@ -2,21 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent::consent;
 use crate::agent::ledger::Snaps;
 use crate::agent::mode::Mode;
+use crate::agent::remember::{learn, project, recall};
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
+use crate::agent::tools::target;
 use crate::agent::verdict::{self, Found};
-use crate::agent::weigh::Weighed;
+use crate::agent::weigh::{self, Weighed};
+use crate::agent::{consent, conventions, look, offers};
 use crate::base::deadline::Deadline;
 use crate::base::secrets::mask;
-use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::policy::word;
-use crate::diagnostics::syntax;
+use crate::diagnostics::{grouping, syntax};
 use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
@@ -40,127 +41,125 @@ const FILES: usize = 40;
 /// server that looks for imports takes seconds.
 const OFFERS_MS: u64 = 5000;
 
-impl Session {
-    pub(crate) async fn step_facts(&self, task: &mut Task) -> StepInput {
-        let found = first_ones(task, self.in_scope(&task.scope).await, PLAN_DIAGNOSTICS);
-        let deadline = Deadline::after_ms(OFFERS_MS.max(self.config.diagnostics.timeout_ms));
-        let (fixes, _) = self.offers(task, &found, FIXES, deadline).await;
-        let fixes = self.trusted(task, &found, fixes).await;
-        let (seen, fixes) = self.weigh(task, &found, fixes).await;
-        let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
-        task.note_left_out(&left);
-        task.note_seen(&seen);
-        let part = self.memory_part(task, codes(&seen), false).await;
-        StepInput {
-            query: task.request.clone(),
-            memory: part.lines,
-            memory_tokens: Some(part.limit),
-            current_file: task.current_file.clone(),
-            scope: task.scope.names(),
-            sources: self.sources(task).await,
-            workspace: self.workspace_files(),
-            diagnostics: seen.iter().map(line).collect(),
-            unsettled: self.unsettled(&task.scope).await,
-            fixes,
-            results: task.results.clone(),
-            step: task.step,
-            error_count: task.errors,
-            framing: self.framing(task.step > 1 || task.mode != Mode::Simple).await,
-            fresh: task.course.fresh,
-            inputs: task.course.inputs.clone(),
-            contract: task.course.contract.clone(),
+pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
+    let found = first_ones(task, in_scope(session, &task.scope).await, PLAN_DIAGNOSTICS);
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let (fixes, _) = offers::offers(session, task, &found, FIXES, deadline).await;
+    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let (seen, fixes) = weigh::weigh(session, task, &found, fixes).await;
+    let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+    task.note_left_out(&left);
+    task.note_seen(&seen);
+    let part = recall::memory_part(session, task, codes(&seen), false).await;
+    StepInput {
+        query: task.request.clone(),
+        memory: part.lines,
+        memory_tokens: Some(part.limit),
+        current_file: task.current_file.clone(),
+        scope: task.scope.names(),
+        sources: sources(session, task).await,
+        workspace: workspace_files(session),
+        diagnostics: seen.iter().map(line).collect(),
+        unsettled: unsettled(session, &task.scope).await,
+        fixes,
+        results: task.results.clone(),
+        step: task.step,
+        error_count: task.errors,
+        framing: conventions::framing(session, task.step > 1 || task.mode != Mode::Simple).await,
+        fresh: task.course.fresh,
+        inputs: task.course.inputs.clone(),
+        contract: task.course.contract.clone(),
+    }
+}
+
+pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput {
+    let found = in_scope(session, &task.scope).await;
+    let groups = groups(&found);
+    let only_fixes = session.model.needs_providers();
+    let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
+    let mut found = first_ones(task, found, most);
+    let deadline = Deadline::after_ms((4 * OFFERS_MS).max(session.config.diagnostics.timeout_ms));
+    let most = if only_fixes { usize::MAX } else { most };
+    let (mut fixes, asked) = offers::offers(session, task, &found, most, deadline).await;
+    if only_fixes {
+        found.truncate(asked);
+    }
+    let left_out = all - found.len();
+    offers::look_up_changes(session, task, &mut fixes, deadline).await;
+    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let (seen, fixes) = weigh::weigh(session, task, &found, fixes).await;
+    task.note_seen(&seen);
+    let part = recall::memory_part(session, task, codes(&seen), true).await;
+    PlanInput {
+        query: task.request.clone(),
+        memory: part.lines,
+        memory_tokens: Some(part.limit),
+        current_file: task.current_file.clone(),
+        scope: task.scope.names(),
+        sources: sources(session, task).await,
+        workspace: project::files_by_use(session, FILES, workspace_files(session)).await,
+        diagnostics: seen.iter().map(line).collect(),
+        unsettled: unsettled(session, &task.scope).await,
+        groups,
+        fixes,
+        left_out,
+        framing: conventions::framing(session, true).await,
+        ..PlanInput::default()
+    }
+}
+
+/// The known diagnostics in scope, from the floor up, worst first.
+pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<Found> {
+    let known = look::known(session).await;
+    let mut found = verdict::all(&known, files_of(scope, &known)).await;
+    found.retain(|found| {
+        found.diagnostic.severity <= session.config.diagnostics.severity_floor && scope.holds(&found.symbol)
+    });
+    found
+}
+
+/// How many diagnostics in scope a server still offers a fix for that was not tried, and whether the time did not
+/// suffice to ask for all of them.
+pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> (usize, bool) {
+    let found = in_scope(session, &task.scope).await;
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let (offers, asked) = offers::offers(session, task, &found, usize::MAX, deadline).await;
+    let fixable: BTreeSet<usize> = offers.iter().filter_map(|offer| offer.diagnostic).collect();
+    (fixable.len(), asked < found.len())
+}
+
+/// Who has not answered about the files in scope as they are: what is known of them is of an older text.
+pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
+    let mut names = Vec::new();
+    for file in files_of(scope, &look::known(session).await) {
+        let Ok(document) = target::document(session, &file).await else { continue };
+        let ledger = session.ledger.lock().await;
+        // The parser is asked anew with every answer and never late.
+        let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
+        names.extend(of_file.map(|provider| format!("{} ({file})", verdict::short(provider))));
+    }
+    names
+}
+
+/// The source in scope as the editor has it now; the outline where it would be too long.
+async fn sources(session: &Session, task: &mut Task) -> Vec<(String, String)> {
+    let mut sources = Vec::new();
+    let mut room = SOURCE;
+    for (name, path, names) in wanted(&task.scope).into_iter().chain(task.analysis.named(&task.scope)) {
+        let Ok(document) = target::document(session, &path).await else { continue };
+        let mut text = excerpt(&document.path, &mask(&document.text), &names, room);
+        room = room.saturating_sub(text.len());
+        if text.is_empty() {
+            "(too long to show; read it)".clone_into(&mut text);
         }
+        task.seen.insert(document.path, document.text);
+        sources.push((name, text));
     }
+    sources
+}
 
-    pub(crate) async fn plan_facts(&self, task: &mut Task) -> PlanInput {
-        let found = self.in_scope(&task.scope).await;
-        let groups = groups(&found);
-        let only_fixes = self.model.needs_providers();
-        let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
-        let mut found = first_ones(task, found, most);
-        let deadline = Deadline::after_ms((4 * OFFERS_MS).max(self.config.diagnostics.timeout_ms));
-        let most = if only_fixes { usize::MAX } else { most };
-        let (mut fixes, asked) = self.offers(task, &found, most, deadline).await;
-        if only_fixes {
-            found.truncate(asked);
-        }
-        let left_out = all - found.len();
-        self.look_up_changes(task, &mut fixes, deadline).await;
-        let fixes = self.trusted(task, &found, fixes).await;
-        let (seen, fixes) = self.weigh(task, &found, fixes).await;
-        task.note_seen(&seen);
-        let part = self.memory_part(task, codes(&seen), true).await;
-        PlanInput {
-            query: task.request.clone(),
-            memory: part.lines,
-            memory_tokens: Some(part.limit),
-            current_file: task.current_file.clone(),
-            scope: task.scope.names(),
-            sources: self.sources(task).await,
-            workspace: self.files_by_use(FILES, self.workspace_files()).await,
-            diagnostics: seen.iter().map(line).collect(),
-            unsettled: self.unsettled(&task.scope).await,
-            groups,
-            fixes,
-            left_out,
-            framing: self.framing(true).await,
-            ..PlanInput::default()
-        }
-    }
-
-    /// The known diagnostics in scope, from the floor up, worst first.
-    pub(crate) async fn in_scope(&self, scope: &Scope) -> Vec<Found> {
-        let known = self.known().await;
-        let mut found = verdict::all(&known, files_of(scope, &known)).await;
-        found.retain(|found| {
-            found.diagnostic.severity <= self.config.diagnostics.severity_floor && scope.holds(&found.symbol)
-        });
-        found
-    }
-
-    /// How many diagnostics in scope a server still offers a fix for that was not tried, and whether the time did not
-    /// suffice to ask for all of them.
-    pub(crate) async fn fixes_left(&self, task: &mut Task) -> (usize, bool) {
-        let found = self.in_scope(&task.scope).await;
-        let deadline = Deadline::after_ms(OFFERS_MS.max(self.config.diagnostics.timeout_ms));
-        let (offers, asked) = self.offers(task, &found, usize::MAX, deadline).await;
-        let fixable: BTreeSet<usize> = offers.iter().filter_map(|offer| offer.diagnostic).collect();
-        (fixable.len(), asked < found.len())
-    }
-
-    /// Who has not answered about the files in scope as they are: what is known of them is of an older text.
-    pub(crate) async fn unsettled(&self, scope: &Scope) -> Vec<String> {
-        let mut names = Vec::new();
-        for file in files_of(scope, &self.known().await) {
-            let Ok(document) = self.document(&file).await else { continue };
-            let ledger = self.ledger.lock().await;
-            // The parser is asked anew with every answer and never late.
-            let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
-            names.extend(of_file.map(|provider| format!("{} ({file})", verdict::short(provider))));
-        }
-        names
-    }
-
-    /// The source in scope as the editor has it now; the outline where it would be too long.
-    async fn sources(&self, task: &mut Task) -> Vec<(String, String)> {
-        let mut sources = Vec::new();
-        let mut room = SOURCE;
-        for (name, path, names) in wanted(&task.scope).into_iter().chain(task.analysis.named(&task.scope)) {
-            let Ok(document) = self.document(&path).await else { continue };
-            let mut text = excerpt(&document.path, &mask(&document.text), &names, room);
-            room = room.saturating_sub(text.len());
-            if text.is_empty() {
-                "(too long to show; read it)".clone_into(&mut text);
-            }
-            task.seen.insert(document.path, document.text);
-            sources.push((name, text));
-        }
-        sources
-    }
-
-    fn workspace_files(&self) -> Vec<String> {
-        files::list(&self.root, "", FILES).files
-    }
+fn workspace_files(session: &Session) -> Vec<String> {
+    files::list(&session.root, "", FILES).files
 }
 
 /// The files in scope; of a whole workspace those that somebody has spoken about.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::agent::approval;
 use crate::agent::direct::Say;
-use crate::agent::durable::phase_name;
 use crate::agent::durable::record::EDIT;
+use crate::agent::durable::{self, phase_name};
 use crate::agent::mode::Phase;
-use crate::agent::prefer::{bare, failure, own_name};
+use crate::agent::prefer::{self, bare, failure, own_name};
 use crate::agent::remember::Remember;
 use crate::agent::remember::notes::short;
 use crate::agent::session::Session;
@@ -43,7 +44,7 @@ pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, F
     if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
-    let remember = session.needs_memory().await?;
+    let remember = prefer::needs_memory(session).await?;
     let gone = carry_out(session, &remember, Forget::text(what.as_str()), &what, say).await?;
     let gone = match gone {
         // A preference may be called by its name, or by words that are not side by side in it.
@@ -55,7 +56,7 @@ pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, F
     let Some(gone) = gone else { return Ok(nothing(say)) };
     let mut answer = told(&format!("“{what}”"), &gone, say);
     let lower = what.to_lowercase();
-    for (key, value) in session.configured_preferences() {
+    for (key, value) in prefer::configured_preferences(session) {
         if format!("{key} {value}").to_lowercase().contains(&lower) {
             answer.push_str(&configured(&key, &value, say));
         }
@@ -65,13 +66,13 @@ pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, F
 
 /// Forgets all that is remembered of this workspace, as [`forget`] does.
 pub async fn forget_all(session: &Session, say: Say) -> Result<String, Failure> {
-    let remember = session.needs_memory().await?;
+    let remember = prefer::needs_memory(session).await?;
     let what = say.of("everything", "todo");
     let Some(gone) = carry_out(session, &remember, Forget::everything(), &what, say).await? else {
         return Ok(nothing(say));
     };
     let mut answer = told(&what, &gone, say);
-    for (key, value) in session.configured_preferences() {
+    for (key, value) in prefer::configured_preferences(session) {
         answer.push_str(&configured(&key, &value, say));
     }
     Ok(answer)
@@ -98,7 +99,7 @@ async fn carry_out(
 ) -> Result<Option<Forgotten>, Failure> {
     let known = filter.clone();
     let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
-    let durable = session.durable().await;
+    let durable = durable::durable(session).await;
     let busy = |cost: &Cost| {
         let own = |owner: &String| durable.as_ref().is_some_and(|durable| owner == durable.owner().name());
         let alive = |owner: &String| durable.as_ref().is_some_and(|durable| durable.owner().is_alive(owner));
@@ -143,7 +144,7 @@ async fn ask(session: &Session, what: &str, dear: &[&Cost], say: Say) -> Result<
         say.of("keep these tasks and forget the rest", "conservar esas tareas y olvidar el resto"),
         say.of("forget nothing", "no olvidar nada"),
     ];
-    Ok(match session.ask_user(&text, &options).await? {
+    Ok(match approval::ask_user(session, &text, &options).await? {
         1 => Choice::Lose,
         2 => Choice::Keep,
         _ => Choice::Nothing,

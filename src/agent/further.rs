@@ -1,26 +1,25 @@
 //! Further looks of one answer: what a model wants to read besides its action, without another call for each.
 
 use crate::agent::session::Session;
+use crate::agent::simple;
 use crate::agent::task::Task;
 use crate::llm::step::{Action, LastResult};
 use crate::llm::tools::LOOKS;
 
-impl Session {
-    /// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model
-    /// is told which is not allowed. Returns how many results came of it.
-    pub(crate) async fn look_further(&self, task: &mut Task, more: &[Action]) -> usize {
-        if let Some(problem) = refused(more) {
-            task.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
-            return 1;
-        }
-        for action in more {
-            let (result, _) = self.act(task, action, "asked for together").await;
-            task.results.push(result);
-            // Asked for one at a time, each of them would have been a question of its own.
-            task.notes.calls_saved += 1;
-        }
-        more.len()
+/// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model
+/// is told which is not allowed. Returns how many results came of it.
+pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Action]) -> usize {
+    if let Some(problem) = refused(more) {
+        task.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
+        return 1;
     }
+    for action in more {
+        let (result, _) = simple::act(session, task, action, "asked for together").await;
+        task.results.push(result);
+        // Asked for one at a time, each of them would have been a question of its own.
+        task.notes.calls_saved += 1;
+    }
+    more.len()
 }
 
 fn refused(more: &[Action]) -> Option<String> {

@@ -9,7 +9,7 @@ use crate::agent::guard;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::{NAMES, tool_failure};
+use crate::agent::tools::{NAMES, run_command, tool_failure};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::tools::{self, Parameter, ParameterType, Tool};
@@ -34,80 +34,78 @@ pub(crate) fn need(tool: &str) -> Option<Need> {
     })
 }
 
-impl Session {
-    /// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason.
-    pub(crate) async fn gate(&self, task: &mut Task, tool: &str, given: &Value) -> Result<Need, Failure> {
-        let passed = self.check(task, tool, given).await;
-        if let Err(failure) = &passed
-            && failure.kind != Kind::Cancelled
-        {
-            let about = format!("{tool} {}", subject(given));
-            task.trace.push(task.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
-        }
-        passed
+/// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason.
+pub(crate) async fn gate(session: &Session, task: &mut Task, tool: &str, given: &Value) -> Result<Need, Failure> {
+    let passed = check(session, task, tool, given).await;
+    if let Err(failure) = &passed
+        && failure.kind != Kind::Cancelled
+    {
+        let about = format!("{tool} {}", subject(given));
+        task.trace.push(task.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
     }
+    passed
+}
 
-    async fn check(&self, task: &mut Task, tool: &str, given: &Value) -> Result<Need, Failure> {
-        let need = need(tool).ok_or_else(|| {
-            tool_failure(format!("there is no tool named {tool:?}"), format!("the tools are {}", NAMES.join(", ")))
-        })?;
-        if let Some(known) = tools::find(tool) {
-            well_formed(known, given).map_err(|problem| tool_failure(problem, tools::signature(known)))?;
-        }
-        self.known_to_git(task, given)?;
-        match need {
-            Need::Read => {}
-            Need::Write if task.read_only => return Err(forbidden()),
-            Need::Write => self.writable(task, tool, given)?,
-            Need::Run => self.may_run(task, given).await?,
-        }
-        Ok(need)
+async fn check(session: &Session, task: &mut Task, tool: &str, given: &Value) -> Result<Need, Failure> {
+    let need = need(tool).ok_or_else(|| {
+        tool_failure(format!("there is no tool named {tool:?}"), format!("the tools are {}", NAMES.join(", ")))
+    })?;
+    if let Some(known) = tools::find(tool) {
+        well_formed(known, given).map_err(|problem| tool_failure(problem, tools::signature(known)))?;
     }
-
-    /// Refuses a file that the project keeps out of version control, where the user has not named it: what is built,
-    /// fetched or private is no part of the work.
-    fn known_to_git(&self, task: &Task, given: &Value) -> Result<(), Failure> {
-        let named = given["path"].as_str().map(str::to_owned);
-        let named = named.or_else(|| given["symbol"].as_str().map(|symbol| SymbolPath::parse(symbol).file));
-        let Some(path) = named.filter(|path| !path.is_empty()) else { return Ok(()) };
-        // What cannot be resolved is refused by the tool, with its own words.
-        let Ok(path) = self.root.resolve(&path) else { return Ok(()) };
-        if task.created.contains(&path) || guard::is_named(task, &path) || !files::is_ignored(&self.root, &path) {
-            return Ok(());
-        }
-        Err(tool_failure(
-            format!("{path} is left out of version control, and the request does not name it"),
-            "go on without it; the user can name it in the request",
-        ))
+    known_to_git(session, task, given)?;
+    match need {
+        Need::Read => {}
+        Need::Write if task.read_only => return Err(forbidden()),
+        Need::Write => writable(session, task, tool, given)?,
+        Need::Run => run_command::may_run(session, task, given).await?,
     }
+    Ok(need)
+}
 
-    /// Whether the file that is to be written can belong to the scope. Which of its text may change is checked
-    /// with the edit itself, in [`Session::change`].
-    fn writable(&self, task: &Task, tool: &str, given: &Value) -> Result<(), Failure> {
-        if tool == "apply_fix" {
-            let id = given["fix"].as_str().unwrap_or_default();
-            let offered = task.offered.iter().any(|offer| offer.id == id);
-            return if offered {
-                Ok(())
-            } else {
-                Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is"))
-            };
-        }
-        let path = given["path"]
-            .as_str()
-            .map(str::to_owned)
-            .unwrap_or_else(|| SymbolPath::parse(given["symbol"].as_str().unwrap_or_default()).file);
-        // A bare symbol name is resolved, and then checked, by the tool.
-        if path.is_empty() && tool == "edit_symbol" {
-            return Ok(());
-        }
-        let path = self.root.resolve(&path)?;
-        let inside = match &task.scope {
-            Scope::Workspace => true,
-            scope => scope.files().contains(&path),
+/// Refuses a file that the project keeps out of version control, where the user has not named it: what is built,
+/// fetched or private is no part of the work.
+fn known_to_git(session: &Session, task: &Task, given: &Value) -> Result<(), Failure> {
+    let named = given["path"].as_str().map(str::to_owned);
+    let named = named.or_else(|| given["symbol"].as_str().map(|symbol| SymbolPath::parse(symbol).file));
+    let Some(path) = named.filter(|path| !path.is_empty()) else { return Ok(()) };
+    // What cannot be resolved is refused by the tool, with its own words.
+    let Ok(path) = session.root.resolve(&path) else { return Ok(()) };
+    if task.created.contains(&path) || guard::is_named(task, &path) || !files::is_ignored(&session.root, &path) {
+        return Ok(());
+    }
+    Err(tool_failure(
+        format!("{path} is left out of version control, and the request does not name it"),
+        "go on without it; the user can name it in the request",
+    ))
+}
+
+/// Whether the file that is to be written can belong to the scope. Which of its text may change is checked
+/// with the edit itself, in [`Session::change`].
+fn writable(session: &Session, task: &Task, tool: &str, given: &Value) -> Result<(), Failure> {
+    if tool == "apply_fix" {
+        let id = given["fix"].as_str().unwrap_or_default();
+        let offered = task.offered.iter().any(|offer| offer.id == id);
+        return if offered {
+            Ok(())
+        } else {
+            Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is"))
         };
-        if inside { Ok(()) } else { Err(task.scope.outside(&path)) }
     }
+    let path = given["path"]
+        .as_str()
+        .map(str::to_owned)
+        .unwrap_or_else(|| SymbolPath::parse(given["symbol"].as_str().unwrap_or_default()).file);
+    // A bare symbol name is resolved, and then checked, by the tool.
+    if path.is_empty() && tool == "edit_symbol" {
+        return Ok(());
+    }
+    let path = session.root.resolve(&path)?;
+    let inside = match &task.scope {
+        Scope::Workspace => true,
+        scope => scope.files().contains(&path),
+    };
+    if inside { Ok(()) } else { Err(task.scope.outside(&path)) }
 }
 
 fn forbidden() -> Failure {

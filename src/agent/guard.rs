@@ -13,6 +13,7 @@ use crate::agent::task::Task;
 use crate::agent::tools::answer::clean;
 use crate::agent::tools::tool_failure;
 use crate::agent::verdict::Verdict;
+use crate::agent::{approval, undo};
 use crate::base::failure::Failure;
 use crate::base::secrets::MASK;
 use crate::diagnostics::policy::repair::{self, Objection, Weight};
@@ -36,7 +37,7 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[Wanted])
             Wanted::Change { document, .. } => document.text.clone(),
             Wanted::Create { .. } => String::new(),
         };
-        let Some(after) = Session::intended(want) else { continue };
+        let Some(after) = undo::intended(want) else { continue };
         if after.matches(MASK).count() > before.matches(MASK).count() {
             return Err(tool_failure(
                 format!("{MASK:?} stands where a secret was taken out of the text; it cannot be written back"),
@@ -110,7 +111,7 @@ fn capital(text: &str) -> String {
 
 async fn answer(session: &Session, task: &mut Task, text: &str, options: &[String]) -> Result<usize, Failure> {
     let since = Instant::now();
-    let choice = session.ask_user(text, options).await;
+    let choice = approval::ask_user(session, text, options).await;
     task.spent.pause(since);
     choice
 }

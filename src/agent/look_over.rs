@@ -9,6 +9,8 @@ use std::time::SystemTime;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::tools::target;
+use crate::agent::{consent, look, stop};
 use crate::base::deadline::Deadline;
 use crate::diagnostics::syntax;
 use crate::diagnostics::theme::looks_at_one_file;
@@ -93,9 +95,9 @@ async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, d
     session.visited.lock().await.extend(opened.iter().cloned());
     let mut documents: Vec<Document> = Vec::new();
     for path in batch {
-        documents.extend(session.document(path).await.ok());
+        documents.extend(target::document(session, path).await.ok());
     }
-    let reports = session.look(&documents, &[], deadline).await;
+    let reports = look::look(session, &documents, &[], deadline).await;
     // That a text parses says nothing about what it means.
     let heard = |path: &String| {
         reports
@@ -133,19 +135,19 @@ async fn leave(session: &Session, paths: Vec<String>) {
 pub(crate) async fn leave_all(session: &Session) {
     let open: Vec<String> = session.visited.lock().await.iter().cloned().collect();
     // A stopped task waits for no editor: what is not closed now is closed by the next one.
-    session.soon(&session.cancelled(), leave(session, open)).await;
+    stop::soon(&session.cancelled(), leave(session, open)).await;
 }
 
 /// Whether a task is about what is reported anywhere in the workspace.
 pub(crate) fn is_wide(session: &Session, task: &Task) -> bool {
-    matches!(task.scope, Scope::Workspace) && session.works_on_reports(&task.request)
+    matches!(task.scope, Scope::Workspace) && consent::works_on_reports(session, &task.request)
 }
 
 /// Drops what checkers of single files said of texts that are not there any more, of files that nobody asks them about
 /// now: what they say when such a file is edited is compared with what they said of its text just before.
 pub(crate) async fn drop_stale(session: &Session, asked: &[Document]) {
     let of_one = |provider: &str| looks_at_one_file(provider);
-    let known = session.known().await.into_keys().filter(|(_, provider)| of_one(provider));
+    let known = look::known(session).await.into_keys().filter(|(_, provider)| of_one(provider));
     let mut files: BTreeSet<String> = known.map(|(file, _)| file).collect();
     files.retain(|file| !asked.iter().any(|document| document.path == *file));
     let open = session.editor.loaded().await;

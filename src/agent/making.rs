@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::agent::durable::Durable;
-use crate::agent::durable::recover::confirm;
+use crate::agent::durable::recover::{self, confirm};
+use crate::agent::durable::{self, Durable};
 use crate::agent::journal::{Checkpoint, Journal};
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
@@ -135,106 +135,104 @@ impl Drop for Waiting<'_> {
     }
 }
 
-impl Session {
-    /// Makes a change. Dropping the future leaves it to be made; see [`Session::catch_up`].
-    pub(crate) async fn make(&self, change: Change) -> Result<Made> {
-        let durable = self.durable().await;
-        let (tell, ended) = watch::channel(None);
-        let left = Arc::new(AtomicBool::new(false));
-        let begun = Begun {
-            task: change.task.clone(),
-            request: change.request.clone(),
-            takes_back: change.takes_back.iter().map(|checkpoint| checkpoint.id.clone()).collect(),
-            left: Arc::clone(&left),
-            ended,
-            doubtful: Arc::default(),
+/// Makes a change. Dropping the future leaves it to be made; see [`Session::catch_up`].
+pub(crate) async fn make(session: &Session, change: Change) -> Result<Made> {
+    let durable = durable::durable(session).await;
+    let (tell, ended) = watch::channel(None);
+    let left = Arc::new(AtomicBool::new(false));
+    let begun = Begun {
+        task: change.task.clone(),
+        request: change.request.clone(),
+        takes_back: change.takes_back.iter().map(|checkpoint| checkpoint.id.clone()).collect(),
+        left: Arc::clone(&left),
+        ended,
+        doubtful: Arc::default(),
+    };
+    let doubtful = Arc::clone(&begun.doubtful);
+    session.making.list().push(begun.clone());
+    let mut ended = begun.ended.clone();
+    let mut waiting = Waiting { session: session, begun, seen: false };
+    let (editor, root, save) = (Arc::clone(&session.editor), session.root.clone(), session.config.save);
+    tokio::spawn(async move {
+        let made = carry_out((editor.as_ref(), &root), durable.as_deref(), save, change, &doubtful).await;
+        let words = match &made {
+            Ok(made) => {
+                let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
+                format!("the edit that was under way when you stopped was made: {}", files.join(", "))
+            }
+            Err(error) => format!("the edit that was under way when you stopped was not made: {error}"),
         };
-        let doubtful = Arc::clone(&begun.doubtful);
-        self.making.list().push(begun.clone());
+        tell.send_replace(Some(made));
+        if left.load(Ordering::SeqCst) {
+            editor.show(Event::Progress { text: words });
+        }
+    });
+    let made = match ended.wait_for(Option::is_some).await {
+        Ok(ended) => ended.clone().unwrap_or(Err(EditorError::Closed)),
+        Err(_) => Err(EditorError::Closed),
+    };
+    waiting.seen = true;
+    made
+}
+
+/// Waits for the changes that a stop has left, and enters what came of them into the journals.
+///
+/// # Errors
+/// Where the editor has not answered within 5 s: what is there is not known then.
+pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failure> {
+    let left = session.making.left();
+    for begun in &left {
         let mut ended = begun.ended.clone();
-        let mut waiting = Waiting { session: self, begun, seen: false };
-        let (editor, root, save) = (Arc::clone(&self.editor), self.root.clone(), self.config.save);
-        tokio::spawn(async move {
-            let made = carry_out((editor.as_ref(), &root), durable.as_deref(), save, change, &doubtful).await;
-            let words = match &made {
-                Ok(made) => {
-                    let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
-                    format!("the edit that was under way when you stopped was made: {}", files.join(", "))
-                }
-                Err(error) => format!("the edit that was under way when you stopped was not made: {error}"),
-            };
-            tell.send_replace(Some(made));
-            if left.load(Ordering::SeqCst) {
-                editor.show(Event::Progress { text: words });
-            }
-        });
-        let made = match ended.wait_for(Option::is_some).await {
-            Ok(ended) => ended.clone().unwrap_or(Err(EditorError::Closed)),
-            Err(_) => Err(EditorError::Closed),
+        if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
+            let message = format!("the editor is still busy with an edit of “{}”", begun.request);
+            return Err(Failure::new(Kind::Editor, message, "try again when it has come to its end"));
+        }
+    }
+    let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
+    for begun in &left {
+        let made = match begun.doubtful() {
+            None => begun.made(),
+            Some(checkpoint) => match find(session, checkpoint).await? {
+                Some(made) => Some(made),
+                // It may come yet: the next one looks again.
+                None => continue,
+            },
         };
-        waiting.seen = true;
-        made
+        known.push((begun, made));
     }
+    let mut history = session.history.lock().await;
+    for (begun, made) in &known {
+        let Some(made) = made else { continue };
+        if begun.takes_back.is_empty() && history.iter().all(|journal| journal.task != begun.task) {
+            history.push(Journal::new(begun.task.clone(), begun.request.clone()));
+        }
+        history.iter_mut().for_each(|journal| begun.enter(made, journal));
+    }
+    drop(history);
+    let mut plan = session.plan.lock().await;
+    for (begun, made) in &known {
+        if let Some(made) = made {
+            plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
+        }
+        session.making.forget(&begun.ended);
+    }
+    Ok(())
+}
 
-    /// Waits for the changes that a stop has left, and enters what came of them into the journals.
-    ///
-    /// # Errors
-    /// Where the editor has not answered within 5 s: what is there is not known then.
-    pub(crate) async fn catch_up(&self) -> std::result::Result<(), Failure> {
-        let left = self.making.left();
-        for begun in &left {
-            let mut ended = begun.ended.clone();
-            if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
-                let message = format!("the editor is still busy with an edit of “{}”", begun.request);
-                return Err(Failure::new(Kind::Editor, message, "try again when it has come to its end"));
-            }
+/// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.
+async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
+    for file in &mut checkpoint.files {
+        let now = recover::look_at(session, &file.path).await?.map(|document| document.text);
+        if now == file.before {
+            return Ok(None);
         }
-        let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
-        for begun in &left {
-            let made = match begun.doubtful() {
-                None => begun.made(),
-                Some(checkpoint) => match self.find(checkpoint).await? {
-                    Some(made) => Some(made),
-                    // It may come yet: the next one looks again.
-                    None => continue,
-                },
-            };
-            known.push((begun, made));
-        }
-        let mut history = self.history.lock().await;
-        for (begun, made) in &known {
-            let Some(made) = made else { continue };
-            if begun.takes_back.is_empty() && history.iter().all(|journal| journal.task != begun.task) {
-                history.push(Journal::new(begun.task.clone(), begun.request.clone()));
-            }
-            history.iter_mut().for_each(|journal| begun.enter(made, journal));
-        }
-        drop(history);
-        let mut plan = self.plan.lock().await;
-        for (begun, made) in &known {
-            if let Some(made) = made {
-                plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
-            }
-            self.making.forget(&begun.ended);
-        }
-        Ok(())
+        file.after = now;
+        file.marks_after = session.editor.marks(&file.path).await;
     }
-
-    /// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.
-    async fn find(&self, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
-        for file in &mut checkpoint.files {
-            let now = self.look_at(&file.path).await?.map(|document| document.text);
-            if now == file.before {
-                return Ok(None);
-            }
-            file.after = now;
-            file.marks_after = self.editor.marks(&file.path).await;
-        }
-        if let Some(durable) = self.durable().await {
-            durable.close_change(self.editor.as_ref(), &checkpoint, &[]).await;
-        }
-        Ok(Some(checkpoint))
+    if let Some(durable) = durable::durable(session).await {
+        durable.close_change(session.editor.as_ref(), &checkpoint, &[]).await;
     }
+    Ok(Some(checkpoint))
 }
 
 async fn carry_out(

@@ -2,47 +2,46 @@
 //! asked once more. A small one would go on to change what is right by now.
 
 use crate::agent::baseline::doubt_late;
-use crate::agent::guard;
 use crate::agent::mode::Mode;
 use crate::agent::outcome::with_created;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::verdict;
+use crate::agent::{facts, guard, look, verdict};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::ask;
 
-impl Session {
-    /// Asked after each step. True only where every provider has spoken about the text as it is: something was
-    /// repaired, nothing of what is reported in scope is left, and nothing is new anywhere.
-    pub(crate) async fn mended(&self, task: &mut Task) -> bool {
-        let open = task.pending.is_some() || task.deferred.is_some();
-        if task.mode != Mode::Simple || task.journal.is_empty() || open {
-            return false;
-        }
-        let symbols = task.analysis.symbols.iter().map(ToString::to_string);
-        let named: Vec<String> = symbols.chain(task.analysis.files.iter().cloned()).collect();
-        let is_name = |word: &str| named.iter().any(|name| ask::words(name).contains(&word));
-        if !ask::only_mends_reports(&task.request, is_name) {
-            return false;
-        }
-        if !self.in_scope(&task.scope).await.is_empty() || !self.unsettled(&task.scope).await.is_empty() {
-            return false;
-        }
-        let known = self.known().await;
-        let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-        let floor = self.config.diagnostics.severity_floor;
-        let start = with_created(&task.start, &task.created, &known);
-        let mut verdict = verdict::compared(&start, &known, &[]).await;
-        verdict::doubt_syntax(&mut verdict, &files, &known);
-        doubt_late(&mut verdict, &task.late_start, &start, &known, floor);
-        guard::discount_all(task, &mut verdict);
-        let new = verdict.new_from(floor).count();
-        if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
-            return false;
-        }
-        let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
-        task.trace.push(task.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
-        task.notes.calls_saved += 1;
-        true
+/// Asked after each step. True only where every provider has spoken about the text as it is: something was
+/// repaired, nothing of what is reported in scope is left, and nothing is new anywhere.
+pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
+    let open = task.pending.is_some() || task.deferred.is_some();
+    if task.mode != Mode::Simple || task.journal.is_empty() || open {
+        return false;
     }
+    let symbols = task.analysis.symbols.iter().map(ToString::to_string);
+    let named: Vec<String> = symbols.chain(task.analysis.files.iter().cloned()).collect();
+    let is_name = |word: &str| named.iter().any(|name| ask::words(name).contains(&word));
+    if !ask::only_mends_reports(&task.request, is_name) {
+        return false;
+    }
+    if !facts::in_scope(session, &task.scope).await.is_empty()
+        || !facts::unsettled(session, &task.scope).await.is_empty()
+    {
+        return false;
+    }
+    let known = look::known(session).await;
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let floor = session.config.diagnostics.severity_floor;
+    let start = with_created(&task.start, &task.created, &known);
+    let mut verdict = verdict::compared(&start, &known, &[]).await;
+    verdict::doubt_syntax(&mut verdict, &files, &known);
+    doubt_late(&mut verdict, &task.late_start, &start, &known, floor);
+    guard::discount_all(task, &mut verdict);
+    let new = verdict.new_from(floor).count();
+    if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
+        return false;
+    }
+    let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
+    task.trace.push(task.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
+    task.notes.calls_saved += 1;
+    true
 }

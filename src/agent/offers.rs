@@ -74,77 +74,75 @@ pub fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
     (count(&CHECK, &after) < count(&CHECK, text)).then_some(Refusal::DeletesCheck)
 }
 
-impl Session {
-    /// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
-    /// Positions are indices into `found`.
-    pub(crate) async fn offers(
-        &self,
-        task: &mut Task,
-        found: &[Found],
-        most: usize,
-        deadline: Deadline,
-    ) -> (Vec<FixOffer>, usize) {
-        let mut offers = Vec::new();
-        task.offered.clear();
-        for (index, item) in found.iter().enumerate() {
-            if offers.len() >= most || deadline.passed() {
-                return (offers, index);
-            }
-            let Some(range) = item.diagnostic.location.range() else { continue };
-            let patience = Deadline::after(deadline.left().min(PATIENCE));
-            let fixes = match self.editor.fixes(&item.symbol.file, Some(range), patience).await {
-                Ok(fixes) => fixes,
-                Err(error) => {
-                    tracing::warn!(%error, "no fixes could be asked for");
-                    continue;
-                }
-            };
-            for fix in fixes.iter().filter(|fix| answers(fix, item)) {
-                if is_suppression(&fix.title) {
-                    let reason = "it would only hide what it is for";
-                    let about = format!("fix “{}” for {}", fix.title, item.symbol);
-                    task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
-                    continue;
-                }
-                let about = crate::agent::weigh::key(item);
-                let key = format!("{}|{about}", fix.title);
-                if task.tried.contains(&key) {
-                    continue;
-                }
-                let code = item.diagnostic.code.clone().unwrap_or_default();
-                task.offered.push(Offered { id: fix.id.clone(), key, about, code });
-                offers.push(FixOffer {
-                    id: fix.id.clone(),
-                    title: fix.title.clone(),
-                    symbol: item.symbol.to_string(),
-                    diagnostic: Some(index),
-                    preferred: fix.preferred,
-                    changes: Vec::new(),
-                });
-            }
+/// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
+/// Positions are indices into `found`.
+pub(crate) async fn offers(
+    session: &Session,
+    task: &mut Task,
+    found: &[Found],
+    most: usize,
+    deadline: Deadline,
+) -> (Vec<FixOffer>, usize) {
+    let mut offers = Vec::new();
+    task.offered.clear();
+    for (index, item) in found.iter().enumerate() {
+        if offers.len() >= most || deadline.passed() {
+            return (offers, index);
         }
-        (offers, found.len())
+        let Some(range) = item.diagnostic.location.range() else { continue };
+        let patience = Deadline::after(deadline.left().min(PATIENCE));
+        let fixes = match session.editor.fixes(&item.symbol.file, Some(range), patience).await {
+            Ok(fixes) => fixes,
+            Err(error) => {
+                tracing::warn!(%error, "no fixes could be asked for");
+                continue;
+            }
+        };
+        for fix in fixes.iter().filter(|fix| answers(fix, item)) {
+            if is_suppression(&fix.title) {
+                let reason = "it would only hide what it is for";
+                let about = format!("fix “{}” for {}", fix.title, item.symbol);
+                task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+                continue;
+            }
+            let about = crate::agent::weigh::key(item);
+            let key = format!("{}|{about}", fix.title);
+            if task.tried.contains(&key) {
+                continue;
+            }
+            let code = item.diagnostic.code.clone().unwrap_or_default();
+            task.offered.push(Offered { id: fix.id.clone(), key, about, code });
+            offers.push(FixOffer {
+                id: fix.id.clone(),
+                title: fix.title.clone(),
+                symbol: item.symbol.to_string(),
+                diagnostic: Some(index),
+                preferred: fix.preferred,
+                changes: Vec::new(),
+            });
+        }
     }
+    (offers, found.len())
+}
 
-    /// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may
-    /// touch the symbol alone could not carry out a fix that adds an import.
-    pub(crate) async fn look_up_changes(&self, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
-        for offer in offers {
-            if deadline.passed() {
+/// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may
+/// touch the symbol alone could not carry out a fix that adds an import.
+pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
+    for offer in offers {
+        if deadline.passed() {
+            break;
+        }
+        let patience = Deadline::after(deadline.left().min(PATIENCE));
+        let Ok(wanted) = apply_fix::wanted(session, &offer.id, patience).await else {
+            // One that does not say what its fix would change is not asked about all the others.
+            if patience.passed() {
                 break;
             }
-            let patience = Deadline::after(deadline.left().min(PATIENCE));
-            let Ok(wanted) = apply_fix::wanted(self, &offer.id, patience).await else {
-                // One that does not say what its fix would change is not asked about all the others.
-                if patience.passed() {
-                    break;
-                }
-                continue;
-            };
-            let mut changes: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
-            changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
-            offer.changes = changes;
-        }
+            continue;
+        };
+        let mut changes: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+        changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
+        offer.changes = changes;
     }
 }
 

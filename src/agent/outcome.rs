@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::agent::baseline::doubt_late;
 use crate::agent::direct::Say;
-use crate::agent::guard;
 use crate::agent::ledger::{Ledger, Snaps};
 use crate::agent::mode::Mode;
 use crate::agent::scope::Scope;
@@ -17,6 +16,7 @@ use crate::agent::trace::Entry as TraceEntry;
 use crate::agent::undo::stack;
 use crate::agent::verdict::{self, Found, Status, Verdict};
 use crate::agent::weigh::key;
+use crate::agent::{guard, look, stop};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
@@ -97,128 +97,126 @@ impl<T> Ending<T> {
     }
 }
 
-impl Session {
-    /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
-    pub(crate) async fn finish(&self, task: &mut Task, word: &str) -> Outcome {
-        let cancel = self.cancelled();
-        self.soon(&cancel, self.take_late(task)).await;
-        let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-        let verdict = self.soon(&cancel, self.task_verdict(task, &files)).await;
-        let verdict = verdict.unwrap_or_else(|| Verdict::without(Status::Timeout));
-        if !task.journal.is_empty() {
-            stack::note(&mut *self.history.lock().await, &task.journal);
-        }
-        let floor = self.config.diagnostics.severity_floor;
-        let with_word = |found: &Found| {
-            let mut found = found.clone();
-            if let Some(word) = task.suggested.get(&key(&found)) {
-                found.diagnostic.suggested_action = Some(word.clone());
-            }
-            found
-        };
-        let new: Vec<Found> = verdict.new_from(floor).map(with_word).collect();
-        let shown: Vec<&Found> = new.iter().collect();
-        self.introduced(&task.request, &shown, task.shown);
-        task.shown = true;
-        let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
-            request: task.request.clone(),
-            start: task.start.clone(),
-            created: task.created.clone(),
-        });
-        *self.open_end.lock().await = open_end;
-        self.ledger.lock().await.forget_gone();
-        let word = match task.reach {
-            Some(reach) if word.is_empty() => reach.words(),
-            Some(reach) => format!("{word}. {}", reach.words()),
-            None => word.to_owned(),
-        };
-        let mut summary = summary(
-            (&word, Say::to(&task.request)),
-            &files,
-            &verdict,
-            (shown.len(), verdict.fixed_from(floor)),
-            task.usage,
-        );
-        summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
-        Outcome {
-            ok: true,
-            summary,
-            answer: String::new(),
-            files,
-            new_diagnostics: shown.into_iter().map(Line::of).collect(),
-            fixed: verdict.fixed_from(floor),
-            unchanged: verdict.unchanged,
-            diagnostics_status: verdict.status,
-            pending: verdict.pending,
-            usage: task.usage,
-            failed_steps: Vec::new(),
-            trace: task.trace.entries(),
-        }
+/// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
+pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Outcome {
+    let cancel = session.cancelled();
+    stop::soon(&cancel, look::take_late(session, task)).await;
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
+    let verdict = verdict.unwrap_or_else(|| Verdict::without(Status::Timeout));
+    if !task.journal.is_empty() {
+        stack::note(&mut *session.history.lock().await, &task.journal);
     }
+    let floor = session.config.diagnostics.severity_floor;
+    let with_word = |found: &Found| {
+        let mut found = found.clone();
+        if let Some(word) = task.suggested.get(&key(&found)) {
+            found.diagnostic.suggested_action = Some(word.clone());
+        }
+        found
+    };
+    let new: Vec<Found> = verdict.new_from(floor).map(with_word).collect();
+    let shown: Vec<&Found> = new.iter().collect();
+    introduced(session, &task.request, &shown, task.shown);
+    task.shown = true;
+    let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
+        request: task.request.clone(),
+        start: task.start.clone(),
+        created: task.created.clone(),
+    });
+    *session.open_end.lock().await = open_end;
+    session.ledger.lock().await.forget_gone();
+    let word = match task.reach {
+        Some(reach) if word.is_empty() => reach.words(),
+        Some(reach) => format!("{word}. {}", reach.words()),
+        None => word.to_owned(),
+    };
+    let mut summary = summary(
+        (&word, Say::to(&task.request)),
+        &files,
+        &verdict,
+        (shown.len(), verdict.fixed_from(floor)),
+        task.usage,
+    );
+    summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
+    Outcome {
+        ok: true,
+        summary,
+        answer: String::new(),
+        files,
+        new_diagnostics: shown.into_iter().map(Line::of).collect(),
+        fixed: verdict.fixed_from(floor),
+        unchanged: verdict.unchanged,
+        diagnostics_status: verdict.status,
+        pending: verdict.pending,
+        usage: task.usage,
+        failed_steps: Vec::new(),
+        trace: task.trace.entries(),
+    }
+}
 
-    fn introduced(&self, request: &str, shown: &[&Found], amend: bool) {
-        self.editor.show(Event::Introduced {
-            title: format!("Sextant: {request}"),
-            entries: shown.iter().map(|found| entry(found)).collect(),
-            open: self.config.quickfix.open,
-            amend,
-        });
-    }
+fn introduced(session: &Session, request: &str, shown: &[&Found], amend: bool) {
+    session.editor.show(Event::Introduced {
+        title: format!("Sextant: {request}"),
+        entries: shown.iter().map(|found| entry(found)).collect(),
+        open: session.config.quickfix.open,
+        amend,
+    });
+}
 
-    /// An answer came after the task was over: its list is amended, and the user told what it is about.
-    pub async fn amend(&self) {
-        let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-        self.take_late(&mut nobody).await;
-        let Some(end) = self.open_end.lock().await.clone() else { return };
-        let known = self.known().await;
-        let start = with_created(&end.start, &end.created, &known);
-        let verdict = verdict::compared(&start, &known, &[]).await;
-        let shown: Vec<&Found> = verdict.new_from(self.config.diagnostics.severity_floor).collect();
-        self.introduced(&end.request, &shown, true);
-        self.editor.show(Event::Progress {
-            text: format!("a late answer came: {} in all", counted(shown.len(), "new diagnostic")),
-        });
-    }
+/// An answer came after the task was over: its list is amended, and the user told what it is about.
+pub async fn amend(session: &Session) {
+    let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
+    look::take_late(session, &mut nobody).await;
+    let Some(end) = session.open_end.lock().await.clone() else { return };
+    let known = look::known(session).await;
+    let start = with_created(&end.start, &end.created, &known);
+    let verdict = verdict::compared(&start, &known, &[]).await;
+    let shown: Vec<&Found> = verdict.new_from(session.config.diagnostics.severity_floor).collect();
+    introduced(session, &end.request, &shown, true);
+    session.editor.show(Event::Progress {
+        text: format!("a late answer came: {} in all", counted(shown.len(), "new diagnostic")),
+    });
+}
 
-    async fn task_verdict(&self, task: &mut Task, files: &[String]) -> Verdict {
-        if !self.config.diagnostics.on_edit {
-            return Verdict::without(Status::Off);
-        }
-        if files.is_empty() {
-            return Verdict::without(Status::Complete);
-        }
-        let mut documents = Vec::new();
-        for file in files {
-            if let Ok(document) = self.editor.read(file).await {
-                documents.push(document);
-            }
-        }
-        let bystanders = self.bystanders(files).await;
-        let budget = self.config.diagnostics.timeout_ms.max(LAST_LOOK_MS);
-        let open = task.pending.is_some();
-        let deadline = Deadline::after_ms(budget);
-        let reports = if open {
-            self.look(&documents, &bystanders, deadline).await
-        } else {
-            self.ensure_baseline(&documents, &bystanders, deadline).await
-        };
-        let unfresh: BTreeSet<(String, String)> = reports
-            .iter()
-            .filter(|report| !report.freshness.is_fresh())
-            .map(|report| (report.file.clone(), report.provider.clone()))
-            .collect();
-        let known = self.known().await;
-        let start = with_created(&task.start, &task.created, &known);
-        let after: Snaps = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
-        let mut verdict = verdict::compared(&start, &after, &reports).await;
-        if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
-            verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
-        }
-        verdict::doubt_syntax(&mut verdict, files, &after);
-        doubt_late(&mut verdict, &task.late_start, &start, &after, self.config.diagnostics.severity_floor);
-        guard::discount_all(task, &mut verdict);
-        verdict
+async fn task_verdict(session: &Session, task: &mut Task, files: &[String]) -> Verdict {
+    if !session.config.diagnostics.on_edit {
+        return Verdict::without(Status::Off);
     }
+    if files.is_empty() {
+        return Verdict::without(Status::Complete);
+    }
+    let mut documents = Vec::new();
+    for file in files {
+        if let Ok(document) = session.editor.read(file).await {
+            documents.push(document);
+        }
+    }
+    let bystanders = look::bystanders(session, files).await;
+    let budget = session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS);
+    let open = task.pending.is_some();
+    let deadline = Deadline::after_ms(budget);
+    let reports = if open {
+        look::look(session, &documents, &bystanders, deadline).await
+    } else {
+        look::ensure_baseline(session, &documents, &bystanders, deadline).await
+    };
+    let unfresh: BTreeSet<(String, String)> = reports
+        .iter()
+        .filter(|report| !report.freshness.is_fresh())
+        .map(|report| (report.file.clone(), report.provider.clone()))
+        .collect();
+    let known = look::known(session).await;
+    let start = with_created(&task.start, &task.created, &known);
+    let after: Snaps = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+    let mut verdict = verdict::compared(&start, &after, &reports).await;
+    if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
+        verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
+    }
+    verdict::doubt_syntax(&mut verdict, files, &after);
+    doubt_late(&mut verdict, &task.late_start, &start, &after, session.config.diagnostics.severity_floor);
+    guard::discount_all(task, &mut verdict);
+    verdict
 }
 
 /// In a file that the task created nothing is old.

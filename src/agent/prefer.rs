@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use crate::agent::direct::Say;
 use crate::agent::forget;
-use crate::agent::remember::learn;
 use crate::agent::remember::notes::{has_secret, short};
-use crate::agent::remember::{Remember, now_ms};
+use crate::agent::remember::{self, Remember, learn, now_ms};
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind as FailureKind};
 use crate::memory::entry::Entry;
@@ -136,141 +135,139 @@ fn line_of(entry: &Entry) -> String {
     format!("- [{}] {}", entry.entry.kind.name(), short(&entry.entry.content, 160))
 }
 
-impl Session {
-    /// The preferences of the user's configuration, as text.
-    pub(crate) fn configured_preferences(&self) -> Vec<(String, String)> {
-        self.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
-    }
+/// The preferences of the user's configuration, as text.
+pub(crate) fn configured_preferences(session: &Session) -> Vec<(String, String)> {
+    session.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
+}
 
-    /// What the user prefers here, by name: for references of a plan.
-    pub async fn preferences(&self) -> BTreeMap<String, Value> {
-        let mut all: BTreeMap<String, Value> =
-            self.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
-        if let Some(remember) = self.remember().await {
-            let project = remember.project;
-            let said = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();
-            all.extend(said.into_iter().map(|one| (one.key, one.value)));
-        }
-        all
-    }
-
-    pub(crate) async fn needs_memory(&self) -> Result<Arc<Remember>, Failure> {
-        self.remember().await.ok_or_else(|| {
-            Failure::user("there is no memory here", "it is turned off (memory.enabled), or its file cannot be made")
-        })
-    }
-
-    /// Keeps what the user prefers, and says what was kept.
-    pub async fn prefer(&self, text: &str, say: Say) -> Result<String, Failure> {
-        let remember = self.needs_memory().await?;
-        let text = bare(text);
-        if text.is_empty() {
-            return Err(Failure::user("there is nothing to remember in it", "say what, as in “remember that …”"));
-        }
-        if has_secret(&text) {
-            return Err(Failure::user(
-                "this looks like a key or a password; nothing was kept",
-                "memory goes into prompts: keep secrets elsewhere",
-            ));
-        }
-        let (key, value) = named(&short(&text, LONGEST));
+/// What the user prefers here, by name: for references of a plan.
+pub async fn preferences(session: &Session) -> BTreeMap<String, Value> {
+    let mut all: BTreeMap<String, Value> =
+        session.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+    if let Some(remember) = remember::remember(session).await {
         let project = remember.project;
-        let preference = Preference {
-            key: key.clone(),
-            value: json!(value),
-            project: Some(project.to_owned()),
-            inferred: false,
-            updated: now_ms(),
-        };
-        let kept = remember.run(move |memory| {
-            let former = memory.preferences(Some(project))?.into_iter().find(|one| one.key == preference.key);
-            memory.set_preference(preference)?;
-            Ok(former)
-        });
-        let former = kept.await.map_err(|error| failure(&error))?.map(|one| text_of(&one.value));
-        let former = former.filter(|former| *former != value).unwrap_or_default();
-        let (instead, en_vez) = match former.as_str() {
-            "" => (String::new(), String::new()),
-            former => (format!(", in place of “{former}”"), format!(", en vez de “{former}”")),
-        };
-        let kept = shown(&key, &value);
-        Ok(say.of(
-            format!("Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."),
-            format!("Guardado para este proyecto: “{kept}”{en_vez}. Se dice al modelo con cada petición aquí; “olvida {value}” lo borra."),
-        ))
+        let said = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();
+        all.extend(said.into_iter().map(|one| (one.key, one.value)));
     }
+    all
+}
 
-    /// See [`crate::agent::forget::forget`].
-    pub async fn forget(&self, text: &str, say: Say) -> Result<String, Failure> {
-        forget::forget(self, text, say).await
+pub(crate) async fn needs_memory(session: &Session) -> Result<Arc<Remember>, Failure> {
+    remember::remember(session).await.ok_or_else(|| {
+        Failure::user("there is no memory here", "it is turned off (memory.enabled), or its file cannot be made")
+    })
+}
+
+/// Keeps what the user prefers, and says what was kept.
+pub async fn prefer(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+    let remember = needs_memory(session).await?;
+    let text = bare(text);
+    if text.is_empty() {
+        return Err(Failure::user("there is nothing to remember in it", "say what, as in “remember that …”"));
     }
+    if has_secret(&text) {
+        return Err(Failure::user(
+            "this looks like a key or a password; nothing was kept",
+            "memory goes into prompts: keep secrets elsewhere",
+        ));
+    }
+    let (key, value) = named(&short(&text, LONGEST));
+    let project = remember.project;
+    let preference = Preference {
+        key: key.clone(),
+        value: json!(value),
+        project: Some(project.to_owned()),
+        inferred: false,
+        updated: now_ms(),
+    };
+    let kept = remember.run(move |memory| {
+        let former = memory.preferences(Some(project))?.into_iter().find(|one| one.key == preference.key);
+        memory.set_preference(preference)?;
+        Ok(former)
+    });
+    let former = kept.await.map_err(|error| failure(&error))?.map(|one| text_of(&one.value));
+    let former = former.filter(|former| *former != value).unwrap_or_default();
+    let (instead, en_vez) = match former.as_str() {
+        "" => (String::new(), String::new()),
+        former => (format!(", in place of “{former}”"), format!(", en vez de “{former}”")),
+    };
+    let kept = shown(&key, &value);
+    Ok(say.of(
+        format!("Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."),
+        format!("Guardado para este proyecto: “{kept}”{en_vez}. Se dice al modelo con cada petición aquí; “olvida {value}” lo borra."),
+    ))
+}
 
-    /// What is known about something.
-    pub async fn recall_about(&self, text: &str, say: Say) -> Result<String, Failure> {
-        let remember = self.needs_memory().await?;
-        let (what, project) = (bare(text), remember.project);
-        let words = what.clone();
-        let found = remember
-            .run(move |memory| {
-                let hits = memory.search(&words, &Filters::default(), SHOWN)?;
-                Ok((hits, memory.preferences(Some(project))?, memory.all_learnings(Some(project), usize::MAX)?))
-            })
-            .await;
-        let (hits, said, learned) = found.map_err(|error| failure(&error))?;
-        let lower = what.to_lowercase();
-        let about = |line: &String| line.to_lowercase().contains(&lower);
-        let mut lines: Vec<String> = merged(&self.configured_preferences(), &said)
-            .into_iter()
-            .filter(about)
-            .map(|line| format!("- prefers {line}"))
-            .collect();
-        lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
-        lines.extend(hits.iter().map(|hit| line_of(&hit.entry)));
-        Ok(match lines.is_empty() {
-            true => say.of(format!("Nothing is known about “{what}”."), format!("No se sabe nada de “{what}”.")),
-            false => {
-                let about = say.of(format!("Known about “{what}”:"), format!("Sobre “{what}” se sabe:"));
-                format!("{about}\n{}", lines.join("\n"))
-            }
+/// See [`crate::agent::forget::forget`].
+pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+    forget::forget(session, text, say).await
+}
+
+/// What is known about something.
+pub async fn recall_about(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+    let remember = needs_memory(session).await?;
+    let (what, project) = (bare(text), remember.project);
+    let words = what.clone();
+    let found = remember
+        .run(move |memory| {
+            let hits = memory.search(&words, &Filters::default(), SHOWN)?;
+            Ok((hits, memory.preferences(Some(project))?, memory.all_learnings(Some(project), usize::MAX)?))
         })
-    }
+        .await;
+    let (hits, said, learned) = found.map_err(|error| failure(&error))?;
+    let lower = what.to_lowercase();
+    let about = |line: &String| line.to_lowercase().contains(&lower);
+    let mut lines: Vec<String> = merged(&configured_preferences(session), &said)
+        .into_iter()
+        .filter(about)
+        .map(|line| format!("- prefers {line}"))
+        .collect();
+    lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
+    lines.extend(hits.iter().map(|hit| line_of(&hit.entry)));
+    Ok(match lines.is_empty() {
+        true => say.of(format!("Nothing is known about “{what}”."), format!("No se sabe nada de “{what}”.")),
+        false => {
+            let about = say.of(format!("Known about “{what}”:"), format!("Sobre “{what}” se sabe:"));
+            format!("{about}\n{}", lines.join("\n"))
+        }
+    })
+}
 
-    /// All that is known, in short, as Markdown.
-    pub async fn learned(&self) -> Result<String, Failure> {
-        let remember = self.needs_memory().await?;
-        let known = Arc::clone(&remember);
-        let all = remember
-            .run(move |memory| {
-                let project = Some(known.project);
-                let entries = memory.history(&known.session, &[], SHOWN)?;
-                let used = memory.used_files(300)?;
-                let facts = memory.project_facts(known.project)?;
-                let learned = memory.all_learnings(project, LEARNINGS)?;
-                Ok((memory.preferences(project)?, learned, facts, used, entries, memory.entry_count()?))
-            })
-            .await;
-        let (said, learned, facts, used, entries, count) = all.map_err(|error| failure(&error))?;
-        let mut out = vec!["# What is remembered here".to_owned()];
-        let mut part = |title: &str, lines: Vec<String>| {
-            out.push(format!("\n## {title}\n"));
-            out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
-        };
-        let preferences = merged(&self.configured_preferences(), &said);
-        part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
-        part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
-        let mut project = Vec::new();
-        if facts.files > 0 {
-            project.push(format!("- {} files, {} symbols", facts.files, facts.symbols));
-        }
-        if !used.is_empty() {
-            project.push(format!("- worked on most: {}", used.iter().take(5).cloned().collect::<Vec<_>>().join(", ")));
-        }
-        project.extend(facts.commands.iter().map(|one| format!("- `{}` ({})", one.command, one.found_in)));
-        part("Project", project);
-        part(&format!("Last entries (of {count})"), entries.iter().rev().map(line_of).collect());
-        out.push("\n“forget …” deletes what holds these words, from the file as well.".to_owned());
-        Ok(out.join("\n"))
+/// All that is known, in short, as Markdown.
+pub async fn learned(session: &Session) -> Result<String, Failure> {
+    let remember = needs_memory(session).await?;
+    let known = Arc::clone(&remember);
+    let all = remember
+        .run(move |memory| {
+            let project = Some(known.project);
+            let entries = memory.history(&known.session, &[], SHOWN)?;
+            let used = memory.used_files(300)?;
+            let facts = memory.project_facts(known.project)?;
+            let learned = memory.all_learnings(project, LEARNINGS)?;
+            Ok((memory.preferences(project)?, learned, facts, used, entries, memory.entry_count()?))
+        })
+        .await;
+    let (said, learned, facts, used, entries, count) = all.map_err(|error| failure(&error))?;
+    let mut out = vec!["# What is remembered here".to_owned()];
+    let mut part = |title: &str, lines: Vec<String>| {
+        out.push(format!("\n## {title}\n"));
+        out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
+    };
+    let preferences = merged(&configured_preferences(session), &said);
+    part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
+    part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
+    let mut project = Vec::new();
+    if facts.files > 0 {
+        project.push(format!("- {} files, {} symbols", facts.files, facts.symbols));
     }
+    if !used.is_empty() {
+        project.push(format!("- worked on most: {}", used.iter().take(5).cloned().collect::<Vec<_>>().join(", ")));
+    }
+    project.extend(facts.commands.iter().map(|one| format!("- `{}` ({})", one.command, one.found_in)));
+    part("Project", project);
+    part(&format!("Last entries (of {count})"), entries.iter().rev().map(line_of).collect());
+    out.push("\n“forget …” deletes what holds these words, from the file as well.".to_owned());
+    Ok(out.join("\n"))
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! The session's handle on its memory: where the file is, when it is opened, and that no call holds up the loop.
 
 pub(crate) mod feedback;
-mod keep;
+pub(crate) mod keep;
 pub(crate) mod learn;
-mod narrow;
+pub(crate) mod narrow;
 pub mod notes;
-mod project;
+pub(crate) mod project;
 pub(crate) mod recall;
 pub mod statistics;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::agent::config::MemoryOptions;
 use crate::agent::mode::Mode;
 use crate::agent::session::Session;
 use crate::editor::Editor;
@@ -60,52 +59,50 @@ pub(crate) fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-impl Session {
-    /// The memory, opened at the first call. `None` where it is turned off or cannot be had; the user is
-    /// told why once, and everything else goes on without it.
-    pub(crate) async fn remember(&self) -> Option<Arc<Remember>> {
-        self.memory.get_or_init(|| self.open_memory()).await.clone()
-    }
+/// The memory, opened at the first call. `None` where it is turned off or cannot be had; the user is
+/// told why once, and everything else goes on without it.
+pub(crate) async fn remember(session: &Session) -> Option<Arc<Remember>> {
+    session.memory.get_or_init(|| open_memory(session)).await.clone()
+}
 
-    async fn open_memory(&self) -> Option<Arc<Remember>> {
-        let MemoryOptions { enabled, session, .. } = &self.config.memory;
-        if !enabled {
+async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
+    let options = &session.config.memory;
+    if !options.enabled {
+        return None;
+    }
+    let Some(record) = session.record() else {
+        let text = "working without memory: neither XDG_STATE_HOME nor HOME names a folder".to_owned();
+        session.editor.show(Event::Progress { text });
+        return None;
+    };
+    let (kept, name) = (record.clone(), options.session.clone());
+    let opened = tokio::task::spawn_blocking(move || Remember::open(&kept, &name)).await;
+    let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
+        Ok(remember) => Arc::new(remember),
+        Err(error) => {
+            session.editor.show(Event::Progress { text: format!("working without memory: {error}") });
             return None;
         }
-        let Some(record) = self.record() else {
-            let text = "working without memory: neither XDG_STATE_HOME nor HOME names a folder".to_owned();
-            self.editor.show(Event::Progress { text });
-            return None;
-        };
-        let (kept, session) = (record.clone(), session.clone());
-        let opened = tokio::task::spawn_blocking(move || Remember::open(&kept, &session)).await;
-        let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
-            Ok(remember) => Arc::new(remember),
-            Err(error) => {
-                self.editor.show(Event::Progress { text: format!("working without memory: {error}") });
-                return None;
-            }
-        };
-        self.tell_notices(&remember);
-        if record.another() {
-            let text =
-                format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
-            self.editor.show(Event::Progress { text });
-        }
-        Some(remember)
+    };
+    tell_notices(session, &remember);
+    if record.another() {
+        let text =
+            format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
+        session.editor.show(Event::Progress { text });
     }
+    Some(remember)
+}
 
-    pub(crate) fn tell_notices(&self, remember: &Remember) {
-        tell(remember, self.editor.as_ref());
-    }
+pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
+    tell(remember, session.editor.as_ref());
+}
 
-    /// Ends the short term: what was set for this session alone is gone.
-    pub async fn close(&self) {
-        let Some(Some(remember)) = self.memory.get().cloned() else { return };
-        let session = remember.session.clone();
-        if let Err(error) = remember.run(move |memory| memory.end_session(&session)).await {
-            tracing::warn!(%error, "the session's short term could not be ended");
-        }
+/// Ends the short term: what was set for this session alone is gone.
+pub async fn close(session: &Session) {
+    let Some(Some(remember)) = session.memory.get().cloned() else { return };
+    let name = remember.session.clone();
+    if let Err(error) = remember.run(move |memory| memory.end_session(&name)).await {
+        tracing::warn!(%error, "the session's short term could not be ended");
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::agent::direct::Say;
+use crate::agent::facts;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
@@ -112,20 +113,18 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
     Risk { estimated_steps, complexity, level, confidence: if plan_steps.is_some() { 0.8 } else { 0.5 }, reasons }
 }
 
-impl Session {
-    /// Assesses a task and shows it; again with the steps of its plan, once there is one.
-    pub(crate) async fn tell_risk(&self, task: &mut Task, plan_steps: Option<usize>) {
-        let risk = assess(&task.request, &task.scope, self.in_scope(&task.scope).await.len(), plan_steps);
-        tracing::info!(?risk, "the risk of a task");
-        self.editor.show(Event::Risk {
-            level: risk.level.to_string(),
-            steps: risk.estimated_steps,
-            complexity: risk.complexity,
-            confidence: risk.confidence,
-            reasons: risk.reasons.clone(),
-        });
-        task.risk = Some(risk);
-    }
+/// Assesses a task and shows it; again with the steps of its plan, once there is one.
+pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Option<usize>) {
+    let risk = assess(&task.request, &task.scope, facts::in_scope(session, &task.scope).await.len(), plan_steps);
+    tracing::info!(?risk, "the risk of a task");
+    session.editor.show(Event::Risk {
+        level: risk.level.to_string(),
+        steps: risk.estimated_steps,
+        complexity: risk.complexity,
+        confidence: risk.confidence,
+        reasons: risk.reasons.clone(),
+    });
+    task.risk = Some(risk);
 }
 
 #[cfg(test)]

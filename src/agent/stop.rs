@@ -17,44 +17,42 @@ const GRACE: Duration = Duration::from_millis(25);
 /// itself ([`Session::make`]); together with the two last looks a stop takes 80 ms of the 100 ms that it may.
 const EDIT: Duration = Duration::from_millis(30);
 
-impl Session {
-    /// Does the work, and gives it up [`GRACE`] after a stop.
-    pub(crate) async fn soon<T>(&self, cancel: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
-        let late = async {
-            cancel.cancelled().await;
-            tokio::time::sleep(GRACE).await;
-        };
-        tokio::select! {
-            biased;
-            done = work => Some(done),
-            () = late => None,
-        }
+/// Does the work, and gives it up [`GRACE`] after a stop.
+pub(crate) async fn soon<T>(cancel: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
+    let late = async {
+        cancel.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = late => None,
     }
+}
 
-    /// Does the work, unless the task is stopped before it is done: then the work is dropped where it stands, or as
-    /// soon as the edit that it waits for is whole, but at the latest [`EDIT`] after the stop.
-    pub(crate) async fn unless_stopped<T>(
-        &self,
-        cancel: &CancellationToken,
-        work: impl Future<Output = T>,
-    ) -> Result<T, Failure> {
-        let mut work = pin!(work);
-        let mut late = pin!(async {
-            cancel.cancelled().await;
-            tokio::time::sleep(EDIT).await;
-        });
-        let mut is_late = false;
-        poll_fn(|context| {
-            is_late = is_late || late.as_mut().poll(context).is_ready();
-            let stops = || cancel.is_cancelled() && (is_late || !self.making.busy());
-            if stops() {
-                return Poll::Ready(Err(Failure::cancelled()));
-            }
-            if let Poll::Ready(done) = work.as_mut().poll(context) {
-                return Poll::Ready(Ok(done));
-            }
-            if stops() { Poll::Ready(Err(Failure::cancelled())) } else { Poll::Pending }
-        })
-        .await
-    }
+/// Does the work, unless the task is stopped before it is done: then the work is dropped where it stands, or as
+/// soon as the edit that it waits for is whole, but at the latest [`EDIT`] after the stop.
+pub(crate) async fn unless_stopped<T>(
+    session: &Session,
+    cancel: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> Result<T, Failure> {
+    let mut work = pin!(work);
+    let mut late = pin!(async {
+        cancel.cancelled().await;
+        tokio::time::sleep(EDIT).await;
+    });
+    let mut is_late = false;
+    poll_fn(|context| {
+        is_late = is_late || late.as_mut().poll(context).is_ready();
+        let stops = || cancel.is_cancelled() && (is_late || !session.making.busy());
+        if stops() {
+            return Poll::Ready(Err(Failure::cancelled()));
+        }
+        if let Poll::Ready(done) = work.as_mut().poll(context) {
+            return Poll::Ready(Ok(done));
+        }
+        if stops() { Poll::Ready(Err(Failure::cancelled())) } else { Poll::Pending }
+    })
+    .await
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::agent::session::Session;
 use crate::agent::tools::answer::clean;
 use crate::agent::trace::{Entry, markdown};
+use crate::agent::{durable, remember};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::memory::error::MemoryError;
@@ -33,7 +34,7 @@ pub(crate) async fn keep(session: &Session) {
     if entries.is_empty() {
         return;
     }
-    let Some(remember) = session.remember().await else { return };
+    let Some(remember) = remember::remember(session).await else { return };
     let name = remember.session.clone();
     let entries = entries.into_iter().map(kept).collect();
     if let Err(error) = remember.run(move |memory| memory.add_traced(&name, &task, &request, entries)).await {
@@ -59,10 +60,10 @@ fn failure(error: &MemoryError) -> Failure {
 /// The tasks that have a trace, the last one that was worked on first.
 pub async fn list(session: &Session) -> Result<Vec<TracedTask>, Failure> {
     keep(session).await;
-    if !session.has_record() {
+    if !durable::has_record(session) {
         return Ok(Vec::new());
     }
-    let Some(remember) = session.remember().await else { return Ok(Vec::new()) };
+    let Some(remember) = remember::remember(session).await else { return Ok(Vec::new()) };
     let name = remember.session.clone();
     let tasks = remember.run(move |memory| memory.traced_tasks(&name, usize::MAX)).await;
     tasks.map_err(|error| failure(&error))
@@ -110,7 +111,7 @@ pub async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
         return Err(Failure::user(format!("there is no trace of a task {which}"), hint));
     };
     let remember =
-        session.remember().await.ok_or_else(|| Failure::user("there is no memory here", "memory.enabled"))?;
+        remember::remember(session).await.ok_or_else(|| Failure::user("there is no memory here", "memory.enabled"))?;
     let (task, request) = (known.task.clone(), known.request.clone());
     let name = task.clone();
     let entries = remember.run(move |memory| memory.traced(&name)).await.map_err(|error| failure(&error))?;

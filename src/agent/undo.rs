@@ -5,33 +5,36 @@
 //! behind it, and whatever the user types in between do not get in each other's way.
 
 pub mod list;
-mod redo;
+pub(crate) mod redo;
 pub mod reverse;
 pub(crate) mod stack;
-mod target;
+pub(crate) mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::agent::change::Wanted;
-use crate::agent::durable::recover::edit_to;
+use crate::agent::durable;
+use crate::agent::durable::recover::{self, edit_to};
 use crate::agent::journal::{Checkpoint, FileChange, Journal, Kind, Taken};
-use crate::agent::making::Change;
+use crate::agent::making::{self, Change};
 use crate::agent::outcome::Ending;
 use crate::agent::plan::Plan;
 use crate::agent::plan::make::plan_event;
-use crate::agent::remember::feedback::About;
+use crate::agent::remember::feedback::{self, About};
+use crate::agent::resume;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-pub use crate::agent::undo::redo::bring_back;
 use crate::agent::undo::reverse::{Turn, turn};
 use crate::agent::undo::stack::{Place, Stack, stack};
-pub use crate::agent::undo::target::Target;
 use crate::agent::undo::target::{Chosen, Pick, choose, standing};
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
 use crate::editor::{FileEdit, Marks};
+
+pub use crate::agent::undo::redo::bring_back;
+pub use crate::agent::undo::target::Target;
 
 /// What the user wants taken back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,72 +81,70 @@ pub async fn take_back(session: &Session, wish: &UndoRequest) -> Ending<Undone> 
     Ending::new(result, events, |undone| (true, undone.summary.clone()))
 }
 
-impl Session {
-    /// [`take_back`] of a whole task.
-    pub async fn undo(&self) -> Ending<String> {
-        self.undo_part(&Target::Task, false).await
-    }
+/// [`take_back`] of a whole task.
+pub async fn undo(session: &Session) -> Ending<String> {
+    undo_part(session, &Target::Task, false).await
+}
 
-    pub async fn undo_part(&self, target: &Target, partial: bool) -> Ending<String> {
-        self.undo_because(target, partial, "").await
-    }
+pub async fn undo_part(session: &Session, target: &Target, partial: bool) -> Ending<String> {
+    undo_because(session, target, partial, "").await
+}
 
-    /// [`take_back`], of which only the words are wanted.
-    pub async fn undo_because(&self, target: &Target, partial: bool, reason: &str) -> Ending<String> {
-        let wish = UndoRequest { target: target.clone(), partial, reason: reason.to_owned() };
-        let Ending { result, events } = take_back(self, &wish).await;
-        Ending { result: result.map(|undone| undone.summary), events }
-    }
+/// [`take_back`], of which only the words are wanted.
+pub async fn undo_because(session: &Session, target: &Target, partial: bool, reason: &str) -> Ending<String> {
+    let wish = UndoRequest { target: target.clone(), partial, reason: reason.to_owned() };
+    let Ending { result, events } = take_back(session, &wish).await;
+    Ending { result: result.map(|undone| undone.summary), events }
+}
 
-    /// [`bring_back`], of which only the words are wanted.
-    pub async fn redo(&self) -> Ending<String> {
-        let Ending { result, events } = bring_back(self).await;
-        Ending { result: result.map(|undone| undone.summary), events }
-    }
+/// [`bring_back`], of which only the words are wanted.
+pub async fn redo(session: &Session) -> Ending<String> {
+    let Ending { result, events } = bring_back(session).await;
+    Ending { result: result.map(|undone| undone.summary), events }
+}
 
-    /// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
-    /// then. With `partial` what touches later changes of the user stays and is named.
-    pub(crate) async fn roll_back_to(
-        &self,
-        task: &mut Task,
-        mark: usize,
-        partial: bool,
-    ) -> Result<Vec<String>, Failure> {
-        let mark = mark.min(task.journal.checkpoints.len());
-        let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
-        if taken.is_empty() {
-            // A record of nothing would count as a change where the next process counts them.
-            return Ok(Vec::new());
-        }
-        let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
-        let picks: Vec<Pick<'_>> = standing(&task.journal).into_iter().filter(own).collect();
-        let way = way_back(self, &task.journal, &picks).await?;
-        refuse_touched(&way.left, partial)?;
-        let back = Checkpoint { files: way.files, ..Checkpoint::default() };
-        let back = go(self, &task.journal, back, way.edits, taken).await?;
-        task.journal.checkpoints.truncate(mark);
-        for file in &back.files {
-            match &file.after {
-                Some(text) => task.seen.insert(file.path.clone(), text.clone()),
-                None => task.seen.remove(&file.path),
-            };
-        }
-        task.pending = None;
-        Ok(way.left)
+/// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
+/// then. With `partial` what touches later changes of the user stays and is named.
+pub(crate) async fn roll_back_to(
+    session: &Session,
+    task: &mut Task,
+    mark: usize,
+    partial: bool,
+) -> Result<Vec<String>, Failure> {
+    let mark = mark.min(task.journal.checkpoints.len());
+    let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
+    if taken.is_empty() {
+        // A record of nothing would count as a change where the next process counts them.
+        return Ok(Vec::new());
     }
+    let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
+    let picks: Vec<Pick<'_>> = standing(&task.journal).into_iter().filter(own).collect();
+    let way = way_back(session, &task.journal, &picks).await?;
+    refuse_touched(&way.left, partial)?;
+    let back = Checkpoint { files: way.files, ..Checkpoint::default() };
+    let back = go(session, &task.journal, back, way.edits, taken).await?;
+    task.journal.checkpoints.truncate(mark);
+    for file in &back.files {
+        match &file.after {
+            Some(text) => task.seen.insert(file.path.clone(), text.clone()),
+            None => task.seen.remove(&file.path),
+        };
+    }
+    task.pending = None;
+    Ok(way.left)
+}
 
-    /// What a change will have made of its files, as far as the edit itself says.
-    pub(crate) fn intended(want: &Wanted) -> Option<String> {
-        match want {
-            Wanted::Change { document, hunks } => crate::edits::apply::apply(&document.text, hunks).ok(),
-            Wanted::Create { text, .. } => Some(text.clone()),
-        }
+/// What a change will have made of its files, as far as the edit itself says.
+pub(crate) fn intended(want: &Wanted) -> Option<String> {
+    match want {
+        Wanted::Change { document, hunks } => crate::edits::apply::apply(&document.text, hunks).ok(),
+        Wanted::Create { text, .. } => Some(text.clone()),
     }
 }
 
 async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) -> Result<Undone, Failure> {
-    session.recover_quietly().await;
-    session.catch_up().await?;
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
     let stack = stack(session).await;
     // A number or a name is said of what was done last; a stack is walked by whole tasks and last steps.
     let walks = matches!(wish.target, Target::Task | Target::Step(None));
@@ -194,7 +195,7 @@ async fn carry_out(
     if wish.partial {
         leave(&mut way.takes, &chosen.picks);
     }
-    let plan = session.plan_of(&journal.task).await;
+    let plan = resume::plan_of(session, &journal.task).await;
     let checkpoint = Checkpoint {
         kind: Kind::Rollback,
         step: chosen.step,
@@ -218,7 +219,7 @@ async fn carry_out(
         plan
     });
     follow(session, &journal, plan, events).await;
-    session.feedback(About { over: standing(&journal).is_empty(), ..about }, true).await;
+    feedback::feedback(session, About { over: standing(&journal).is_empty(), ..about }, true).await;
     let what = match (&chosen.target, files.is_empty()) {
         (_, true) => format!("left as it is: “{}”", journal.request),
         (Target::Task, _) => format!("undone “{}”", journal.request),
@@ -275,7 +276,7 @@ impl Way {
         turns: &[Turn<'_>],
         (marks_before, marks_after): (Marks, Marks),
     ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
-        let now = session.look_at(path).await?;
+        let now = recover::look_at(session, path).await?;
         let turned = turn(turns, now.as_ref().map(|document| document.text.as_str()));
         self.left.extend(turned.left);
         if let Some(edit) = edit_to(path, now.as_ref(), turned.text.as_deref()) {
@@ -304,14 +305,14 @@ async fn go(
     checkpoint.id = session.next_checkpoint();
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let change = Change { task, request, checkpoint, edits, takes_back, restores_marks: true };
-    let made = session.make(change).await?.checkpoint;
+    let made = making::make(session, change).await?.checkpoint;
     Ok(made)
 }
 
 /// Keeps an undo that changes no file.
 async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
     checkpoint.id = session.next_checkpoint();
-    if let Some(durable) = session.durable().await {
+    if let Some(durable) = durable::durable(session).await {
         let editor = session.editor.as_ref();
         checkpoint.record = durable.open_change(editor, &journal.task, &checkpoint, &[]).await;
         durable.close_change(editor, &checkpoint, &[]).await;
@@ -325,7 +326,7 @@ async fn follow(session: &Session, journal: &Journal, plan: Option<Plan>, events
     let mut history = session.history.lock().await;
     stack::note(&mut history, journal);
     drop(history);
-    if let Some((phase, plan)) = session.replace_plan(journal, plan).await {
+    if let Some((phase, plan)) = resume::replace_plan(session, journal, plan).await {
         events.push(plan_event(&plan, phase.words()));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::agent::session::Session;
+use crate::agent::agent::Agent;
 use crate::cli::terminal;
 
 pub(super) struct Answers {
@@ -28,7 +28,7 @@ impl Answers {
     }
 
     /// Answers the question that the session has open, if it has one. Does not wait.
-    pub(super) fn answer(self: &Arc<Self>, session: &Weak<Session>) {
+    pub(super) fn answer(self: &Arc<Self>, session: &Weak<Agent>) {
         let Some(asking) = session.upgrade().filter(|session| session.is_asking()) else { return };
         if let Some(choice) = self.given().pop_front() {
             if let Some(Err(_)) = asking.answer_waiting(choice) {
@@ -44,7 +44,7 @@ impl Answers {
 }
 
 /// Reads lines until one is an answer, or there are no more.
-fn read(session: &Weak<Session>) {
+fn read(session: &Weak<Agent>) {
     let mut line = String::new();
     loop {
         // The prompt belongs to the terminal, not to the output.

@@ -10,9 +10,9 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::agent::Agent;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::request::Request;
-use crate::agent::session::Session;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::plural::counted;
@@ -90,7 +90,7 @@ fn place(given: &str) -> Result<Place, Failure> {
 
 /// What a subcommand does with its session; the outcome is printed last.
 pub(super) type Run<'r> = &'r dyn for<'a> Fn(
-    &'a Session,
+    &'a Agent,
     &'a Request,
     &'a CancellationToken,
 ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
@@ -127,7 +127,7 @@ fn work_on(arguments: &Folder, request: Result<Request, Failure>, work: Run<'_>)
 }
 
 /// Shows what is left to show, but a failure: that is the last word of the command itself.
-pub(super) fn shown<T>(session: &Session, ending: Ending<T>) -> Result<T, Failure> {
+pub(super) fn shown<T>(session: &Agent, ending: Ending<T>) -> Result<T, Failure> {
     for event in ending.events {
         if !matches!(event, Event::Failed { .. }) {
             session.show(event);
@@ -138,7 +138,7 @@ pub(super) fn shown<T>(session: &Session, ending: Ending<T>) -> Result<T, Failur
 
 /// Asks whoever can answer what the run pauses with, until it pauses no more or nobody answers.
 pub(super) async fn answered(
-    session: &Session,
+    session: &Agent,
     mut ending: Ending<Outcome>,
     cancel: &CancellationToken,
 ) -> Ending<Outcome> {
@@ -167,7 +167,7 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<
     let mut request = request?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
-    let session = Arc::new(Session::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
+    let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
     let answers = Arc::new(Answers::new(&arguments.answers, arguments.json));
     if answers.any() {
         session.answers_come();

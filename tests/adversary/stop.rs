@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use sextant::agent::agent::Agent;
 use sextant::agent::config::Config;
 use sextant::agent::request::Request;
-use sextant::agent::session::Session;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::server::config::ServerConfig;
 use sextant::editors::headless::HeadlessEditor;
@@ -82,7 +82,7 @@ async fn stopped(sandbox: &Sandbox, number: usize) -> Option<Duration> {
     let config: Config =
         serde_json::from_value(json!({"diagnostics": {"timeout_ms": 60000, "start_timeout_ms": 60000}})).unwrap();
     let root = Root::new(&sandbox.project).unwrap();
-    let session = Session::new(Arc::<HeadlessEditor>::clone(&editor), Arc::new(OfflineModel), root, config);
+    let session = Agent::new(Arc::<HeadlessEditor>::clone(&editor), Arc::new(OfflineModel), root, config);
     let cancel = CancellationToken::new();
     let after = Duration::from_millis(Chance::of_case(number).next() % 400);
     let asked = Arc::new(Mutex::new(None));

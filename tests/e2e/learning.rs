@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sextant::agent::agent::Agent;
 use sextant::agent::config::Config;
 use sextant::agent::direct::Say;
 use sextant::agent::outcome::Outcome;
 use sextant::agent::request::Request;
-use sextant::agent::session::Session;
 use sextant::base::deadline::Deadline;
 use sextant::base::path::to_uri;
 use sextant::diagnostics::server::config::ServerConfig;
@@ -30,7 +30,7 @@ use crate::support::servers::tool;
 struct Desk {
     project: Project,
     editor: Arc<HeadlessEditor>,
-    session: Session,
+    session: Agent,
 }
 
 impl Desk {
@@ -40,7 +40,7 @@ impl Desk {
         let mut config: Config = serde_json::from_value(config).expect("a configuration");
         config.memory.state = Some(project.state_folder());
         let root = Root::new(project.root()).expect("a root");
-        let session = Session::new(Arc::<HeadlessEditor>::clone(&editor), model, root, config);
+        let session = Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, config);
         Self { project, editor, session }
     }
 

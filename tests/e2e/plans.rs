@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sextant::agent::agent::Agent;
 use sextant::agent::config::{Config, PlanMode};
 use sextant::agent::outcome::Outcome;
 use sextant::agent::plan::{Plan, State, Steps};
 use sextant::agent::request::Request;
-use sextant::agent::session::Session;
 use sextant::base::failure::Failure;
 use sextant::editor::event::Event;
 use sextant::editors::headless::HeadlessEditor;
@@ -32,7 +32,7 @@ const B: &str = "def other() -> int:\n    return 2\n";
 struct Run {
     project: Project,
     server: ModelServer,
-    session: Session,
+    session: Agent,
     events: UnboundedReceiver<Event>,
     cancel: CancellationToken,
 }
@@ -61,7 +61,7 @@ impl Run {
         let editor = HeadlessEditor::new(project.root(), Vec::new(), sender).expect("a folder");
         let root = Root::new(project.root()).expect("a root");
         settings.memory.state = Some(project.state_folder());
-        let session = Session::new(Arc::new(editor), Arc::new(model), root, settings);
+        let session = Agent::new(Arc::new(editor), Arc::new(model), root, settings);
         Self { project, server, session, events, cancel: CancellationToken::new() }
     }
 

@@ -1,6 +1,6 @@
 //! What an edit loses, what words allow, and whose word counts.
 
-use super::*;
+use crate::agent::consent::*;
 use crate::base::text::{Position, Range};
 use crate::diagnostics::model::{Confidence, Location, Severity};
 use crate::editor::Document;
@@ -15,7 +15,6 @@ class Cart:
 
     def count(self):
         return 2
-
 
 def helper():
     return 3

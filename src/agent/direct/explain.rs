@@ -3,7 +3,7 @@
 use crate::agent::direct::phrase::{Phrase, Say};
 use crate::agent::direct::{Direct, Said};
 use crate::agent::session::Session;
-use crate::agent::traces;
+use crate::agent::{remember, traces};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::Effect;
 
@@ -77,67 +77,65 @@ pub fn is_stop(text: &str) -> bool {
     Phrase::new(text).is_some_and(|phrase| phrase.is(STOP))
 }
 
-impl Session {
-    /// The last thing that was done or refused, and what of its step led to it.
-    pub(super) async fn direct_why(&self, say: Say) -> Said {
-        let entries = match self.trace() {
-            entries if !entries.is_empty() => entries,
-            // Of the last task here, whoever worked on it.
-            _ => traces::find(self, "").await.map(|found| found.entries).unwrap_or_default(),
-        };
-        let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
-        let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
-            return Said::new("", say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí"));
-        };
-        let line = |trace: &crate::diagnostics::policy::Trace| {
-            format!("{} {} — {} ({})", trace.effect.name(), trace.about, trace.reason, trace.rule)
-        };
-        let before: Vec<String> = entries
-            .iter()
-            .filter(|entry| (entry.step, entry.call) == (last.step, last.call) && *entry != last)
-            .take(MOST)
-            .map(|entry| format!("- {}", line(&entry.trace)))
-            .collect();
-        let (english, spanish) = match last.call {
-            Some(call) => (format!(", call {call}"), format!(", llamada {call}")),
-            None => (String::new(), String::new()),
-        };
-        let step = say.of(format!("step {}{english}", last.step), format!("paso {}{spanish}", last.step));
-        let mut text = format!("{step}: {}", line(&last.trace));
-        if !before.is_empty() {
-            text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));
-            text.push_str(&before.join("\n"));
-        }
-        Said::new(text, say.of(":AgentTrace shows all of it", ":AgentTrace lo muestra todo"))
+/// The last thing that was done or refused, and what of its step led to it.
+pub(super) async fn direct_why(session: &Session, say: Say) -> Said {
+    let entries = match session.trace() {
+        entries if !entries.is_empty() => entries,
+        // Of the last task here, whoever worked on it.
+        _ => traces::find(session, "").await.map(|found| found.entries).unwrap_or_default(),
+    };
+    let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
+    let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
+        return Said::new("", say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí"));
+    };
+    let line = |trace: &crate::diagnostics::policy::Trace| {
+        format!("{} {} — {} ({})", trace.effect.name(), trace.about, trace.reason, trace.rule)
+    };
+    let before: Vec<String> = entries
+        .iter()
+        .filter(|entry| (entry.step, entry.call) == (last.step, last.call) && *entry != last)
+        .take(MOST)
+        .map(|entry| format!("- {}", line(&entry.trace)))
+        .collect();
+    let (english, spanish) = match last.call {
+        Some(call) => (format!(", call {call}"), format!(", llamada {call}")),
+        None => (String::new(), String::new()),
+    };
+    let step = say.of(format!("step {}{english}", last.step), format!("paso {}{spanish}", last.step));
+    let mut text = format!("{step}: {}", line(&last.trace));
+    if !before.is_empty() {
+        text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));
+        text.push_str(&before.join("\n"));
     }
+    Said::new(text, say.of(":AgentTrace shows all of it", ":AgentTrace lo muestra todo"))
+}
 
-    pub(super) async fn direct_stats(&self, say: Say) -> Result<Said, Failure> {
-        let Some(remember) = self.remember().await else {
-            return Err(Failure::user("nothing is counted without memory", "`memory.enabled` turns it on"));
-        };
-        let stats = remember.run(|memory| memory.stats(0, None)).await;
-        let stats = stats.map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))?;
-        let lines: Vec<String> = stats
-            .modes
-            .iter()
-            .filter(|mode| mode.runs > 0)
-            .map(|mode| {
-                format!(
-                    "{}: {} runs, {} succeeded, {} failed, {} stopped",
-                    mode.mode.name(),
-                    mode.runs,
-                    mode.successes,
-                    mode.failures,
-                    mode.cancelled
-                )
-            })
-            .collect();
-        let none = say.of("no task has been counted yet", "todavía no se ha contado ninguna tarea");
-        let runs: u64 = stats.modes.iter().map(|mode| mode.runs).sum();
-        Ok(if lines.is_empty() {
-            Said::new("", none)
-        } else {
-            Said::new(lines.join("\n"), say.of(format!("{runs} runs"), format!("{runs} tareas")))
+pub(super) async fn direct_stats(session: &Session, say: Say) -> Result<Said, Failure> {
+    let Some(remember) = remember::remember(session).await else {
+        return Err(Failure::user("nothing is counted without memory", "`memory.enabled` turns it on"));
+    };
+    let stats = remember.run(|memory| memory.stats(0, None)).await;
+    let stats = stats.map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))?;
+    let lines: Vec<String> = stats
+        .modes
+        .iter()
+        .filter(|mode| mode.runs > 0)
+        .map(|mode| {
+            format!(
+                "{}: {} runs, {} succeeded, {} failed, {} stopped",
+                mode.mode.name(),
+                mode.runs,
+                mode.successes,
+                mode.failures,
+                mode.cancelled
+            )
         })
-    }
+        .collect();
+    let none = say.of("no task has been counted yet", "todavía no se ha contado ninguna tarea");
+    let runs: u64 = stats.modes.iter().map(|mode| mode.runs).sum();
+    Ok(if lines.is_empty() {
+        Said::new("", none)
+    } else {
+        Said::new(lines.join("\n"), say.of(format!("{runs} runs"), format!("{runs} tareas")))
+    })
 }

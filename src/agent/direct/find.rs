@@ -3,10 +3,11 @@
 use serde_json::json;
 
 use crate::agent::direct::phrase::{Phrase, Say, name};
-use crate::agent::direct::read::{ends_with, is_sure, last_part};
+use crate::agent::direct::read::{self, ends_with, is_sure, last_part};
 use crate::agent::direct::{Direct, Said};
 use crate::agent::request::Request;
 use crate::agent::session::Session;
+use crate::agent::tools::target;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
 use crate::base::text::LineIndex;
@@ -68,61 +69,66 @@ pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
     name(words).map(Direct::Where)
 }
 
-impl Session {
-    pub(super) async fn direct_where(&self, request: &Request, given: &str, say: Say) -> Result<Option<Said>, Failure> {
-        let Some(found) = self.named(request, given, say).await? else { return Ok(None) };
-        if found.names.is_empty() {
-            return Ok(Some(Said::new(
-                "",
-                say.of(format!("{} is a file", found.file), format!("{} es un archivo", found.file)),
-            )));
-        }
-        let line = self.line_of(&found.file, &found.names).await?.unwrap_or(1);
-        Ok(Some(Said::new("", say.of(format!("{found}, line {line}"), format!("{found}, línea {line}")))))
+pub(super) async fn direct_where(
+    session: &Session,
+    request: &Request,
+    given: &str,
+    say: Say,
+) -> Result<Option<Said>, Failure> {
+    let Some(found) = read::named(session, request, given, say).await? else { return Ok(None) };
+    if found.names.is_empty() {
+        return Ok(Some(Said::new(
+            "",
+            say.of(format!("{} is a file", found.file), format!("{} es un archivo", found.file)),
+        )));
     }
+    let line = line_of(session, &found.file, &found.names).await?.unwrap_or(1);
+    Ok(Some(Said::new("", say.of(format!("{found}, line {line}"), format!("{found}, línea {line}")))))
+}
 
-    /// One-based line of a symbol's name.
-    async fn line_of(&self, file: &str, names: &str) -> Result<Option<usize>, Failure> {
-        let document = self.document(file).await?;
-        let Some(language) = language::of_path(&document.path) else { return Ok(None) };
-        let outline = Outline::parse(language, &document.text);
-        let found = outline.find(names).ok().map(|index| outline.symbols[index].name_range.start);
-        Ok(found.map(|start| LineIndex::new(&document.text).line_of(start) + 1))
-    }
+/// One-based line of a symbol's name.
+async fn line_of(session: &Session, file: &str, names: &str) -> Result<Option<usize>, Failure> {
+    let document = target::document(session, file).await?;
+    let Some(language) = language::of_path(&document.path) else { return Ok(None) };
+    let outline = Outline::parse(language, &document.text);
+    let found = outline.find(names).ok().map(|index| outline.symbols[index].name_range.start);
+    Ok(found.map(|start| LineIndex::new(&document.text).line_of(start) + 1))
+}
 
-    /// Lines that hold the name as a word, with the symbol around each; the definition itself is left out.
-    pub(super) async fn direct_uses(&self, request: &Request, given: &str, say: Say) -> Result<Option<Said>, Failure> {
-        let Some(found) = self.named(request, given, say).await? else { return Ok(None) };
-        let word = if found.names.is_empty() {
-            // A file is used by the name that it is imported under.
-            let stem = found.file.rsplit('/').next().unwrap_or(&found.file);
-            stem.split('.').next().unwrap_or(stem).to_owned()
-        } else {
-            last_part(&found.names).to_owned()
-        };
-        let pattern = format!(r"\b{}\b", regex::escape(&word));
-        let hits = self.read_for_user("search", json!({"pattern": pattern})).await?;
-        let own = match self.line_of(&found.file, &found.names).await? {
-            Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
-            _ => String::new(),
-        };
-        let lines: Vec<&str> = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own)).collect();
-        let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
-        if none {
-            return Ok(Some(Said::new(
-                "",
-                say.of(format!("nothing else names {word}"), format!("nada más nombra {word}")),
-            )));
-        }
-        let count = lines.len();
-        let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
-        let summary = say.of(
-            format!(
-                "{} of text with {by_word} (by word; another symbol of that name counts too)",
-                counted(count, "line")
-            ),
-            format!("{count} líneas nombran {by_word} (por palabra; otro símbolo del mismo nombre cuenta también)"),
-        );
-        Ok(Some(Said::new(lines.join("\n"), summary)))
+/// Lines that hold the name as a word, with the symbol around each; the definition itself is left out.
+pub(super) async fn direct_uses(
+    session: &Session,
+    request: &Request,
+    given: &str,
+    say: Say,
+) -> Result<Option<Said>, Failure> {
+    let Some(found) = read::named(session, request, given, say).await? else { return Ok(None) };
+    let word = if found.names.is_empty() {
+        // A file is used by the name that it is imported under.
+        let stem = found.file.rsplit('/').next().unwrap_or(&found.file);
+        stem.split('.').next().unwrap_or(stem).to_owned()
+    } else {
+        last_part(&found.names).to_owned()
+    };
+    let pattern = format!(r"\b{}\b", regex::escape(&word));
+    let hits = read::read_for_user(session, "search", json!({"pattern": pattern})).await?;
+    let own = match line_of(session, &found.file, &found.names).await? {
+        Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
+        _ => String::new(),
+    };
+    let lines: Vec<&str> = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own)).collect();
+    let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
+    if none {
+        return Ok(Some(Said::new(
+            "",
+            say.of(format!("nothing else names {word}"), format!("nada más nombra {word}")),
+        )));
     }
+    let count = lines.len();
+    let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
+    let summary = say.of(
+        format!("{} of text with {by_word} (by word; another symbol of that name counts too)", counted(count, "line")),
+        format!("{count} líneas nombran {by_word} (por palabra; otro símbolo del mismo nombre cuenta también)"),
+    );
+    Ok(Some(Said::new(lines.join("\n"), summary)))
 }

@@ -2,22 +2,23 @@
 //!
 //! Precision before recall: a phrase has to be one of those below from its first word to its last.
 
-mod explain;
-mod find;
-mod memory;
-mod mode;
-mod phrase;
-mod read;
-mod undo;
+pub(crate) mod explain;
+pub(crate) mod find;
+pub(crate) mod memory;
+pub(crate) mod mode;
+pub(crate) mod phrase;
+pub(crate) mod read;
+pub(crate) mod undo;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use crate::agent::direct::explain::is_stop;
 use crate::agent::direct::phrase::Phrase;
 pub use crate::agent::direct::phrase::Say;
 use crate::agent::forget;
 use crate::agent::outcome::Outcome;
+use crate::agent::prefer;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::agent::trace::SharedTrace;
@@ -86,70 +87,64 @@ fn takes_nothing(direct: &Direct, phrase: &Phrase) -> bool {
     matches!(direct, Direct::Undo { .. } | Direct::Forget(_)) && phrase.speaks_of_nothing()
 }
 
-impl Session {
-    /// Does what a text directly asks for. `None` where it is for the model: no direct request, or one whose name
-    /// is only a word.
-    pub(crate) async fn direct(&self, request: &Request) -> Result<Option<Outcome>, Failure> {
-        let Some(direct) = recognise(&request.text) else { return Ok(None) };
-        let spanish = Phrase::new(&request.text).is_some_and(|phrase| phrase.spanish());
-        let say = Say { spanish };
-        let said = match &direct {
-            Direct::Read(name) => self.direct_read(request, name, say).await?,
-            Direct::Outline(name) => self.direct_outline(name, say).await?,
-            Direct::Where(name) => self.direct_where(request, name, say).await?,
-            Direct::Uses(name) => self.direct_uses(request, name, say).await?,
-            Direct::Undo { target, reason } => Some(undo::undo(self, target, reason).await?),
-            Direct::Redo => Some(undo::redo(self).await?),
-            Direct::Forget(text) => Some(answered(self.forget(text, say).await?)),
-            Direct::ForgetAll => Some(answered(forget::forget_all(self, say).await?)),
-            Direct::Remember(text) => Some(answered(self.prefer(text, say).await?)),
-            Direct::Recall(text) => Some(answered(self.recall_about(text, say).await?)),
-            Direct::Learned => Some(answered(self.learned().await?)),
-            Direct::Mode(wanted) => Some(self.direct_mode(*wanted, say)),
-            Direct::Why => Some(self.direct_why(say).await),
-            Direct::Stop => Some(Said::new("", say.of("nothing is running", "no hay nada en marcha"))),
-            Direct::Stats => Some(self.direct_stats(say).await?),
-        };
-        let Some(said) = said else { return Ok(None) };
-        self.editor.show(Event::Started {
-            request: request.text.clone(),
-            mode: "direct".to_owned(),
-            model: "no model".to_owned(),
-        });
-        if !said.text.is_empty() {
-            self.editor.show(Event::Words { text: format!("{}\n", said.text) });
-        }
-        let trace = SharedTrace::new(&request.text);
-        trace.push(
-            1,
-            Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)),
-        );
-        // What is said of the work itself is no request that an undo could be about.
-        let about_work =
-            matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
-        let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
-        if !about_work && !forgets {
-            self.note_asked("", &request.text);
-        }
-        // Asked why, the answer is about the task before, and stays about it.
-        if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
-            self.use_trace(&trace);
-        }
-        Ok(Some(Outcome {
-            ok: true,
-            summary: said.summary,
-            answer: said.text,
-            files: Vec::new(),
-            new_diagnostics: Vec::new(),
-            fixed: 0,
-            unchanged: 0,
-            diagnostics_status: Status::Off,
-            pending: Vec::new(),
-            usage: Usage::default(),
-            failed_steps: Vec::new(),
-            trace: trace.entries(),
-        }))
+/// Does what a text directly asks for. `None` where it is for the model: no direct request, or one whose name
+/// is only a word.
+pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Option<Outcome>, Failure> {
+    let Some(direct) = recognise(&request.text) else { return Ok(None) };
+    let spanish = Phrase::new(&request.text).is_some_and(|phrase| phrase.spanish());
+    let say = Say { spanish };
+    let said = match &direct {
+        Direct::Read(name) => read::direct_read(session, request, name, say).await?,
+        Direct::Outline(name) => read::direct_outline(session, name, say).await?,
+        Direct::Where(name) => find::direct_where(session, request, name, say).await?,
+        Direct::Uses(name) => find::direct_uses(session, request, name, say).await?,
+        Direct::Undo { target, reason } => Some(undo::undo(session, target, reason).await?),
+        Direct::Redo => Some(undo::redo(session).await?),
+        Direct::Forget(text) => Some(answered(prefer::forget(session, text, say).await?)),
+        Direct::ForgetAll => Some(answered(forget::forget_all(session, say).await?)),
+        Direct::Remember(text) => Some(answered(prefer::prefer(session, text, say).await?)),
+        Direct::Recall(text) => Some(answered(prefer::recall_about(session, text, say).await?)),
+        Direct::Learned => Some(answered(prefer::learned(session).await?)),
+        Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted, say)),
+        Direct::Why => Some(explain::direct_why(session, say).await),
+        Direct::Stop => Some(Said::new("", say.of("nothing is running", "no hay nada en marcha"))),
+        Direct::Stats => Some(explain::direct_stats(session, say).await?),
+    };
+    let Some(said) = said else { return Ok(None) };
+    session.editor.show(Event::Started {
+        request: request.text.clone(),
+        mode: "direct".to_owned(),
+        model: "no model".to_owned(),
+    });
+    if !said.text.is_empty() {
+        session.editor.show(Event::Words { text: format!("{}\n", said.text) });
     }
+    let trace = SharedTrace::new(&request.text);
+    trace.push(1, Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)));
+    // What is said of the work itself is no request that an undo could be about.
+    let about_work = matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
+    let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
+    if !about_work && !forgets {
+        session.note_asked("", &request.text);
+    }
+    // Asked why, the answer is about the task before, and stays about it.
+    if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
+        session.use_trace(&trace);
+    }
+    Ok(Some(Outcome {
+        ok: true,
+        summary: said.summary,
+        answer: said.text,
+        files: Vec::new(),
+        new_diagnostics: Vec::new(),
+        fixed: 0,
+        unchanged: 0,
+        diagnostics_status: Status::Off,
+        pending: Vec::new(),
+        usage: Usage::default(),
+        failed_steps: Vec::new(),
+        trace: trace.entries(),
+    }))
 }
 
 fn answered(text: String) -> Said {

@@ -54,25 +54,23 @@ pub(super) fn recognise(phrase: &Phrase) -> Option<Direct> {
     }))
 }
 
-impl Session {
-    pub(super) fn direct_mode(&self, wanted: Wanted, say: Say) -> Said {
-        let Wanted::Plan(mode) = wanted else {
-            let text = say.of(
-                ":AgentAsk is the simple mode already; planner and supervised are how a plan is carried out",
-                ":AgentAsk ya es el modo simple; planner y supervised son las maneras de llevar a cabo un plan",
-            );
-            return Said::new("", text);
-        };
-        self.set_mode(mode);
-        let name = self.mode().to_string();
-        // The front end keeps the mode for the sessions of other workspaces.
-        self.editor.show(Event::Mode { mode: name.clone() });
-        Said::new(
-            "",
-            say.of(
-                format!("plans are now carried out in mode {name}"),
-                format!("los planes se llevan a cabo ahora en modo {name}"),
-            ),
-        )
-    }
+pub(super) fn direct_mode(session: &Session, wanted: Wanted, say: Say) -> Said {
+    let Wanted::Plan(mode) = wanted else {
+        let text = say.of(
+            ":AgentAsk is the simple mode already; planner and supervised are how a plan is carried out",
+            ":AgentAsk ya es el modo simple; planner y supervised son las maneras de llevar a cabo un plan",
+        );
+        return Said::new("", text);
+    };
+    session.set_mode(mode);
+    let name = session.mode().to_string();
+    // The front end keeps the mode for the sessions of other workspaces.
+    session.editor.show(Event::Mode { mode: name.clone() });
+    Said::new(
+        "",
+        say.of(
+            format!("plans are now carried out in mode {name}"),
+            format!("los planes se llevan a cabo ahora en modo {name}"),
+        ),
+    )
 }

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use crate::agent::analyse;
 use crate::agent::direct::phrase::{Phrase, Say, fold, name};
 use crate::agent::direct::{Direct, Said};
 use crate::agent::mode::Mode;
@@ -10,6 +9,8 @@ use crate::agent::request::Request;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::tools::{self, target};
+use crate::agent::{analyse, approval};
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
@@ -61,90 +62,98 @@ pub(super) fn is_sure(name: &str) -> bool {
     name.contains("::") || name.contains('_') || name.contains('/') || name.contains('.')
 }
 
-impl Session {
-    /// What a name stands for, the user asked where it may be several. `None` where it is nothing.
-    pub(super) async fn named(&self, request: &Request, given: &str, say: Say) -> Result<Option<SymbolPath>, Failure> {
-        let here = match &request.path {
-            Some(path) => self.document(path).await.ok().map(|document| (document.path, document.text)),
-            None => None,
-        };
-        let (root, wanted) = (self.root.clone(), given.to_owned());
-        let look = move || {
-            let mut found: Vec<SymbolPath> =
-                analyse::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
-            if found.is_empty() {
-                // `cart.py::total` with only the end of the file's path.
-                let path = SymbolPath::parse(&wanted);
-                let files = if path.file.is_empty() { Vec::new() } else { analyse::files_named(&root, &path.file) };
-                match files.as_slice() {
-                    [] => found = analyse::symbols_named(&root, here.as_ref(), &wanted),
-                    files => {
-                        for file in files {
-                            let full = SymbolPath::new(file, &path.names).to_string();
-                            found.extend(analyse::symbols_named(&root, here.as_ref(), &full));
-                        }
+/// What a name stands for, the user asked where it may be several. `None` where it is nothing.
+pub(super) async fn named(
+    session: &Session,
+    request: &Request,
+    given: &str,
+    say: Say,
+) -> Result<Option<SymbolPath>, Failure> {
+    let here = match &request.path {
+        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+        None => None,
+    };
+    let (root, wanted) = (session.root.clone(), given.to_owned());
+    let look = move || {
+        let mut found: Vec<SymbolPath> =
+            analyse::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
+        if found.is_empty() {
+            // `cart.py::total` with only the end of the file's path.
+            let path = SymbolPath::parse(&wanted);
+            let files = if path.file.is_empty() { Vec::new() } else { analyse::files_named(&root, &path.file) };
+            match files.as_slice() {
+                [] => found = analyse::symbols_named(&root, here.as_ref(), &wanted),
+                files => {
+                    for file in files {
+                        let full = SymbolPath::new(file, &path.names).to_string();
+                        found.extend(analyse::symbols_named(&root, here.as_ref(), &full));
                     }
                 }
             }
-            found
-        };
-        let found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
-        match found.as_slice() {
-            [] if is_sure(given) => Err(Failure::user(
-                say.of(
-                    format!("there is no symbol and no file named {given}"),
-                    format!("no hay ningún símbolo ni archivo {given}"),
-                ),
-                say.of("`list FILE` shows the symbols of a file", "`lista ARCHIVO` muestra los símbolos de un archivo"),
-            )),
-            [] => Ok(None),
-            [one] => Ok(Some(one.clone())),
-            many => self.which(given, many, say).await.map(Some),
         }
+        found
+    };
+    let found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    match found.as_slice() {
+        [] if is_sure(given) => Err(Failure::user(
+            say.of(
+                format!("there is no symbol and no file named {given}"),
+                format!("no hay ningún símbolo ni archivo {given}"),
+            ),
+            say.of("`list FILE` shows the symbols of a file", "`lista ARCHIVO` muestra los símbolos de un archivo"),
+        )),
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        many => which(session, given, many, say).await.map(Some),
     }
+}
 
-    async fn which(&self, given: &str, many: &[SymbolPath], say: Say) -> Result<SymbolPath, Failure> {
-        let options: Vec<String> = many.iter().take(MOST).map(ToString::to_string).collect();
-        if !self.approvals.can_ask() {
-            let message = say.of(format!("{given} is in several places"), format!("{given} está en varios sitios"));
-            return Err(Failure::user(
-                message,
-                say.of(format!("name one: {}", options.join(", ")), format!("nombra uno: {}", options.join(", "))),
-            ));
-        }
-        let question = say.of(format!("Which {given}?"), format!("¿Qué {given}?"));
-        let choice = self.ask_user(&question, &options).await?;
-        Ok(many[choice.clamp(1, many.len()) - 1].clone())
+async fn which(session: &Session, given: &str, many: &[SymbolPath], say: Say) -> Result<SymbolPath, Failure> {
+    let options: Vec<String> = many.iter().take(MOST).map(ToString::to_string).collect();
+    if !session.approvals.can_ask() {
+        let message = say.of(format!("{given} is in several places"), format!("{given} está en varios sitios"));
+        return Err(Failure::user(
+            message,
+            say.of(format!("name one: {}", options.join(", ")), format!("nombra uno: {}", options.join(", "))),
+        ));
     }
+    let question = say.of(format!("Which {given}?"), format!("¿Qué {given}?"));
+    let choice = approval::ask_user(session, &question, &options).await?;
+    Ok(many[choice.clamp(1, many.len()) - 1].clone())
+}
 
-    /// Runs a reading tool for the user.
-    pub(super) async fn read_for_user(&self, tool: &str, given: serde_json::Value) -> Result<String, Failure> {
-        let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-        Ok(self.run_tool(&mut nobody, tool, &given).await?.text)
-    }
+/// Runs a reading tool for the user.
+pub(super) async fn read_for_user(session: &Session, tool: &str, given: serde_json::Value) -> Result<String, Failure> {
+    let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
+    Ok(tools::run_tool(session, &mut nobody, tool, &given).await?.text)
+}
 
-    pub(super) async fn direct_read(&self, request: &Request, given: &str, say: Say) -> Result<Option<Said>, Failure> {
-        let Some(found) = self.named(request, given, say).await? else { return Ok(None) };
-        let text = if found.names.is_empty() {
-            self.read_for_user("read_file", json!({"path": found.file})).await?
-        } else {
-            self.read_for_user("read_symbol", json!({"symbol": found.to_string()})).await?
-        };
-        let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
-        Ok(Some(Said::new(
-            text,
-            say.of(format!("{found}: {}", counted(lines, "line")), format!("{found}: {lines} líneas")),
-        )))
-    }
+pub(super) async fn direct_read(
+    session: &Session,
+    request: &Request,
+    given: &str,
+    say: Say,
+) -> Result<Option<Said>, Failure> {
+    let Some(found) = named(session, request, given, say).await? else { return Ok(None) };
+    let text = if found.names.is_empty() {
+        read_for_user(session, "read_file", json!({"path": found.file})).await?
+    } else {
+        read_for_user(session, "read_symbol", json!({"symbol": found.to_string()})).await?
+    };
+    let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
+    Ok(Some(Said::new(
+        text,
+        say.of(format!("{found}: {}", counted(lines, "line")), format!("{found}: {lines} líneas")),
+    )))
+}
 
-    pub(super) async fn direct_outline(&self, given: &str, say: Say) -> Result<Option<Said>, Failure> {
-        let Some(found) = self.named(&Request::default(), given, say).await? else { return Ok(None) };
-        let text = self.read_for_user("list_symbols", json!({"query": found.file})).await?;
-        let count = text.lines().count();
-        let summary = say
-            .of(format!("{}: {}", found.file, counted(count, "symbol")), format!("{}: {count} símbolos", found.file));
-        Ok(Some(Said::new(text, summary)))
-    }
+pub(super) async fn direct_outline(session: &Session, given: &str, say: Say) -> Result<Option<Said>, Failure> {
+    let Some(found) = named(session, &Request::default(), given, say).await? else { return Ok(None) };
+    let text = read_for_user(session, "list_symbols", json!({"query": found.file})).await?;
+    let count = text.lines().count();
+    let summary =
+        say.of(format!("{}: {}", found.file, counted(count, "symbol")), format!("{}: {count} símbolos", found.file));
+    Ok(Some(Said::new(text, summary)))
 }
 
 /// A name's last part, for a search by word.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::durable::Durable;
+use crate::agent::durable::{self, Durable};
 use crate::agent::ledger::Snap;
 use crate::agent::remember::now_ms;
 use crate::agent::session::Session;
@@ -28,77 +28,73 @@ struct Line {
     late: bool,
 }
 
-impl Session {
-    /// Keeps what the baseline has gained since it was kept last.
-    pub(crate) async fn keep_baseline(&self, durable: &Durable, task: &mut Task) {
-        let new: Vec<_> = task.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
-        if new.is_empty() {
-            return;
-        }
-        let mut files: Vec<CheckpointFile> = Vec::new();
-        let mut lines = Vec::new();
-        for (key @ (file, provider), snap) in &new {
-            let late = task.late_start.contains(*key);
-            let name = snap.text.as_ref().map(|text| {
-                let before = FileState::Bytes(text.as_bytes().to_vec());
-                match files.iter().find(|kept| kept.before == before) {
-                    Some(kept) => kept.path.clone(),
-                    None => {
-                        let path = format!("{} {file}", files.len());
-                        files.push(CheckpointFile { path: path.clone(), before, after: None });
-                        path
-                    }
-                }
-            });
-            let (file, provider) = (file.clone(), provider.clone());
-            lines.push(Line { file, provider, text: name, diagnostics: snap.diagnostics.clone(), late });
-        }
-        let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
-        let checkpoint = NewCheckpoint {
-            session: durable.session(),
-            task: task.id.clone(),
-            step: 0,
-            reason: BASELINE.to_owned(),
-            state: serde_json::to_value(lines).unwrap_or_default(),
-            files,
-            created: now_ms(),
-        };
-        let kept = durable.run(move |memory| memory.add_checkpoint(checkpoint)).await;
-        if self.or_tell(durable, kept).is_some() {
-            task.keep.baseline.extend(keys);
-        }
+/// Keeps what the baseline has gained since it was kept last.
+pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &mut Task) {
+    let new: Vec<_> = task.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
+    if new.is_empty() {
+        return;
     }
-
-    /// Brings the kept baseline back. What cannot be read is left out.
-    pub(crate) async fn load_baseline(&self, durable: &Durable, task: &mut Task) -> Result<()> {
-        let (session, name) = (durable.session(), task.id.clone());
-        let kept = durable
-            .run(move |memory| {
-                let all = memory.checkpoints(&session, Some(&name))?;
-                let wanted = all.iter().filter(|info| info.reason == BASELINE);
-                wanted.map(|info| memory.checkpoint(info.id, now_ms())).collect::<Result<Vec<_>>>()
-            })
-            .await?;
-        for checkpoint in kept {
-            let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
-            for line in lines.into_iter().filter(|line| self.root.confirm(&line.file).is_ok()) {
-                let text = match &line.text {
-                    None => None,
-                    Some(name) => {
-                        match checkpoint.files.iter().find(|file| file.path == *name).map(|file| &file.before) {
-                            Some(FileState::Bytes(bytes)) => Some(Arc::from(String::from_utf8_lossy(bytes))),
-                            _ => continue,
-                        }
-                    }
-                };
-                let key = (line.file, line.provider);
-                task.keep.baseline.insert(key.clone());
-                if line.late {
-                    task.late_start.insert(key.clone());
+    let mut files: Vec<CheckpointFile> = Vec::new();
+    let mut lines = Vec::new();
+    for (key @ (file, provider), snap) in &new {
+        let late = task.late_start.contains(*key);
+        let name = snap.text.as_ref().map(|text| {
+            let before = FileState::Bytes(text.as_bytes().to_vec());
+            match files.iter().find(|kept| kept.before == before) {
+                Some(kept) => kept.path.clone(),
+                None => {
+                    let path = format!("{} {file}", files.len());
+                    files.push(CheckpointFile { path: path.clone(), before, after: None });
+                    path
                 }
-                task.start.entry(key).or_insert_with(|| Arc::new(Snap { text, diagnostics: line.diagnostics }));
             }
-        }
-        Ok(())
+        });
+        let (file, provider) = (file.clone(), provider.clone());
+        lines.push(Line { file, provider, text: name, diagnostics: snap.diagnostics.clone(), late });
     }
+    let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
+    let checkpoint = NewCheckpoint {
+        session: durable.session(),
+        task: task.id.clone(),
+        step: 0,
+        reason: BASELINE.to_owned(),
+        state: serde_json::to_value(lines).unwrap_or_default(),
+        files,
+        created: now_ms(),
+    };
+    let kept = durable.run(move |memory| memory.add_checkpoint(checkpoint)).await;
+    if durable::or_tell(session, durable, kept).is_some() {
+        task.keep.baseline.extend(keys);
+    }
+}
+
+/// Brings the kept baseline back. What cannot be read is left out.
+pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
+    let (owner, name) = (durable.session(), task.id.clone());
+    let kept = durable
+        .run(move |memory| {
+            let all = memory.checkpoints(&owner, Some(&name))?;
+            let wanted = all.iter().filter(|info| info.reason == BASELINE);
+            wanted.map(|info| memory.checkpoint(info.id, now_ms())).collect::<Result<Vec<_>>>()
+        })
+        .await?;
+    for checkpoint in kept {
+        let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
+        for line in lines.into_iter().filter(|line| session.root.confirm(&line.file).is_ok()) {
+            let text = match &line.text {
+                None => None,
+                Some(name) => match checkpoint.files.iter().find(|file| file.path == *name).map(|file| &file.before) {
+                    Some(FileState::Bytes(bytes)) => Some(Arc::from(String::from_utf8_lossy(bytes))),
+                    _ => continue,
+                },
+            };
+            let key = (line.file, line.provider);
+            task.keep.baseline.insert(key.clone());
+            if line.late {
+                task.late_start.insert(key.clone());
+            }
+            task.start.entry(key).or_insert_with(|| Arc::new(Snap { text, diagnostics: line.diagnostics }));
+        }
+    }
+    Ok(())
 }

@@ -11,6 +11,7 @@ pub mod record;
 pub mod recover;
 pub mod state;
 
+use crate::agent::remember;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,188 +101,180 @@ pub(crate) fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-impl Session {
-    /// Where tasks are kept; `None` where nothing is remembered.
-    pub(crate) async fn durable(&self) -> Option<Arc<Durable>> {
-        let open = || async {
-            let remember = self.remember().await?;
-            let folder = self.record()?.folder();
-            let owner = tokio::task::spawn_blocking(move || Owner::new(&folder)).await;
-            match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
-                Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
-                Err(error) => {
-                    let text = format!("tasks cannot be resumed after this process: {error}");
-                    self.editor.show(Event::Progress { text });
-                    None
-                }
-            }
-        };
-        self.durable.get_or_init(open).await.clone()
-    }
-
-    /// Whether anything was kept: a workspace without a record has nothing to recover.
-    pub(crate) fn has_record(&self) -> bool {
-        self.record().is_some_and(|record| record.exists())
-    }
-
-    pub(crate) fn or_tell<T>(&self, durable: &Durable, kept: Result<T>) -> Option<T> {
-        durable.or_tell(self.editor.as_ref(), kept)
-    }
-
-    /// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
-    pub(crate) async fn keep_task(&self, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
-        // A pause in the middle of a step leaves it to whoever goes on with it.
-        if !matches!(phase, Phase::Executing | Phase::Paused) {
-            task.keep.mark = None;
-        }
-        traces::keep(self).await;
-        let Some(durable) = self.durable().await else { return };
-        self.keep_baseline(&durable, task).await;
-        let mut state = RunState::of(task, plan);
-        if phase != Phase::Executing {
-            state.counted.concluded();
-        }
-        let kept = self.save(&durable, &state, phase, None).await;
-        if let Some(revision) = self.or_tell(&durable, kept) {
-            task.keep.revision = revision;
-        }
-        if !matches!(phase, Phase::Executing | Phase::Planning) {
-            self.clean(&durable, &task.id).await;
-        }
-    }
-
-    async fn save(
-        &self,
-        durable: &Durable,
-        state: &RunState,
-        phase: Phase,
-        expected: Option<i64>,
-    ) -> Result<Option<i64>> {
-        let new = TaskState {
-            task: state.id.clone(),
-            session: durable.session(),
-            owner: (phase == Phase::Executing).then(|| durable.owner().name().to_owned()),
-            phase: phase_name(phase).to_owned(),
-            state: serde_json::to_value(state).map_err(MemoryError::from)?,
-            revision: 0,
-            updated: now_ms(),
-        };
-        durable.run(move |memory| memory.save_task(new, expected)).await
-    }
-
-    /// Keeps the state of a task that is in no session: after a rollback.
-    pub(crate) async fn keep_state(&self, state: &RunState, phase: Phase) {
-        let Some(durable) = self.durable().await else { return };
-        let kept = self.save(&durable, state, phase, None).await;
-        self.or_tell(&durable, kept);
-    }
-
-    /// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
-    pub(crate) async fn claim(&self, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
-        let Some(durable) = self.durable().await else { return Ok(()) };
-        let Some(expected) = task.keep.revision else { return Ok(()) };
-        let state = RunState::of(task, plan);
-        match self.save(&durable, &state, Phase::Executing, Some(expected)).await {
-            Ok(Some(revision)) => task.keep.revision = Some(revision),
-            Ok(None) => {
-                let what = format!("another process has gone on with “{}”", task.request);
-                return Err(Failure::user(what, ":AgentResume shows where it stands"));
-            }
+/// Where tasks are kept; `None` where nothing is remembered.
+pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
+    let open = || async {
+        let remember = remember::remember(session).await?;
+        let folder = session.record()?.folder();
+        let owner = tokio::task::spawn_blocking(move || Owner::new(&folder)).await;
+        match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
+            Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
             Err(error) => {
-                self.or_tell::<()>(&durable, Err(error));
+                let text = format!("tasks cannot be resumed after this process: {error}");
+                session.editor.show(Event::Progress { text });
+                None
             }
         }
-        Ok(())
-    }
+    };
+    session.durable.get_or_init(open).await.clone()
+}
 
-    /// A step of a plan begins.
-    pub(crate) async fn keep_step(&self, plan: &Plan, task: &mut Task, index: usize) {
-        task.keep.at = index + 1;
-        task.trace.enter(index + 1);
-        task.keep.mark = Some(task.journal.checkpoints.len());
-        task.keep.replanning = None;
-        self.keep_task(task, Some(plan), Phase::Executing).await;
-    }
+/// Whether anything was kept: a workspace without a record has nothing to recover.
+pub(crate) fn has_record(session: &Session) -> bool {
+    session.record().is_some_and(|record| record.exists())
+}
 
-    /// A step of a plan was judged. From here on it is not run again.
-    pub(crate) async fn keep_judged(&self, plan: &Plan, task: &mut Task) {
+pub(crate) fn or_tell<T>(session: &Session, durable: &Durable, kept: Result<T>) -> Option<T> {
+    durable.or_tell(session.editor.as_ref(), kept)
+}
+
+/// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
+pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+    // A pause in the middle of a step leaves it to whoever goes on with it.
+    if !matches!(phase, Phase::Executing | Phase::Paused) {
         task.keep.mark = None;
-        self.keep_task(task, Some(plan), Phase::Executing).await;
     }
-
-    /// A plan is about to be made anew: a checkpoint of its own, without files.
-    pub(crate) async fn keep_replan(&self, plan: &Plan, task: &mut Task, trigger: &Trigger) {
-        task.keep.replanning = Some(trigger.clone());
-        task.trace.planning();
-        let id = self.next_checkpoint();
-        let kind = Kind::Replan;
-        let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
-        self.keep_mark(&task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
-        task.journal.checkpoints.push(checkpoint);
-        self.keep_task(task, Some(plan), Phase::Executing).await;
+    traces::keep(session).await;
+    let Some(durable) = durable(session).await else { return };
+    baseline::keep_baseline(session, &durable, task).await;
+    let mut state = RunState::of(task, plan);
+    if phase != Phase::Executing {
+        state.counted.concluded();
     }
-
-    /// A plan was made and waits.
-    pub(crate) async fn keep_plan(&self, plan: &Plan, task: &mut Task) {
-        let mut checkpoint = Checkpoint { id: self.next_checkpoint(), ..Checkpoint::default() };
-        self.keep_mark(&task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
-        self.keep_task(task, Some(plan), Phase::Planning).await;
+    let kept = save(&durable, &state, phase, None).await;
+    if let Some(revision) = or_tell(session, &durable, kept) {
+        task.keep.revision = revision;
     }
+    if !matches!(phase, Phase::Executing | Phase::Planning) {
+        clean(session, &durable, &task.id).await;
+    }
+}
 
-    /// A tool call of a task without a plan is over.
-    pub(crate) async fn keep_call(&self, task: &mut Task) {
-        if task.mode == Mode::Simple {
-            self.keep_task(task, None, Phase::Executing).await;
+async fn save(durable: &Durable, state: &RunState, phase: Phase, expected: Option<i64>) -> Result<Option<i64>> {
+    let new = TaskState {
+        task: state.id.clone(),
+        session: durable.session(),
+        owner: (phase == Phase::Executing).then(|| durable.owner().name().to_owned()),
+        phase: phase_name(phase).to_owned(),
+        state: serde_json::to_value(state).map_err(MemoryError::from)?,
+        revision: 0,
+        updated: now_ms(),
+    };
+    durable.run(move |memory| memory.save_task(new, expected)).await
+}
+
+/// Keeps the state of a task that is in no session: after a rollback.
+pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
+    let Some(durable) = durable(session).await else { return };
+    let kept = save(&durable, state, phase, None).await;
+    or_tell(session, &durable, kept);
+}
+
+/// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
+pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
+    let Some(durable) = durable(session).await else { return Ok(()) };
+    let Some(expected) = task.keep.revision else { return Ok(()) };
+    let state = RunState::of(task, plan);
+    match save(&durable, &state, Phase::Executing, Some(expected)).await {
+        Ok(Some(revision)) => task.keep.revision = Some(revision),
+        Ok(None) => {
+            let what = format!("another process has gone on with “{}”", task.request);
+            return Err(Failure::user(what, ":AgentResume shows where it stands"));
+        }
+        Err(error) => {
+            or_tell::<()>(session, &durable, Err(error));
         }
     }
+    Ok(())
+}
 
-    /// Removes what is too much: the checkpoints of the least recently used tasks that are over, never those of
-    /// this task, of the last one that changed something, or of one that can be resumed.
-    async fn clean(&self, durable: &Durable, task: &str) {
-        let limit = self.config.memory.checkpoints_mb.saturating_mul(1 << 20);
-        let (session, task) = (durable.session(), task.to_owned());
-        let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
-        let cleaned = durable
-            .run(move |memory| {
-                let tasks = memory.tasks(&session)?;
-                let open = tasks.iter().filter(|other| !ended.contains(&other.phase.as_str()));
-                let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
-                kept.push(&task);
-                for other in &tasks {
-                    if memory.checkpoints(&session, Some(&other.task))?.iter().any(|info| info.reason == record::EDIT) {
-                        kept.push(&other.task);
-                        break;
-                    }
+/// A step of a plan begins.
+pub(crate) async fn keep_step(session: &Session, plan: &Plan, task: &mut Task, index: usize) {
+    task.keep.at = index + 1;
+    task.trace.enter(index + 1);
+    task.keep.mark = Some(task.journal.checkpoints.len());
+    task.keep.replanning = None;
+    keep_task(session, task, Some(plan), Phase::Executing).await;
+}
+
+/// A step of a plan was judged. From here on it is not run again.
+pub(crate) async fn keep_judged(session: &Session, plan: &Plan, task: &mut Task) {
+    task.keep.mark = None;
+    keep_task(session, task, Some(plan), Phase::Executing).await;
+}
+
+/// A plan is about to be made anew: a checkpoint of its own, without files.
+pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task, trigger: &Trigger) {
+    task.keep.replanning = Some(trigger.clone());
+    task.trace.planning();
+    let id = session.next_checkpoint();
+    let kind = Kind::Replan;
+    let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
+    record::keep_mark(session, &task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    task.journal.checkpoints.push(checkpoint);
+    keep_task(session, task, Some(plan), Phase::Executing).await;
+}
+
+/// A plan was made and waits.
+pub(crate) async fn keep_plan(session: &Session, plan: &Plan, task: &mut Task) {
+    let mut checkpoint = Checkpoint { id: session.next_checkpoint(), ..Checkpoint::default() };
+    record::keep_mark(session, &task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    keep_task(session, task, Some(plan), Phase::Planning).await;
+}
+
+/// A tool call of a task without a plan is over.
+pub(crate) async fn keep_call(session: &Session, task: &mut Task) {
+    if task.mode == Mode::Simple {
+        keep_task(session, task, None, Phase::Executing).await;
+    }
+}
+
+/// Removes what is too much: the checkpoints of the least recently used tasks that are over, never those of
+/// this task, of the last one that changed something, or of one that can be resumed.
+async fn clean(session: &Session, durable: &Durable, task: &str) {
+    let limit = session.config.memory.checkpoints_mb.saturating_mul(1 << 20);
+    let (owner, task) = (durable.session(), task.to_owned());
+    let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
+    let cleaned = durable
+        .run(move |memory| {
+            let tasks = memory.tasks(&owner)?;
+            let open = tasks.iter().filter(|other| !ended.contains(&other.phase.as_str()));
+            let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
+            kept.push(&task);
+            for other in &tasks {
+                if memory.checkpoints(&owner, Some(&other.task))?.iter().any(|info| info.reason == record::EDIT) {
+                    kept.push(&other.task);
+                    break;
                 }
-                let changes = memory.changes(&session, &[record::EDIT])?;
-                let last = |task: &str| changes.iter().find(|change| change.task == task).map(|change| change.id);
-                let cleaned = memory.clean_checkpoints(limit, &kept)?;
-                let gone = cleaned.tasks.iter().map(|(session, task)| removed(session, task, last(task)));
-                memory.add_trace(gone.collect())?;
-                memory.prune_tasks(&ended)?;
-                Ok(cleaned)
-            })
-            .await;
-        if let Some(cleaned) = self.or_tell(durable, cleaned)
-            && !cleaned.dropped.is_empty()
-        {
-            tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");
-        }
+            }
+            let changes = memory.changes(&owner, &[record::EDIT])?;
+            let last = |task: &str| changes.iter().find(|change| change.task == task).map(|change| change.id);
+            let cleaned = memory.clean_checkpoints(limit, &kept)?;
+            let gone = cleaned.tasks.iter().map(|(session, task)| removed(session, task, last(task)));
+            memory.add_trace(gone.collect())?;
+            memory.prune_tasks(&ended)?;
+            Ok(cleaned)
+        })
+        .await;
+    if let Some(cleaned) = or_tell(session, durable, cleaned)
+        && !cleaned.dropped.is_empty()
+    {
+        tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");
     }
+}
 
-    /// The task's journal and baseline as they are kept, put into it.
-    pub(crate) async fn load(&self, durable: &Durable, task: &mut Task) -> Result<()> {
-        task.journal = self.load_journal(durable, &task.id, &task.request).await?;
-        self.load_baseline(durable, task).await
-    }
+/// The task's journal and baseline as they are kept, put into it.
+pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
+    task.journal = load_journal(session, durable, &task.id, &task.request).await?;
+    baseline::load_baseline(session, durable, task).await
+}
 
-    /// A journal as it is kept.
-    pub(crate) async fn load_journal(&self, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
-        let (session, name) = (durable.session(), task.to_owned());
-        let checkpoints = durable.run(move |memory| record::read_all(memory, &session, &name)).await?;
-        self.skip_checkpoints(&checkpoints);
-        Ok(Journal { checkpoints, ..Journal::new(task, request) })
-    }
+/// A journal as it is kept.
+pub(crate) async fn load_journal(session: &Session, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
+    let (name, owned) = (durable.session(), task.to_owned());
+    let checkpoints = durable.run(move |memory| record::read_all(memory, &name, &owned)).await?;
+    session.skip_checkpoints(&checkpoints);
+    Ok(Journal { checkpoints, ..Journal::new(task, request) })
 }
 
 /// The most records of one task's trace that are looked through, the newest.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::durable::Durable;
 use crate::agent::durable::state::RunState;
+use crate::agent::durable::{self, Durable};
 use crate::agent::journal::{Checkpoint, FileChange, Kind, Taken};
 use crate::agent::plan::Plan;
 use crate::agent::remember::now_ms;
@@ -175,16 +175,14 @@ impl Durable {
     }
 }
 
-impl Session {
-    /// Keeps a checkpoint without files: the state of the task, and memory's mark.
-    pub(crate) async fn keep_mark(&self, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
-        let Some(durable) = self.durable().await else { return };
-        let reason = if checkpoint.kind == Kind::Replan { REPLAN } else { PLAN };
-        let row = Row { run: Some(run.clone()), ..Row::of(checkpoint, &[]) };
-        let new = empty(&durable, task, checkpoint, reason, &row);
-        let kept = durable.run(move |memory| memory.add_checkpoint(new)).await;
-        checkpoint.record = self.or_tell(&durable, kept);
-    }
+/// Keeps a checkpoint without files: the state of the task, and memory's mark.
+pub(crate) async fn keep_mark(session: &Session, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
+    let Some(durable) = durable::durable(session).await else { return };
+    let reason = if checkpoint.kind == Kind::Replan { REPLAN } else { PLAN };
+    let row = Row { run: Some(run.clone()), ..Row::of(checkpoint, &[]) };
+    let new = empty(&durable, task, checkpoint, reason, &row);
+    let kept = durable.run(move |memory| memory.add_checkpoint(new)).await;
+    checkpoint.record = durable::or_tell(session, &durable, kept);
 }
 
 fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, row: &Row) -> NewCheckpoint {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::agent::durable::record::{self, Row};
 use crate::agent::durable::state::RunState;
-use crate::agent::durable::{Durable, phase_name};
+use crate::agent::durable::{self, Durable, phase_name};
 use crate::agent::journal::{Checkpoint, FileChange};
 use crate::agent::mode::Phase;
 use crate::agent::plan::{Plan, State};
@@ -81,167 +81,160 @@ pub struct Found {
     pub interrupted: Option<RunState>,
 }
 
-impl Session {
-    /// Puts right what a dead process has left, once, and tells the user of a task that it left.
-    pub(crate) async fn recover(&self) {
-        if let Some(found) = self.recovered().await {
-            if let Some(run) = found.interrupted {
-                let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
-                let done = steps.iter().filter(|step| step.state == State::Done).count();
-                let (request, of) = (run.request, steps.len());
-                self.editor.show(Event::Interrupted { request, done, of, notes: found.notes });
-            } else {
-                self.tell(found.notes);
-            }
+/// Puts right what a dead process has left, once, and tells the user of a task that it left.
+pub(crate) async fn recover(session: &Session) {
+    if let Some(found) = recovered(session).await {
+        if let Some(run) = found.interrupted {
+            let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
+            let done = steps.iter().filter(|step| step.state == State::Done).count();
+            let (request, of) = (run.request, steps.len());
+            session.editor.show(Event::Interrupted { request, done, of, notes: found.notes });
+        } else {
+            tell(session, found.notes);
         }
     }
+}
 
-    /// The same where the user is about to decide what becomes of the interrupted task: nothing is asked.
-    pub(crate) async fn recover_quietly(&self) {
-        if let Some(found) = self.recovered().await {
-            self.tell(found.notes);
+/// The same where the user is about to decide what becomes of the interrupted task: nothing is asked.
+pub(crate) async fn recover_quietly(session: &Session) {
+    if let Some(found) = recovered(session).await {
+        tell(session, found.notes);
+    }
+}
+
+fn tell(session: &Session, notes: Vec<String>) {
+    notes.into_iter().for_each(|text| session.editor.show(Event::Progress { text }));
+}
+
+/// What was found; `None` but for the first time.
+async fn recovered(session: &Session) -> Option<Found> {
+    let mut first = None;
+    let found = &mut first;
+    session.recovered.get_or_init(move || async move { *found = Some(look_back(session).await) }).await;
+    first
+}
+
+async fn look_back(session: &Session) -> Found {
+    let mut found = Found::default();
+    // The first task of a workspace makes the record, and has nothing to look back to.
+    if !durable::has_record(session) {
+        return found;
+    }
+    let Some(durable) = durable::durable(session).await else { return found };
+    let open = durable.run(|memory| memory.open_checkpoints()).await;
+    let end = Deadline::after(PATIENCE);
+    for (id, owner) in durable::or_tell(session, &durable, open).unwrap_or_default() {
+        if end.passed() {
+            found.notes.push("unfinished changes are left for the next command: looking at them takes long".to_owned());
+            break;
+        }
+        if durable.owner().is_alive(&owner) {
+            continue;
+        }
+        let me = durable.owner().name().to_owned();
+        let taken = durable
+            .run(move |memory| {
+                let taken = memory.take_checkpoint(id, &owner, &me)?;
+                taken.then(|| memory.checkpoint(id, now_ms())).transpose()
+            })
+            .await;
+        if let Some(Some(kept)) = durable::or_tell(session, &durable, taken) {
+            let (checkpoint, row) = record::read(kept);
+            found.notes.extend(put_right(session, &durable, checkpoint, &row).await);
         }
     }
+    found.interrupted = interrupted(session, &durable).await;
+    found
+}
 
-    fn tell(&self, notes: Vec<String>) {
-        notes.into_iter().for_each(|text| self.editor.show(Event::Progress { text }));
-    }
+/// The last task, where its process died over it.
+async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
+    let name = durable.session();
+    let tasks = durable.run(move |memory| memory.tasks(&name)).await;
+    let last = durable::or_tell(session, durable, tasks)?.into_iter().next()?;
+    let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
+    let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
+    // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
+    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
+    let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != State::Open);
+    let waits = run.question.is_some() || run.plan.as_ref().is_some_and(open);
+    let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
+    // Its steps were run one at a time, or some of them were taken back.
+    let paused = paused
+        || last.phase == phase_name(Phase::Planning) && run.plan.as_ref().is_some_and(|plan| open(plan) && begun(plan));
+    (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
+}
 
-    /// What was found; `None` but for the first time.
-    async fn recovered(&self) -> Option<Found> {
-        let mut first = None;
-        let found = &mut first;
-        self.recovered.get_or_init(move || async move { *found = Some(self.look_back().await) }).await;
-        first
-    }
-
-    async fn look_back(&self) -> Found {
-        let mut found = Found::default();
-        // The first task of a workspace makes the record, and has nothing to look back to.
-        if !self.has_record() {
-            return found;
-        }
-        let Some(durable) = self.durable().await else { return found };
-        let open = durable.run(|memory| memory.open_checkpoints()).await;
-        let end = Deadline::after(PATIENCE);
-        for (id, owner) in self.or_tell(&durable, open).unwrap_or_default() {
-            if end.passed() {
-                found
-                    .notes
-                    .push("unfinished changes are left for the next command: looking at them takes long".to_owned());
-                break;
-            }
-            if durable.owner().is_alive(&owner) {
+async fn put_right(session: &Session, durable: &Durable, mut checkpoint: Checkpoint, row: &Row) -> Vec<String> {
+    let mut notes = Vec::new();
+    let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
+    let half = |file: &FileChange| HalfDone {
+        path: file.path.clone(),
+        before: file.before.clone(),
+        after: file.after.clone(),
+    };
+    // A path that is refused is not even looked for leftovers at; the look below says why.
+    let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
+    session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
+    let mut found: Vec<(Side, Option<Document>)> = Vec::new();
+    for change in &checkpoint.files {
+        let now = match look_at(session, &change.path).await {
+            Ok(now) => now,
+            Err(failure) => {
+                // It cannot be told what it is: it is not touched.
+                notes.push(failure.one_line());
+                found.push((Side::Refused, None));
                 continue;
             }
-            let me = durable.owner().name().to_owned();
-            let taken = durable
-                .run(move |memory| {
-                    let taken = memory.take_checkpoint(id, &owner, &me)?;
-                    taken.then(|| memory.checkpoint(id, now_ms())).transpose()
-                })
-                .await;
-            if let Some(Some(kept)) = self.or_tell(&durable, taken) {
-                let (checkpoint, row) = record::read(kept);
-                found.notes.extend(self.put_right(&durable, checkpoint, &row).await);
-            }
-        }
-        found.interrupted = self.interrupted(&durable).await;
-        found
-    }
-
-    /// The last task, where its process died over it.
-    async fn interrupted(&self, durable: &Durable) -> Option<RunState> {
-        let session = durable.session();
-        let tasks = durable.run(move |memory| memory.tasks(&session)).await;
-        let last = self.or_tell(durable, tasks)?.into_iter().next()?;
-        let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
-        let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
-        // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
-        let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
-        let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != State::Open);
-        let waits = run.question.is_some() || run.plan.as_ref().is_some_and(open);
-        let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
-        // Its steps were run one at a time, or some of them were taken back.
-        let paused = paused
-            || last.phase == phase_name(Phase::Planning)
-                && run.plan.as_ref().is_some_and(|plan| open(plan) && begun(plan));
-        (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
-    }
-
-    async fn put_right(&self, durable: &Durable, mut checkpoint: Checkpoint, row: &Row) -> Vec<String> {
-        let mut notes = Vec::new();
-        let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
-        let half = |file: &FileChange| HalfDone {
-            path: file.path.clone(),
-            before: file.before.clone(),
-            after: file.after.clone(),
         };
-        // A path that is refused is not even looked for leftovers at; the look below says why.
-        let ours = checkpoint.files.iter().filter(|file| self.root.confirm(&file.path).is_ok());
-        self.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
-        let mut found: Vec<(Side, Option<Document>)> = Vec::new();
-        for change in &checkpoint.files {
-            let now = match self.look_at(&change.path).await {
-                Ok(now) => now,
-                Err(failure) => {
-                    // It cannot be told what it is: it is not touched.
-                    notes.push(failure.one_line());
-                    found.push((Side::Refused, None));
-                    continue;
-                }
-            };
-            found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now));
-        }
-        for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == Side::Neither) {
-            notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
-        }
-        let sides: Vec<Side> = found.iter().map(|(side, _)| *side).collect();
-        let verdict = decide(&sides);
-        if verdict == Verdict::Back {
-            let mut edits = Vec::new();
-            let ours = |side: Side| matches!(side, Side::After | Side::Torn);
-            for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
-                edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
-            }
-            let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
-            match self.apply_confirmed(&edits).await {
-                Ok(_) => {
-                    notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", ")))
-                }
-                Err(error) => {
-                    // Still open, with our name on it: the next process tries again.
-                    notes.push(format!("an edit that had not come to its end could not be taken back: {error}"));
-                    return notes;
-                }
-            }
-        }
-        if verdict == Verdict::Finished {
-            for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != Side::Refused) {
-                change.marks_after = self.editor.marks(&change.path).await;
-            }
-            durable.close_change(self.editor.as_ref(), &checkpoint, &row.reverses).await;
-        } else if let Some(id) = checkpoint.record {
-            let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-            self.or_tell(durable, dropped);
-        }
-        tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
-        notes
+        found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now));
     }
-
-    async fn apply_confirmed(&self, edits: &[FileEdit]) -> Result<(), EditorError> {
-        confirm(&self.root, edits)?;
-        self.editor.apply(edits, self.config.save).await.map(|_| ())
+    for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == Side::Neither) {
+        notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
     }
-
-    /// A file that a record names, as it is; `None` where there is none.
-    pub(crate) async fn look_at(&self, path: &str) -> Result<Option<Document>, Failure> {
-        recorded(&self.root, path)?;
-        match self.editor.read(path).await {
-            Ok(document) => Ok(Some(document)),
-            Err(EditorError::NotFound(_)) => Ok(None),
-            Err(error) => Err(error.into()),
+    let sides: Vec<Side> = found.iter().map(|(side, _)| *side).collect();
+    let verdict = decide(&sides);
+    if verdict == Verdict::Back {
+        let mut edits = Vec::new();
+        let ours = |side: Side| matches!(side, Side::After | Side::Torn);
+        for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
+            edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
+        let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
+        match apply_confirmed(session, &edits).await {
+            Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
+            Err(error) => {
+                // Still open, with our name on it: the next process tries again.
+                notes.push(format!("an edit that had not come to its end could not be taken back: {error}"));
+                return notes;
+            }
+        }
+    }
+    if verdict == Verdict::Finished {
+        for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != Side::Refused) {
+            change.marks_after = session.editor.marks(&change.path).await;
+        }
+        durable.close_change(session.editor.as_ref(), &checkpoint, &row.reverses).await;
+    } else if let Some(id) = checkpoint.record {
+        let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
+        durable::or_tell(session, durable, dropped);
+    }
+    tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
+    notes
+}
+
+async fn apply_confirmed(session: &Session, edits: &[FileEdit]) -> Result<(), EditorError> {
+    confirm(&session.root, edits)?;
+    session.editor.apply(edits, session.config.save).await.map(|_| ())
+}
+
+/// A file that a record names, as it is; `None` where there is none.
+pub(crate) async fn look_at(session: &Session, path: &str) -> Result<Option<Document>, Failure> {
+    recorded(&session.root, path)?;
+    match session.editor.read(path).await {
+        Ok(document) => Ok(Some(document)),
+        Err(EditorError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

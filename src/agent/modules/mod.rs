@@ -1,7 +1,7 @@
 //! The modules that carry out a plan's steps: each sees its own step alone, and may make a small plan of its own.
 
 pub(crate) mod edit;
-mod examine;
+pub(crate) mod examine;
 pub(crate) mod search;
 
 use async_trait::async_trait;
@@ -164,4 +164,4 @@ fn nothing_seen(texts: &[Result<String, Failure>]) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

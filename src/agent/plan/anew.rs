@@ -3,11 +3,13 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::Trigger;
-use crate::agent::plan::make::Wanted;
-use crate::agent::plan::{Plan, State, depends, document};
+use crate::agent::plan::make::{self, Wanted};
+use crate::agent::plan::{Plan, State, available, depends, document};
+use crate::agent::remember::keep;
 use crate::agent::request::Request;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
+use crate::agent::{durable, stop};
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
 
@@ -21,83 +23,81 @@ pub(crate) fn change(text: &str) -> Option<&str> {
     Some(text[CHANGE.len()..].trim()).filter(|words| begins && !words.is_empty())
 }
 
-impl Session {
-    /// Whether there is a plan that could be changed now.
-    pub(crate) fn has_plan(&self) -> bool {
-        self.plan.try_lock().is_ok_and(|plan| plan.is_some())
-    }
+/// Whether there is a plan that could be changed now.
+pub(crate) fn has_plan(session: &Session) -> bool {
+    session.plan.try_lock().is_ok_and(|plan| plan.is_some())
+}
 
-    pub(super) async fn change_of(&self, request: &Request) -> Option<String> {
-        let words = change(&request.text)?;
-        self.plan.lock().await.is_some().then(|| words.to_owned())
-    }
+pub(super) async fn change_of(session: &Session, request: &Request) -> Option<String> {
+    let words = change(&request.text)?;
+    session.plan.lock().await.is_some().then(|| words.to_owned())
+}
 
-    /// Gives the waiting plan to the model with the user's words. Done steps stay; the plan that stood stays too
-    /// where no usable one comes back.
-    pub(super) async fn change_plan(&self, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
-        self.use_cancel(cancel);
-        let Some((mut plan, mut task)) = self.plan.lock().await.take() else {
-            return Err(Failure::user("there is no plan to change", "make one first with :AgentPlan"));
-        };
-        self.use_trace(&task.trace);
-        let standing = document::numbered(&plan);
-        let mut new = plan.clone();
-        depends::keep_closed(&mut new);
-        let wanted = Wanted { standing, change: words.to_owned(), kept: new.steps.clone(), ..Wanted::default() };
-        let result = self.propose(&mut task, wanted, cancel).await;
-        let result = result.map(|proposed| {
-            new.steps.extend(proposed.steps);
-            (new.title, new.reason) = (proposed.title, proposed.reason);
-            task.question = None;
-            task.note_plan_change(&plan, &new, words);
-            plan = new;
-            plan.clone()
-        });
-        if result.is_ok() {
-            self.keep(&mut task).await;
-            self.keep_plan(&plan, &mut task).await;
-        }
-        *self.plan.lock().await = Some((plan, task));
-        result
-    }
-
-    /// Plans anew for what is left; what is done stays, with its outputs. False when nothing is left to be done.
-    pub(in crate::agent) async fn replan(
-        &self,
-        plan: &mut Plan,
-        task: &mut Task,
-        trigger: &Trigger,
-        cancel: &CancellationToken,
-    ) -> Result<bool, Failure> {
-        self.keep_replan(plan, task, trigger).await;
-        task.replans += 1;
-        task.consent.replanned = true;
-        task.plan_errors = 0;
-        self.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
-        let leaning: Vec<String> = plan
-            .steps
-            .iter()
-            .filter(|step| step.state == State::Open && !depends::needs(step).is_empty())
-            .map(|step| step.title.clone())
-            .collect();
-        let mut new = plan.clone();
-        depends::keep_closed(&mut new);
-        let mut problems = vec![trigger.words()];
-        problems.extend(self.unless_stopped(cancel, self.available(trigger)).await?);
-        if !leaning.is_empty() {
-            problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
-        }
-        let wanted =
-            Wanted { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
-        let proposed = self.propose(task, wanted, cancel).await?;
-        let more = !proposed.steps.is_empty();
-        if more {
-            task.course.replaced = new.steps.len();
-        }
+/// Gives the waiting plan to the model with the user's words. Done steps stay; the plan that stood stays too
+/// where no usable one comes back.
+pub(super) async fn change_plan(session: &Session, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
+    session.use_cancel(cancel);
+    let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
+        return Err(Failure::user("there is no plan to change", "make one first with :AgentPlan"));
+    };
+    session.use_trace(&task.trace);
+    let standing = document::numbered(&plan);
+    let mut new = plan.clone();
+    depends::keep_closed(&mut new);
+    let wanted = Wanted { standing, change: words.to_owned(), kept: new.steps.clone(), ..Wanted::default() };
+    let result = make::propose(session, &mut task, wanted, cancel).await;
+    let result = result.map(|proposed| {
         new.steps.extend(proposed.steps);
-        *plan = new;
-        Ok(more)
+        (new.title, new.reason) = (proposed.title, proposed.reason);
+        task.question = None;
+        task.note_plan_change(&plan, &new, words);
+        plan = new;
+        plan.clone()
+    });
+    if result.is_ok() {
+        keep::keep(session, &mut task).await;
+        durable::keep_plan(session, &plan, &mut task).await;
     }
+    *session.plan.lock().await = Some((plan, task));
+    result
+}
+
+/// Plans anew for what is left; what is done stays, with its outputs. False when nothing is left to be done.
+pub(in crate::agent) async fn replan(
+    session: &Session,
+    plan: &mut Plan,
+    task: &mut Task,
+    trigger: &Trigger,
+    cancel: &CancellationToken,
+) -> Result<bool, Failure> {
+    durable::keep_replan(session, plan, task, trigger).await;
+    task.replans += 1;
+    task.consent.replanned = true;
+    task.plan_errors = 0;
+    session.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+    let leaning: Vec<String> = plan
+        .steps
+        .iter()
+        .filter(|step| step.state == State::Open && !depends::needs(step).is_empty())
+        .map(|step| step.title.clone())
+        .collect();
+    let mut new = plan.clone();
+    depends::keep_closed(&mut new);
+    let mut problems = vec![trigger.words()];
+    problems.extend(stop::unless_stopped(session, cancel, available::available(session, trigger)).await?);
+    if !leaning.is_empty() {
+        problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
+    }
+    let wanted =
+        Wanted { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
+    let proposed = make::propose(session, task, wanted, cancel).await?;
+    let more = !proposed.steps.is_empty();
+    if more {
+        task.course.replaced = new.steps.len();
+    }
+    new.steps.extend(proposed.steps);
+    *plan = new;
+    Ok(more)
 }
 
 #[cfg(test)]

@@ -3,21 +3,23 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::evaluate::Facts;
-use crate::agent::facts::SOURCE;
+use crate::agent::facts::{self, SOURCE};
 use crate::agent::journal::Journal;
+use crate::agent::look;
 use crate::agent::modules::{ModuleContext, edit};
 use crate::agent::plan::contract::{self, Objection};
 use crate::agent::plan::criteria::{Criterion, Finding, Known};
 use crate::agent::plan::inputs::{self, TARGET, Value};
 use crate::agent::plan::output::Output;
 use crate::agent::plan::recovery::StepError;
-use crate::agent::plan::validate::{place_of, within};
-use crate::agent::plan::{Part, Plan, State, Step};
+use crate::agent::plan::validate::{self, place_of, within};
+use crate::agent::plan::{Part, Plan, State, Step, available, make};
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
-use crate::agent::simple::Ended;
+use crate::agent::simple::{self, Ended};
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
+use crate::agent::tools::target;
 use crate::agent::verdict::{self, Verdict};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
@@ -43,304 +45,307 @@ impl Tried {
     }
 }
 
-impl Session {
-    /// What a step is handed, or the first input that cannot be had.
-    pub(super) async fn resolve_inputs(&self, plan: &Plan, step: &Step) -> Result<Vec<(String, String)>, String> {
-        let outputs: Vec<Option<&Output>> =
-            plan.steps.iter().map(|step| step.output.as_ref().filter(|_| step.state == State::Done)).collect();
-        let mut resolved = Vec::new();
-        for input in &step.inputs {
-            let session = match input.value {
-                Value::Preference(_) | Value::Variable(_) => self.session_value(&input.value).await,
-                Value::Text(_) | Value::Step(..) => None,
-            };
-            resolved.push((input.name.clone(), inputs::resolve(&input.value, &outputs, session.as_deref())?));
-        }
-        Ok(resolved)
-    }
-
-    /// The symbols of a step with those that its target has brought. What a step changes must be in the scope of
-    /// the whole task; what it only reads need not be.
-    pub(super) async fn with_target(
-        &self,
-        step: &Step,
-        resolved: &[(String, String)],
-        whole: &Scope,
-    ) -> Result<Vec<SymbolPath>, String> {
-        let mut symbols = step.symbols.clone();
-        let brings = step.inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
-        let Some((_, target)) = resolved.iter().find(|(name, _)| brings && name == TARGET) else { return Ok(symbols) };
-        for text in target.split(", ") {
-            let symbol = self.full_path(text).await.map_err(|failure| failure.message)?;
-            if !step.kind.only_looks() && !within(whole, &symbol) {
-                return Err(format!("{symbol} is outside {}", whole.names().join(", ")));
-            }
-            if !symbols.contains(&symbol) {
-                symbols.push(symbol);
-            }
-        }
-        Ok(symbols)
-    }
-
-    /// Tries an editing step, or its fallback, in the scope of its symbols.
-    pub(super) async fn try_step(
-        &self,
-        plan: &Plan,
-        index: usize,
-        task: &mut Task,
-        fallback: bool,
-        cancel: &CancellationToken,
-    ) -> Result<Tried, Failure> {
-        let (step, whole) = (&plan.steps[index], task.scope.clone());
-        if let Some(missing) = self.missing(step).await {
-            let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
-            let outcome = format!("{missing} is not there any more");
-            return Ok(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
-        }
-        let unresolved = |why: String| {
-            let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
-            Tried::failed(StepError::Unresolved, why, facts)
+/// What a step is handed, or the first input that cannot be had.
+pub(super) async fn resolve_inputs(
+    session: &Session,
+    plan: &Plan,
+    step: &Step,
+) -> Result<Vec<(String, String)>, String> {
+    let outputs: Vec<Option<&Output>> =
+        plan.steps.iter().map(|step| step.output.as_ref().filter(|_| step.state == State::Done)).collect();
+    let mut resolved = Vec::new();
+    for input in &step.inputs {
+        let known = match input.value {
+            Value::Preference(_) | Value::Variable(_) => validate::session_value(session, &input.value).await,
+            Value::Text(_) | Value::Step(..) => None,
         };
-        let resolved = match self.resolve_inputs(plan, step).await {
-            Ok(resolved) => resolved,
-            Err(why) => return Ok(unresolved(why)),
-        };
-        let symbols = match self.with_target(step, &resolved, &whole).await {
-            Ok(symbols) => symbols,
-            Err(why) => return Ok(unresolved(why)),
-        };
-        task.course.contract = contract::contract(plan, index, task);
-        task.course.inputs = resolved.clone();
-        task.course.adherence = None;
-        let context = ModuleContext {
-            number: index + 1,
-            title: if fallback { step.fallback.clone() } else { step.title.clone() },
-            kind: step.kind,
-            inputs: resolved,
-            symbols,
-            memory: Vec::new(),
-        };
-        let tried = self.carry_out_edit(step, &context, task, cancel).await;
-        (task.scope, task.course.inputs) = (whole, Vec::new());
-        task.course.contract = Default::default();
-        tried
+        resolved.push((input.name.clone(), inputs::resolve(&input.value, &outputs, known.as_deref())?));
     }
+    Ok(resolved)
+}
 
-    async fn carry_out_edit(
-        &self,
-        step: &Step,
-        context: &ModuleContext,
-        task: &mut Task,
-        cancel: &CancellationToken,
-    ) -> Result<Tried, Failure> {
-        let mark = task.journal.checkpoints.len();
-        let scope = scope_of(&context.symbols, &step.creates);
-        let targets = self.targets(step, &scope).await;
-        let mut before = self.known().await;
-        let portions = self.portions(context).await;
-        let (mut ended, mut parts, mut after) = (None, Vec::new(), Vec::new());
-        let request = task.request.clone();
-        for (number, portion) in (1..).zip(&portions) {
-            task.scope = scope_of(&portion.symbols, &step.creates);
-            if number == 1 {
-                task.results.clear();
-            }
-            (task.step, task.errors) = (0, 0);
-            let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
-            task.request = format!("{}{part}. Expected after it: {}", context.title, step.expect);
-            let came_to = self.run_steps(task, cancel).await;
-            task.request.clone_from(&request);
-            let came_to = came_to?;
-            if let Scope::Symbols(symbols) = &task.scope {
-                after.extend(symbols.iter().cloned());
-            }
-            let good = matches!(came_to, Ended::Done { .. });
-            let state = if good { State::Done } else { State::Failed };
-            parts.push(Part { title: portion.title.clone(), state });
-            ended = Some(joined(ended, came_to));
-            if !good {
-                break;
-            }
+/// The symbols of a step with those that its target has brought. What a step changes must be in the scope of
+/// the whole task; what it only reads need not be.
+pub(super) async fn with_target(
+    session: &Session,
+    step: &Step,
+    resolved: &[(String, String)],
+    whole: &Scope,
+) -> Result<Vec<SymbolPath>, String> {
+    let mut symbols = step.symbols.clone();
+    let brings = step.inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
+    let Some((_, target)) = resolved.iter().find(|(name, _)| brings && name == TARGET) else { return Ok(symbols) };
+    for text in target.split(", ") {
+        let symbol = make::full_path(session, text).await.map_err(|failure| failure.message)?;
+        if !step.kind.only_looks() && !within(whole, &symbol) {
+            return Err(format!("{symbol} is outside {}", whole.names().join(", ")));
         }
-        let left = portions.iter().skip(parts.len());
-        parts.extend(left.map(|portion| Part { title: portion.title.clone(), state: State::Open }));
-        if portions.len() < 2 {
-            parts.clear();
-        }
-        let ended = ended.unwrap_or(Ended::Done { changed: false, answer: String::new() });
-        task.scope = Scope::Symbols(after);
-        // What was first looked at in this step, right before its edit, has its baseline there.
-        for (key, snap) in &task.start {
-            before.entry(key.clone()).or_insert_with(|| snap.clone());
-        }
-        let mut verdict = verdict::compared(&before, &self.known().await, &[]).await;
-        verdict.pending.extend(self.unheard(task, mark).await);
-        let left = self.targets(step, &task.scope).await;
-        let findings = self.findings(step, task, verdict.new_from(self.floor()).count()).await;
-        let facts = self.facts_after((step, mark), task, &verdict, &ended, (targets, left), &findings);
-        Ok(self.judge_edit(step, task, mark, (ended, verdict, facts), (findings, parts)))
-    }
-
-    fn floor(&self) -> Severity {
-        self.config.diagnostics.severity_floor
-    }
-
-    /// The parts of an edit, as its module cuts it.
-    async fn portions(&self, context: &ModuleContext) -> Vec<edit::Portion> {
-        let mut sizes = Vec::new();
-        for symbol in &context.symbols {
-            let bytes = if symbol.names.is_empty() {
-                self.document(&symbol.file).await.map_or(0, |document| document.text.len())
-            } else {
-                let place = self.place(&symbol.to_string()).await;
-                place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
-            };
-            // The outline stands for what is too long for any prompt.
-            sizes.push((symbol.clone(), bytes.min(SOURCE)));
-        }
-        let size = |symbol: &SymbolPath| sizes.iter().find(|(known, _)| known == symbol).map_or(0, |(_, bytes)| *bytes);
-        let portions = edit::portions(context, size, SOURCE);
-        if edit::covers(context, &portions) {
-            return portions;
-        }
-        vec![edit::Portion { title: context.title.clone(), symbols: context.symbols.clone() }]
-    }
-
-    fn facts_after(
-        &self,
-        (step, mark): (&Step, usize),
-        task: &Task,
-        verdict: &Verdict,
-        ended: &Ended,
-        (targets, left): (usize, usize),
-        findings: &[Finding],
-    ) -> Facts {
-        let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(self.floor()).count());
-        Facts {
-            expected: targets,
-            met: targets.saturating_sub(left),
-            new_errors: errors,
-            new_warnings: all.saturating_sub(errors),
-            changed: task.journal.checkpoints.len() > mark,
-            answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
-            broken: match ended {
-                Ended::Done { .. } => None,
-                Ended::OutOfSteps => Some("ran out of steps".to_owned()),
-                Ended::TooManyErrors(last) => Some(last.clone()),
-                Ended::Objected(objection) => Some(objection.reason.clone()),
-            },
-            checks: step.checks.len(),
-            unmet: unmet(findings),
-            adherence: task.course.adherence,
-            ..Facts::default()
+        if !symbols.contains(&symbol) {
+            symbols.push(symbol);
         }
     }
+    Ok(symbols)
+}
 
-    /// What a step came to: new errors and unmet checks mean that it failed, whatever it says of itself.
-    fn judge_edit(
-        &self,
-        step: &Step,
-        task: &Task,
-        mark: usize,
-        (ended, verdict, facts): (Ended, Verdict, Facts),
-        (findings, parts): (Vec<Finding>, Vec<Part>),
-    ) -> Tried {
-        let (fixed, new) = (verdict.fixed_from(self.floor()), verdict.new_from(self.floor()).count());
-        let broken = verdict.count(Severity::Error);
-        let failed = |error: StepError, outcome: String| {
-            let mut tried = Tried::failed(error, outcome.clone(), facts.clone());
-            // Only what kept the step from its end is broken; the rest has its own part in the score.
-            tried.facts.broken.clone_from(&facts.broken);
-            Tried { parts: parts.clone(), outcome, ..tried }
-        };
-        if let Ended::Objected(objection) = ended {
-            let mut tried = failed(StepError::ModelObjected, format!("the model objects: {}", objection.reason));
-            tried.facts.objection = Some(objection.reason.clone());
-            return Tried { objection: Some(objection), ..tried };
+/// Tries an editing step, or its fallback, in the scope of its symbols.
+pub(super) async fn try_step(
+    session: &Session,
+    plan: &Plan,
+    index: usize,
+    task: &mut Task,
+    fallback: bool,
+    cancel: &CancellationToken,
+) -> Result<Tried, Failure> {
+    let (step, whole) = (&plan.steps[index], task.scope.clone());
+    if let Some(missing) = available::missing(session, step).await {
+        let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
+        let outcome = format!("{missing} is not there any more");
+        return Ok(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
+    }
+    let unresolved = |why: String| {
+        let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
+        Tried::failed(StepError::Unresolved, why, facts)
+    };
+    let resolved = match resolve_inputs(session, plan, step).await {
+        Ok(resolved) => resolved,
+        Err(why) => return Ok(unresolved(why)),
+    };
+    let symbols = match with_target(session, step, &resolved, &whole).await {
+        Ok(symbols) => symbols,
+        Err(why) => return Ok(unresolved(why)),
+    };
+    task.course.contract = contract::contract(plan, index, task);
+    task.course.inputs = resolved.clone();
+    task.course.adherence = None;
+    let context = ModuleContext {
+        number: index + 1,
+        title: if fallback { step.fallback.clone() } else { step.title.clone() },
+        kind: step.kind,
+        inputs: resolved,
+        symbols,
+        memory: Vec::new(),
+    };
+    let tried = carry_out_edit(session, step, &context, task, cancel).await;
+    (task.scope, task.course.inputs) = (whole, Vec::new());
+    task.course.contract = Default::default();
+    tried
+}
+
+async fn carry_out_edit(
+    session: &Session,
+    step: &Step,
+    context: &ModuleContext,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Tried, Failure> {
+    let mark = task.journal.checkpoints.len();
+    let scope = scope_of(&context.symbols, &step.creates);
+    let expected = targets(session, step, &scope).await;
+    let mut before = look::known(session).await;
+    let portions = portions(session, context).await;
+    let (mut ended, mut parts, mut after) = (None, Vec::new(), Vec::new());
+    let request = task.request.clone();
+    for (number, portion) in (1..).zip(&portions) {
+        task.scope = scope_of(&portion.symbols, &step.creates);
+        if number == 1 {
+            task.results.clear();
         }
-        if broken > 0 {
-            let first = verdict.new.first().map(|found| headline(&found.diagnostic.message)).unwrap_or_default();
-            return failed(StepError::BrokeSomething, format!("{}, the first: {first}", counted(broken, "new error")));
+        (task.step, task.errors) = (0, 0);
+        let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
+        task.request = format!("{}{part}. Expected after it: {}", context.title, step.expect);
+        let came_to = simple::run_steps(session, task, cancel).await;
+        task.request.clone_from(&request);
+        let came_to = came_to?;
+        if let Scope::Symbols(symbols) = &task.scope {
+            after.extend(symbols.iter().cloned());
         }
-        let answer = match ended {
-            Ended::Done { changed: false, answer } if fixed == 0 => {
-                return failed(StepError::NothingDone, idle(task, &answer));
-            }
-            Ended::Done { answer, .. } => answer,
-            Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
-            Ended::TooManyErrors(last) => return failed(StepError::ErrorsInARow, last),
-            Ended::Objected(_) => String::new(),
-        };
-        let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
-            Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
-            Finding::Met | Finding::Unknown(_) => None,
-        });
-        if let Some(missed) = missed {
-            return failed(StepError::CheckUnmet, missed);
+        let good = matches!(came_to, Ended::Done { .. });
+        let state = if good { State::Done } else { State::Failed };
+        parts.push(Part { title: portion.title.clone(), state });
+        ended = Some(joined(ended, came_to));
+        if !good {
+            break;
         }
-        let untold = findings.iter().filter(|finding| matches!(finding, Finding::Unknown(_))).count();
-        let untold =
-            if untold > 0 { format!(", {} that nobody can tell", counted(untold, "check")) } else { String::new() };
-        let unheard = if verdict.pending.is_empty() {
-            String::new()
+    }
+    let left = portions.iter().skip(parts.len());
+    parts.extend(left.map(|portion| Part { title: portion.title.clone(), state: State::Open }));
+    if portions.len() < 2 {
+        parts.clear();
+    }
+    let ended = ended.unwrap_or(Ended::Done { changed: false, answer: String::new() });
+    task.scope = Scope::Symbols(after);
+    // What was first looked at in this step, right before its edit, has its baseline there.
+    for (key, snap) in &task.start {
+        before.entry(key.clone()).or_insert_with(|| snap.clone());
+    }
+    let mut verdict = verdict::compared(&before, &look::known(session).await, &[]).await;
+    verdict.pending.extend(look::unheard(session, task, mark).await);
+    let left = targets(session, step, &task.scope).await;
+    let found = findings(session, step, task, verdict.new_from(floor(session)).count()).await;
+    let facts = facts_after(session, (step, mark), task, &verdict, &ended, (expected, left), &found);
+    Ok(judge_edit(session, step, task, mark, (ended, verdict, facts), (found, parts)))
+}
+
+fn floor(session: &Session) -> Severity {
+    session.config.diagnostics.severity_floor
+}
+
+/// The parts of an edit, as its module cuts it.
+async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit::Portion> {
+    let mut sizes = Vec::new();
+    for symbol in &context.symbols {
+        let bytes = if symbol.names.is_empty() {
+            target::document(session, &symbol.file).await.map_or(0, |document| document.text.len())
         } else {
-            format!(" as far as is known, not known: {}", verdict.pending.join(", "))
+            let place = target::place(session, &symbol.to_string()).await;
+            place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
         };
-        let outcome = format!("{fixed} fixed, {new} new{unheard}{untold}");
-        let text = format!("{answer}\n{outcome}");
-        let mut output = Output::new(text.trim(), changed_symbols(task, mark));
-        (output.fixed, output.new, output.deviation) = (fixed, new, contract::hundredths(&facts));
-        Tried { state: State::Done, outcome, facts, parts, output: Some(output), objection: None }
+        // The outline stands for what is too long for any prompt.
+        sizes.push((symbol.clone(), bytes.min(SOURCE)));
     }
+    let size = |symbol: &SymbolPath| sizes.iter().find(|(known, _)| known == symbol).map_or(0, |(_, bytes)| *bytes);
+    let portions = edit::portions(context, size, SOURCE);
+    if edit::covers(context, &portions) {
+        return portions;
+    }
+    vec![edit::Portion { title: context.title.clone(), symbols: context.symbols.clone() }]
+}
 
-    /// How the checks of a step stand, in their order.
-    pub(super) async fn findings(&self, step: &Step, task: &mut Task, new: usize) -> Vec<Finding> {
-        if step.checks.is_empty() {
-            return Vec::new();
-        }
-        let mut commands: Vec<(String, Finding)> = Vec::new();
-        for check in &step.checks {
-            if let Criterion::CommandPasses(name) = check {
-                commands.push((name.clone(), self.command_stands(task, name).await));
-            }
-        }
-        let spoken = self.spoken_of(&task.scope.files()).await;
-        let asked: Vec<SymbolPath> = step
-            .checks
-            .iter()
-            .filter_map(|check| match check {
-                Criterion::SymbolExists(path) | Criterion::SymbolGone(path) => Some(path.clone()),
-                _ => None,
-            })
-            .collect();
-        let found = self.in_scope(&task.scope).await;
-        let reported = found
-            .iter()
-            .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
-        let facts = Known { spoken, reported: reported.collect(), new, present: self.present(&asked).await, commands };
-        step.checks.iter().map(|check| check.judge(&facts)).collect()
+fn facts_after(
+    session: &Session,
+    (step, mark): (&Step, usize),
+    task: &Task,
+    verdict: &Verdict,
+    ended: &Ended,
+    (targets, left): (usize, usize),
+    findings: &[Finding],
+) -> Facts {
+    let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(session)).count());
+    Facts {
+        expected: targets,
+        met: targets.saturating_sub(left),
+        new_errors: errors,
+        new_warnings: all.saturating_sub(errors),
+        changed: task.journal.checkpoints.len() > mark,
+        answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
+        broken: match ended {
+            Ended::Done { .. } => None,
+            Ended::OutOfSteps => Some("ran out of steps".to_owned()),
+            Ended::TooManyErrors(last) => Some(last.clone()),
+            Ended::Objected(objection) => Some(objection.reason.clone()),
+        },
+        checks: step.checks.len(),
+        unmet: unmet(findings),
+        adherence: task.course.adherence,
+        ..Facts::default()
     }
+}
 
-    /// Whether what is known of every one of these files is of its text now. Asks where it is not.
-    async fn spoken_of(&self, files: &[String]) -> bool {
-        let mut documents = Vec::new();
-        for file in files {
-            documents.extend(self.editor.read(file).await.ok());
-        }
-        if documents.is_empty() || !self.config.diagnostics.on_edit {
-            return false;
-        }
-        let deadline = Deadline::after_ms(self.config.diagnostics.timeout_ms);
-        self.ensure_baseline(&documents, &self.bystanders(files).await, deadline).await;
-        let ledger = self.ledger.lock().await;
-        documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
+/// What a step came to: new errors and unmet checks mean that it failed, whatever it says of itself.
+fn judge_edit(
+    session: &Session,
+    step: &Step,
+    task: &Task,
+    mark: usize,
+    (ended, verdict, facts): (Ended, Verdict, Facts),
+    (findings, parts): (Vec<Finding>, Vec<Part>),
+) -> Tried {
+    let (fixed, new) = (verdict.fixed_from(floor(session)), verdict.new_from(floor(session)).count());
+    let broken = verdict.count(Severity::Error);
+    let failed = |error: StepError, outcome: String| {
+        let mut tried = Tried::failed(error, outcome.clone(), facts.clone());
+        // Only what kept the step from its end is broken; the rest has its own part in the score.
+        tried.facts.broken.clone_from(&facts.broken);
+        Tried { parts: parts.clone(), outcome, ..tried }
+    };
+    if let Ended::Objected(objection) = ended {
+        let mut tried = failed(StepError::ModelObjected, format!("the model objects: {}", objection.reason));
+        tried.facts.objection = Some(objection.reason.clone());
+        return Tried { objection: Some(objection), ..tried };
     }
+    if broken > 0 {
+        let first = verdict.new.first().map(|found| headline(&found.diagnostic.message)).unwrap_or_default();
+        return failed(StepError::BrokeSomething, format!("{}, the first: {first}", counted(broken, "new error")));
+    }
+    let answer = match ended {
+        Ended::Done { changed: false, answer } if fixed == 0 => {
+            return failed(StepError::NothingDone, idle(task, &answer));
+        }
+        Ended::Done { answer, .. } => answer,
+        Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
+        Ended::TooManyErrors(last) => return failed(StepError::ErrorsInARow, last),
+        Ended::Objected(_) => String::new(),
+    };
+    let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
+        Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+        Finding::Met | Finding::Unknown(_) => None,
+    });
+    if let Some(missed) = missed {
+        return failed(StepError::CheckUnmet, missed);
+    }
+    let untold = findings.iter().filter(|finding| matches!(finding, Finding::Unknown(_))).count();
+    let untold =
+        if untold > 0 { format!(", {} that nobody can tell", counted(untold, "check")) } else { String::new() };
+    let unheard = if verdict.pending.is_empty() {
+        String::new()
+    } else {
+        format!(" as far as is known, not known: {}", verdict.pending.join(", "))
+    };
+    let outcome = format!("{fixed} fixed, {new} new{unheard}{untold}");
+    let text = format!("{answer}\n{outcome}");
+    let mut output = Output::new(text.trim(), changed_symbols(task, mark));
+    (output.fixed, output.new, output.deviation) = (fixed, new, contract::hundredths(&facts));
+    Tried { state: State::Done, outcome, facts, parts, output: Some(output), objection: None }
+}
 
-    /// How many of the diagnostics that a step names are there.
-    async fn targets(&self, step: &Step, scope: &Scope) -> usize {
-        let named = |code: &Option<String>| code.as_ref().is_some_and(|code| step.because.contains(code.as_str()));
-        self.in_scope(scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
+/// How the checks of a step stand, in their order.
+pub(super) async fn findings(session: &Session, step: &Step, task: &mut Task, new: usize) -> Vec<Finding> {
+    if step.checks.is_empty() {
+        return Vec::new();
     }
+    let mut commands: Vec<(String, Finding)> = Vec::new();
+    for check in &step.checks {
+        if let Criterion::CommandPasses(name) = check {
+            commands.push((name.clone(), validate::command_stands(session, task, name).await));
+        }
+    }
+    let spoken = spoken_of(session, &task.scope.files()).await;
+    let asked: Vec<SymbolPath> = step
+        .checks
+        .iter()
+        .filter_map(|check| match check {
+            Criterion::SymbolExists(path) | Criterion::SymbolGone(path) => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    let found = facts::in_scope(session, &task.scope).await;
+    let reported = found
+        .iter()
+        .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
+    let facts =
+        Known { spoken, reported: reported.collect(), new, present: make::present(session, &asked).await, commands };
+    step.checks.iter().map(|check| check.judge(&facts)).collect()
+}
+
+/// Whether what is known of every one of these files is of its text now. Asks where it is not.
+async fn spoken_of(session: &Session, files: &[String]) -> bool {
+    let mut documents = Vec::new();
+    for file in files {
+        documents.extend(session.editor.read(file).await.ok());
+    }
+    if documents.is_empty() || !session.config.diagnostics.on_edit {
+        return false;
+    }
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    look::ensure_baseline(session, &documents, &look::bystanders(session, files).await, deadline).await;
+    let ledger = session.ledger.lock().await;
+    documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
+}
+
+/// How many of the diagnostics that a step names are there.
+async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
+    let named = |code: &Option<String>| code.as_ref().is_some_and(|code| step.because.contains(code.as_str()));
+    facts::in_scope(session, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
 }
 
 /// Half for each that nobody can tell.

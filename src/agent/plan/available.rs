@@ -1,8 +1,9 @@
 //! What is there in place of what has gone: told to whoever plans anew for want of it.
 
 use crate::agent::evaluate::Trigger;
-use crate::agent::plan::Step;
+use crate::agent::plan::{Step, make};
 use crate::agent::session::Session;
+use crate::agent::tools::target;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
@@ -13,50 +14,48 @@ const SHOWN: usize = 20;
 /// Files that are looked through for one of the same name.
 const FILES: usize = 5_000;
 
-impl Session {
-    /// The first symbol of a step that is not there.
-    pub(super) async fn missing(&self, step: &Step) -> Option<String> {
-        let present = self.present(&step.symbols).await;
-        step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
-    }
+/// The first symbol of a step that is not there.
+pub(super) async fn missing(session: &Session, step: &Step) -> Option<String> {
+    let present = make::present(session, &step.symbols).await;
+    step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
+}
 
-    /// Where a plan was left for want of a symbol or a file: what there is instead, a line each.
-    pub(super) async fn available(&self, trigger: &Trigger) -> Vec<String> {
-        let (Trigger::MissingResource(what) | Trigger::InvalidStep(what)) = trigger else { return Vec::new() };
-        let path = SymbolPath::parse(what);
-        // What a tool or an editor said in a sentence names nothing to look for.
-        if path.file.is_empty() || what.contains(char::is_whitespace) {
-            return Vec::new();
-        }
-        let mut lines = Vec::new();
-        let last = path.names.rsplit("::").next().unwrap_or_default();
-        if !last.is_empty()
-            && let Ok(found) = self.full_path(last).await
-        {
-            lines.push(format!("available: {last} is at {found}"));
-        }
-        match self.document(&path.file).await {
-            Ok(document) => {
-                let names = language::of_path(&document.path).map(|language| {
-                    let outline = Outline::parse(language, &document.text);
-                    (0..outline.symbols.len()).map(|symbol| outline.path_of(symbol)).collect::<Vec<_>>()
-                });
-                lines.push(format!("available in {}: {}", path.file, listed(&names.unwrap_or_default())));
-            }
-            Err(_) => {
-                let (root, name) = (self.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
-                let like = move || {
-                    let all = files::list(&root, "", FILES).files;
-                    all.into_iter().filter(|file| file.rsplit('/').next() == Some(&name)).collect::<Vec<_>>()
-                };
-                let like = tokio::task::spawn_blocking(like).await.unwrap_or_default();
-                if !like.is_empty() {
-                    lines.push(format!("available files of that name: {}", listed(&like)));
-                }
-            }
-        }
-        lines
+/// Where a plan was left for want of a symbol or a file: what there is instead, a line each.
+pub(super) async fn available(session: &Session, trigger: &Trigger) -> Vec<String> {
+    let (Trigger::MissingResource(what) | Trigger::InvalidStep(what)) = trigger else { return Vec::new() };
+    let path = SymbolPath::parse(what);
+    // What a tool or an editor said in a sentence names nothing to look for.
+    if path.file.is_empty() || what.contains(char::is_whitespace) {
+        return Vec::new();
     }
+    let mut lines = Vec::new();
+    let last = path.names.rsplit("::").next().unwrap_or_default();
+    if !last.is_empty()
+        && let Ok(found) = make::full_path(session, last).await
+    {
+        lines.push(format!("available: {last} is at {found}"));
+    }
+    match target::document(session, &path.file).await {
+        Ok(document) => {
+            let names = language::of_path(&document.path).map(|language| {
+                let outline = Outline::parse(language, &document.text);
+                (0..outline.symbols.len()).map(|symbol| outline.path_of(symbol)).collect::<Vec<_>>()
+            });
+            lines.push(format!("available in {}: {}", path.file, listed(&names.unwrap_or_default())));
+        }
+        Err(_) => {
+            let (root, name) = (session.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
+            let like = move || {
+                let all = files::list(&root, "", FILES).files;
+                all.into_iter().filter(|file| file.rsplit('/').next() == Some(&name)).collect::<Vec<_>>()
+            };
+            let like = tokio::task::spawn_blocking(like).await.unwrap_or_default();
+            if !like.is_empty() {
+                lines.push(format!("available files of that name: {}", listed(&like)));
+            }
+        }
+    }
+    lines
 }
 
 fn listed(names: &[String]) -> String {

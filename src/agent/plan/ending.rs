@@ -6,6 +6,7 @@ use crate::agent::plan::{Plan, State};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
+use crate::agent::undo;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
 
@@ -53,22 +54,20 @@ pub(super) fn words(say: Say, (done, all): (usize, usize), replans: u32, failed:
     out
 }
 
-impl Session {
-    /// Takes back what a step had done whose model went away, or whose budget ended: it begins anew, as after a
-    /// process that was killed.
-    ///
-    /// # Errors
-    /// A file cannot be put back.
-    pub(in crate::agent) async fn take_back_unfinished(&self, task: &mut Task) -> Result<(), Failure> {
-        let Some(mark) = task.keep.mark.take() else { return Ok(()) };
-        if task.journal.checkpoints.len() <= mark {
-            return Ok(());
-        }
-        let left = self.roll_back_to(task, mark, true).await?;
-        if !left.is_empty() {
-            let text = format!("left as you changed it since: {}", left.join(", "));
-            self.editor.show(Event::Progress { text });
-        }
-        Ok(())
+/// Takes back what a step had done whose model went away, or whose budget ended: it begins anew, as after a
+/// process that was killed.
+///
+/// # Errors
+/// A file cannot be put back.
+pub(in crate::agent) async fn take_back_unfinished(session: &Session, task: &mut Task) -> Result<(), Failure> {
+    let Some(mark) = task.keep.mark.take() else { return Ok(()) };
+    if task.journal.checkpoints.len() <= mark {
+        return Ok(());
     }
+    let left = undo::roll_back_to(session, task, mark, true).await?;
+    if !left.is_empty() {
+        let text = format!("left as you changed it since: {}", left.join(", "));
+        session.editor.show(Event::Progress { text });
+    }
+    Ok(())
 }

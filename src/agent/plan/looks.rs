@@ -8,15 +8,17 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::evaluate::Facts;
 use crate::agent::mode::Mode;
 use crate::agent::modules::{Eyes, ModuleContext, ModuleResult, run_at_once};
-use crate::agent::plan::attempt::{Tried, unmet};
+use crate::agent::plan::attempt::{self, Tried, unmet};
 use crate::agent::plan::criteria::Finding;
 use crate::agent::plan::recovery::StepError;
-use crate::agent::plan::{Kind, Plan, State};
+use crate::agent::plan::{Kind, Plan, State, available};
+use crate::agent::remember::narrow;
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::Line;
-use crate::agent::tools::tool_failure;
+use crate::agent::tools::{self, target, tool_failure};
+use crate::agent::{facts, look};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
@@ -48,7 +50,7 @@ impl Eyes for SessionEyes<'_> {
         self.session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let answer = tokio::select! {
-            answer = self.session.run_tool(&mut own, &tool, &parameters) => answer,
+            answer = tools::run_tool(self.session, &mut own, &tool, &parameters) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
         self.read.lock().await.seen.extend(own.seen);
@@ -66,113 +68,111 @@ impl Eyes for SessionEyes<'_> {
         }
         let session = self.session;
         if session.config.diagnostics.on_edit
-            && let Ok(document) = session.document(&symbol.file).await
+            && let Ok(document) = target::document(session, &symbol.file).await
         {
-            let bystanders = session.bystanders(std::slice::from_ref(&document.path)).await;
+            let bystanders = look::bystanders(session, std::slice::from_ref(&document.path)).await;
             let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
-            session.ensure_baseline(&[document], &bystanders, deadline).await;
+            look::ensure_baseline(session, &[document], &bystanders, deadline).await;
         }
         let scope = if symbol.names.is_empty() {
             Scope::Files(vec![symbol.file.clone()])
         } else {
             Scope::Symbols(vec![symbol.clone()])
         };
-        session.in_scope(&scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
+        facts::in_scope(session, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
     }
 }
 
-impl Session {
-    /// Runs steps that only look, all at once; what each came to, in their order.
-    pub(super) async fn look_steps(
-        &self,
-        plan: &Plan,
-        batch: &[usize],
-        task: &mut Task,
-        cancel: &CancellationToken,
-    ) -> Result<Vec<Tried>, Failure> {
-        let mut contexts = Vec::new();
-        let mut tried: Vec<Option<Tried>> = Vec::new();
-        for index in batch {
-            match self.look_context(plan, *index, task).await {
-                Ok(context) => {
-                    contexts.push(context);
-                    tried.push(None);
-                }
-                Err(failed) => tried.push(Some(failed)),
+/// Runs steps that only look, all at once; what each came to, in their order.
+pub(super) async fn look_steps(
+    session: &Session,
+    plan: &Plan,
+    batch: &[usize],
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Vec<Tried>, Failure> {
+    let mut contexts = Vec::new();
+    let mut tried: Vec<Option<Tried>> = Vec::new();
+    for index in batch {
+        match look_context(session, plan, *index, task).await {
+            Ok(context) => {
+                contexts.push(context);
+                tried.push(None);
             }
+            Err(failed) => tried.push(Some(failed)),
         }
-        let read = Mutex::new(Task::new("", Mode::Simple, None, Scope::Workspace));
-        let eyes = SessionEyes { session: self, cancel, read };
-        let results = run_at_once(&contexts, &eyes).await;
-        if cancel.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
-        task.seen.extend(eyes.read.into_inner().seen);
-        let mut results = contexts.iter().zip(results);
-        let mut all = Vec::new();
-        for (index, known) in batch.iter().zip(tried) {
-            all.push(match known {
-                Some(failed) => failed,
-                None => match results.next() {
-                    Some((context, result)) => self.judge_look(plan, *index, task, context, result).await,
-                    None => Tried::default(),
-                },
-            });
-        }
-        Ok(all)
     }
-
-    async fn look_context(&self, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
-        let step = &plan.steps[index];
-        if let Some(missing) = self.missing(step).await {
-            let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
-            let outcome = format!("{missing} is not there any more");
-            return Err(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
-        }
-        let unresolved = |why: String| {
-            let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
-            Tried::failed(StepError::Unresolved, why, facts)
-        };
-        let inputs = self.resolve_inputs(plan, step).await.map_err(unresolved)?;
-        // A search looks for its target, wherever it is used.
-        let symbols = match step.kind {
-            Kind::Search => step.symbols.clone(),
-            _ => self.with_target(step, &inputs, &task.scope).await.map_err(unresolved)?,
-        };
-        let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
-        let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
-        context.memory = self.module_memory(task.mode, &context).await;
-        Ok(context)
+    let read = Mutex::new(Task::new("", Mode::Simple, None, Scope::Workspace));
+    let eyes = SessionEyes { session: session, cancel, read };
+    let results = run_at_once(&contexts, &eyes).await;
+    if cancel.is_cancelled() {
+        return Err(Failure::cancelled());
     }
-
-    async fn judge_look(
-        &self,
-        plan: &Plan,
-        index: usize,
-        task: &mut Task,
-        context: &ModuleContext,
-        result: ModuleResult,
-    ) -> Tried {
-        let step = &plan.steps[index];
-        let facts = Facts { answered: true, checks: step.checks.len(), ..Facts::default() };
-        if let Some(error) = result.error {
-            return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
-        }
-        let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
-        let findings = self.findings(step, task, 0).await;
-        task.scope = whole;
-        let facts = Facts { unmet: unmet(&findings), ..facts };
-        let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
-            Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
-            Finding::Met | Finding::Unknown(_) => None,
+    task.seen.extend(eyes.read.into_inner().seen);
+    let mut results = contexts.iter().zip(results);
+    let mut all = Vec::new();
+    for (index, known) in batch.iter().zip(tried) {
+        all.push(match known {
+            Some(failed) => failed,
+            None => match results.next() {
+                Some((context, result)) => judge_look(session, plan, *index, task, context, result).await,
+                None => Tried::default(),
+            },
         });
-        if let Some(missed) = missed {
-            let failed = Tried::failed(StepError::CheckUnmet, missed, facts);
-            return Tried { parts: result.parts, ..failed };
-        }
-        let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
-        let outcome = format!("looked at {} in {}", counted(symbols, "symbol"), counted(files, "file"));
-        let output = Some(result.output);
-        Tried { state: State::Done, outcome, facts, parts: result.parts, output, objection: None }
     }
+    Ok(all)
+}
+
+async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
+    let step = &plan.steps[index];
+    if let Some(missing) = available::missing(session, step).await {
+        let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
+        let outcome = format!("{missing} is not there any more");
+        return Err(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
+    }
+    let unresolved = |why: String| {
+        let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
+        Tried::failed(StepError::Unresolved, why, facts)
+    };
+    let inputs = attempt::resolve_inputs(session, plan, step).await.map_err(unresolved)?;
+    // A search looks for its target, wherever it is used.
+    let symbols = match step.kind {
+        Kind::Search => step.symbols.clone(),
+        _ => attempt::with_target(session, step, &inputs, &task.scope).await.map_err(unresolved)?,
+    };
+    let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
+    let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
+    context.memory = narrow::module_memory(session, task.mode, &context).await;
+    Ok(context)
+}
+
+async fn judge_look(
+    session: &Session,
+    plan: &Plan,
+    index: usize,
+    task: &mut Task,
+    context: &ModuleContext,
+    result: ModuleResult,
+) -> Tried {
+    let step = &plan.steps[index];
+    let facts = Facts { answered: true, checks: step.checks.len(), ..Facts::default() };
+    if let Some(error) = result.error {
+        return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
+    }
+    let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
+    let findings = attempt::findings(session, step, task, 0).await;
+    task.scope = whole;
+    let facts = Facts { unmet: unmet(&findings), ..facts };
+    let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
+        Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+        Finding::Met | Finding::Unknown(_) => None,
+    });
+    if let Some(missed) = missed {
+        let failed = Tried::failed(StepError::CheckUnmet, missed, facts);
+        return Tried { parts: result.parts, ..failed };
+    }
+    let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
+    let outcome = format!("looked at {} in {}", counted(symbols, "symbol"), counted(files, "file"));
+    let output = Some(result.output);
+    Tried { state: State::Done, outcome, facts, parts: result.parts, output, objection: None }
 }

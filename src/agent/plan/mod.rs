@@ -1,21 +1,21 @@
 //! The plan: steps with their symbols, why, what is expected. As data here, as a document beside it.
 
 pub(crate) mod anew;
-mod attempt;
-mod available;
+pub(crate) mod attempt;
+pub(crate) mod available;
 pub mod contract;
 pub mod criteria;
 pub mod depends;
 pub mod document;
 pub(in crate::agent) mod ending;
 pub mod inputs;
-mod looks;
+pub(crate) mod looks;
 pub(in crate::agent) mod make;
 pub mod output;
 pub mod question;
 pub mod recovery;
-mod run;
-mod validate;
+pub(crate) mod run;
+pub(crate) mod validate;
 pub mod waiting;
 
 use serde::{Deserialize, Serialize};

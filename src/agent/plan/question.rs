@@ -8,9 +8,10 @@ use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::Objection;
 use crate::agent::plan::inputs::{Input, Value};
-use crate::agent::plan::{State, Step, Steps, depends};
+use crate::agent::plan::{State, Step, Steps, depends, run};
 use crate::agent::session::Session;
 use crate::agent::tools::answer::{clean, headline};
+use crate::agent::{durable, making, undo};
 use crate::base::failure::Failure;
 
 /// What was asked, and about which step.
@@ -63,61 +64,59 @@ impl Question {
     }
 }
 
-impl Session {
-    /// Answers the open question with one of its options, counted from 1.
-    pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
-        self.use_cancel(cancel);
-        match self.take_answer(choice).await {
-            Ok(true) => self.approve(Steps::All, cancel).await,
-            Ok(false) => self.pause().await,
-            Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
-        }
+/// Answers the open question with one of its options, counted from 1.
+pub async fn answer_question(session: &Session, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
+    session.use_cancel(cancel);
+    match take_answer(session, choice).await {
+        Ok(true) => run::approve(session, Steps::All, cancel).await,
+        Ok(false) => run::pause(session).await,
+        Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
     }
+}
 
-    /// Does what the answer says to the plan; whether the plan goes on then. The question stays where it cannot.
-    async fn take_answer(&self, choice: usize) -> Result<bool, Failure> {
-        self.catch_up().await?;
-        let mut waiting = self.plan.lock().await;
-        let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
-        let Some(question) = task.question.take() else { return Err(no_question()) };
-        let options = question.options();
-        let Some(answer) = choice.checked_sub(1).and_then(|index| options.get(index)) else {
-            task.question = Some(question);
-            return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
-        };
-        if choice == 3
-            && let Err(failure) = self.roll_back_to(task, question.mark, false).await
-        {
-            task.question = Some(question);
-            return Err(failure);
-        }
-        task.note_answer(&question.text, answer);
-        task.course.escalations.push(format!("{} → {answer}", question.text));
-        let number = question.step + 1;
-        let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
-        match choice {
-            1 | 4 => {}
-            3 => {
-                step.state = State::Open;
-                "taken back".clone_into(&mut step.outcome);
-            }
-            _ => {
-                step.state = State::Open;
-                task.consent.allowed.extend(question.allows);
-                if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
-                    step.inputs.retain(|input| input.name != ANSWER);
-                    let value = Value::Text(chosen.clone());
-                    step.inputs.push(Input { name: ANSWER.to_owned(), value });
-                }
-            }
-        }
-        if step.state == State::Open {
-            step.output = None;
-            depends::reopen(plan, number);
-        }
-        self.keep_task(task, Some(plan), Phase::Paused).await;
-        Ok(!matches!(choice, 3 | 4))
+/// Does what the answer says to the plan; whether the plan goes on then. The question stays where it cannot.
+async fn take_answer(session: &Session, choice: usize) -> Result<bool, Failure> {
+    making::catch_up(session).await?;
+    let mut waiting = session.plan.lock().await;
+    let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
+    let Some(question) = task.question.take() else { return Err(no_question()) };
+    let options = question.options();
+    let Some(answer) = choice.checked_sub(1).and_then(|index| options.get(index)) else {
+        task.question = Some(question);
+        return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
+    };
+    if choice == 3
+        && let Err(failure) = undo::roll_back_to(session, task, question.mark, false).await
+    {
+        task.question = Some(question);
+        return Err(failure);
     }
+    task.note_answer(&question.text, answer);
+    task.course.escalations.push(format!("{} → {answer}", question.text));
+    let number = question.step + 1;
+    let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
+    match choice {
+        1 | 4 => {}
+        3 => {
+            step.state = State::Open;
+            "taken back".clone_into(&mut step.outcome);
+        }
+        _ => {
+            step.state = State::Open;
+            task.consent.allowed.extend(question.allows);
+            if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
+                step.inputs.retain(|input| input.name != ANSWER);
+                let value = Value::Text(chosen.clone());
+                step.inputs.push(Input { name: ANSWER.to_owned(), value });
+            }
+        }
+    }
+    if step.state == State::Open {
+        step.output = None;
+        depends::reopen(plan, number);
+    }
+    durable::keep_task(session, task, Some(plan), Phase::Paused).await;
+    Ok(!matches!(choice, 3 | 4))
 }
 
 fn no_question() -> Failure {

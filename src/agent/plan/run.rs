@@ -4,17 +4,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::direct::Say;
 use crate::agent::evaluate::{self, Decision, Facts, Trigger};
-use crate::agent::look_over;
 use crate::agent::mode::Phase;
-use crate::agent::outcome::{Ending, Outcome};
-use crate::agent::plan::attempt::Tried;
+use crate::agent::outcome::{self, Ending, Outcome};
+use crate::agent::plan::attempt::{self, Tried};
 use crate::agent::plan::ending::{self, failed_steps, goes_on, resumable};
 use crate::agent::plan::question::Question;
 use crate::agent::plan::recovery::{StepError, Then};
-use crate::agent::plan::{Plan, State, Step, Steps, depends, make, waiting};
+use crate::agent::plan::{Plan, State, Step, Steps, anew, available, depends, looks, make, waiting};
+use crate::agent::remember::keep;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::traces;
+use crate::agent::{durable, facts, look, look_over, making, resume, simple, stop, traces, undo};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
@@ -29,366 +29,369 @@ enum Run {
     Stopped,
 }
 
-impl Session {
-    /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
-    pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
-        let mut events = Vec::new();
-        // A plan that a process before this one has left is approved by the same key.
-        let result = if self.plan.lock().await.is_none() && waiting::is_kept(self).await {
-            self.go_on(true, steps, cancel, &mut events).await
+/// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
+pub async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    // A plan that a process before this one has left is approved by the same key.
+    let result = if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
+        resume::go_on(session, true, steps, cancel, &mut events).await
+    } else {
+        carry_out(session, steps, cancel, &mut events).await
+    };
+    traces::keep(session).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+pub(crate) async fn carry_out(
+    session: &Session,
+    steps: Steps,
+    cancel: &CancellationToken,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    making::catch_up(session).await?;
+    let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
+        return Err(Failure::user(
+            "there is no plan to approve",
+            "make one first: `:AgentPlan make this file type-clean`",
+        ));
+    };
+    if !plan.steps.iter().any(|step| step.state == State::Open) {
+        let failure = Failure::user("the plan has no open step", "make a new plan with :AgentPlan");
+        *session.plan.lock().await = Some((plan, task));
+        return Err(failure);
+    }
+    session.use_cancel(cancel);
+    session.use_trace(&task.trace);
+    durable::claim(session, &mut task, Some(&plan)).await?;
+    ending::take_back_unfinished(session, &mut task).await?;
+    task.notes.start_clock();
+    task.consent.replanned = false;
+    task.spent.restart();
+    let ran = match stop::unless_stopped(session, cancel, say_what_is_missing(session, &plan)).await {
+        Ok(()) => run_plan(session, &mut plan, &mut task, steps, cancel).await,
+        Err(stopped) => Err(stopped),
+    };
+    let phase = match &ran {
+        Err(failure) if goes_on(failure.kind) => Phase::Paused,
+        Err(_) => Phase::Error,
+        Ok(_) if task.question.is_some() => Phase::Paused,
+        Ok(_) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
+        Ok(_) => Phase::Completed,
+    };
+    if matches!(&ran, Err(failure) if failure.kind == Kind::Cancelled) {
+        // Whoever stops it sees what the step has done so far, and keeps it.
+        task.keep.mark = None;
+    }
+    durable::keep_task(session, &mut task, Some(&plan), phase).await;
+    let mut outcome = end_run(session, &plan, &mut task, phase, events).await;
+    let changed = simple::may_have_changed(session, &task);
+    *session.plan.lock().await = Some((plan, task));
+    outcome.ok &= !matches!(ran, Ok(Run::Stopped));
+    let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
+    ran.map(|_| outcome).map_err(resumable)
+}
+
+/// The run is over or pauses: the document, the open question, the outcome.
+async fn end_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, events: &mut Vec<Event>) -> Outcome {
+    events.push(make::plan_event(plan, phase.words()));
+    if let Some(question) = &task.question {
+        events.push(Event::Question { text: question.text.clone(), options: question.options() });
+    }
+    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
+    let failed = failed_steps(plan, task.course.replaced);
+    let word = ending::words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
+    let word =
+        if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
+    let mut outcome = outcome::finish(session, task, &word).await;
+    if phase == Phase::Completed || phase == Phase::Error {
+        look_over::leave_all(session).await;
+    }
+    outcome.ok = failed.iter().all(|step| step.replaced) && task.question.is_none();
+    outcome.failed_steps = failed;
+    keep::remember_run(session, plan, task, phase, &outcome).await;
+    outcome
+}
+
+/// A plan of offered fixes is done where none is left; otherwise it says how many are.
+async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
+    if !session.model.needs_providers() {
+        return String::new();
+    }
+    let cancel = session.cancelled();
+    let Ok((left, more)) = stop::unless_stopped(session, &cancel, facts::fixes_left(session, task)).await else {
+        return String::new();
+    };
+    match (left, more) {
+        (0, false) => String::new(),
+        (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
+        (1, false) => ". 1 more fix is offered: plan again to go on".to_owned(),
+        (left, false) => format!(". {left} more fixes are offered: plan again to go on"),
+        (left, true) => format!(". At least {left} more fixes are offered: plan again to go on"),
+    }
+}
+
+/// Ends a run where it stands, without another step.
+pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    let result = end_waiting(session, Phase::Paused, &mut events).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+/// The project may have changed since the plan was made. The rules decide what comes of it; the user is told
+/// before anything runs.
+async fn say_what_is_missing(session: &Session, plan: &Plan) {
+    for what in invalid_steps(session, plan).await {
+        session.editor.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
+    }
+}
+
+/// Shows the plan of the session as it stands, and what came of it so far.
+pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
+    let mut waiting = session.plan.lock().await;
+    let Some((plan, task)) = waiting.as_mut() else {
+        return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
+    };
+    durable::keep_task(session, task, Some(plan), phase).await;
+    Ok(end_run(session, plan, task, phase, events).await)
+}
+
+async fn run_plan(
+    session: &Session,
+    plan: &mut Plan,
+    task: &mut Task,
+    steps: Steps,
+    cancel: &CancellationToken,
+) -> Result<Run, Failure> {
+    loop {
+        stop_leaning(session, plan, task);
+        let mut batch = depends::next(plan);
+        if steps == Steps::One {
+            batch.truncate(1);
+        }
+        let Some(first) = batch.first().copied() else { return Ok(Run::Ended) };
+        let decisions = if plan.steps[first].kind.only_looks() {
+            run_looks(session, plan, &batch, task, cancel).await?
         } else {
-            self.carry_out(steps, cancel, &mut events).await
+            vec![(first, run_edit(session, plan, first, task, cancel).await?)]
         };
-        traces::keep(self).await;
-        Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
-    }
-
-    pub(crate) async fn carry_out(
-        &self,
-        steps: Steps,
-        cancel: &CancellationToken,
-        events: &mut Vec<Event>,
-    ) -> Result<Outcome, Failure> {
-        self.catch_up().await?;
-        let Some((mut plan, mut task)) = self.plan.lock().await.take() else {
-            return Err(Failure::user(
-                "there is no plan to approve",
-                "make one first: `:AgentPlan make this file type-clean`",
-            ));
-        };
-        if !plan.steps.iter().any(|step| step.state == State::Open) {
-            let failure = Failure::user("the plan has no open step", "make a new plan with :AgentPlan");
-            *self.plan.lock().await = Some((plan, task));
-            return Err(failure);
-        }
-        self.use_cancel(cancel);
-        self.use_trace(&task.trace);
-        self.claim(&mut task, Some(&plan)).await?;
-        self.take_back_unfinished(&mut task).await?;
-        task.notes.start_clock();
-        task.consent.replanned = false;
-        task.spent.restart();
-        let ran = match self.unless_stopped(cancel, self.say_what_is_missing(&plan)).await {
-            Ok(()) => self.run_plan(&mut plan, &mut task, steps, cancel).await,
-            Err(stopped) => Err(stopped),
-        };
-        let phase = match &ran {
-            Err(failure) if goes_on(failure.kind) => Phase::Paused,
-            Err(_) => Phase::Error,
-            Ok(_) if task.question.is_some() => Phase::Paused,
-            Ok(_) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
-            Ok(_) => Phase::Completed,
-        };
-        if matches!(&ran, Err(failure) if failure.kind == Kind::Cancelled) {
-            // Whoever stops it sees what the step has done so far, and keeps it.
-            task.keep.mark = None;
-        }
-        self.keep_task(&mut task, Some(&plan), phase).await;
-        let mut outcome = self.end_run(&plan, &mut task, phase, events).await;
-        let changed = self.may_have_changed(&task);
-        *self.plan.lock().await = Some((plan, task));
-        outcome.ok &= !matches!(ran, Ok(Run::Stopped));
-        let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
-        ran.map(|_| outcome).map_err(resumable)
-    }
-
-    /// The run is over or pauses: the document, the open question, the outcome.
-    async fn end_run(&self, plan: &Plan, task: &mut Task, phase: Phase, events: &mut Vec<Event>) -> Outcome {
-        events.push(make::plan_event(plan, phase.words()));
-        if let Some(question) = &task.question {
-            events.push(Event::Question { text: question.text.clone(), options: question.options() });
-        }
-        let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
-        let failed = failed_steps(plan, task.course.replaced);
-        let word = ending::words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
-        let word =
-            if phase == Phase::Completed { format!("{word}{}", self.says_what_is_left(task).await) } else { word };
-        let mut outcome = self.finish(task, &word).await;
-        if phase == Phase::Completed || phase == Phase::Error {
-            look_over::leave_all(self).await;
-        }
-        outcome.ok = failed.iter().all(|step| step.replaced) && task.question.is_none();
-        outcome.failed_steps = failed;
-        self.remember_run(plan, task, phase, &outcome).await;
-        outcome
-    }
-
-    /// A plan of offered fixes is done where none is left; otherwise it says how many are.
-    async fn says_what_is_left(&self, task: &mut Task) -> String {
-        if !self.model.needs_providers() {
-            return String::new();
-        }
-        let cancel = self.cancelled();
-        let Ok((left, more)) = self.unless_stopped(&cancel, self.fixes_left(task)).await else { return String::new() };
-        match (left, more) {
-            (0, false) => String::new(),
-            (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
-            (1, false) => ". 1 more fix is offered: plan again to go on".to_owned(),
-            (left, false) => format!(". {left} more fixes are offered: plan again to go on"),
-            (left, true) => format!(". At least {left} more fixes are offered: plan again to go on"),
-        }
-    }
-
-    /// Ends a run where it stands, without another step.
-    pub(crate) async fn pause(&self) -> Ending<Outcome> {
-        let mut events = Vec::new();
-        let result = self.end_waiting(Phase::Paused, &mut events).await;
-        Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
-    }
-
-    /// The project may have changed since the plan was made. The rules decide what comes of it; the user is told
-    /// before anything runs.
-    async fn say_what_is_missing(&self, plan: &Plan) {
-        for what in self.invalid_steps(plan).await {
-            self.editor.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
-        }
-    }
-
-    /// Shows the plan of the session as it stands, and what came of it so far.
-    pub(crate) async fn end_waiting(&self, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
-        let mut waiting = self.plan.lock().await;
-        let Some((plan, task)) = waiting.as_mut() else {
-            return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
-        };
-        self.keep_task(task, Some(plan), phase).await;
-        Ok(self.end_run(plan, task, phase, events).await)
-    }
-
-    async fn run_plan(
-        &self,
-        plan: &mut Plan,
-        task: &mut Task,
-        steps: Steps,
-        cancel: &CancellationToken,
-    ) -> Result<Run, Failure> {
-        loop {
-            self.stop_leaning(plan, task);
-            let mut batch = depends::next(plan);
-            if steps == Steps::One {
-                batch.truncate(1);
-            }
-            let Some(first) = batch.first().copied() else { return Ok(Run::Ended) };
-            let decisions = if plan.steps[first].kind.only_looks() {
-                self.run_looks(plan, &batch, task, cancel).await?
-            } else {
-                vec![(first, self.run_edit(plan, first, task, cancel).await?)]
-            };
-            for (index, (decision, question)) in decisions {
-                match decision {
-                    Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
-                    Decision::Replan(trigger) => {
-                        if !self.replan(plan, task, &trigger, cancel).await? {
-                            return Ok(Run::Ended);
-                        }
-                        // What else ran beside it has been counted into the new plan.
-                        break;
-                    }
-                    Decision::Ask(_) => {
-                        task.question = question;
-                        task.notes.escalations += 1;
-                        self.say_what_leans(plan, index);
+        for (index, (decision, question)) in decisions {
+            match decision {
+                Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
+                Decision::Replan(trigger) => {
+                    if !anew::replan(session, plan, task, &trigger, cancel).await? {
                         return Ok(Run::Ended);
                     }
-                    Decision::Stop(why) => {
-                        self.editor.show(Event::Progress { text: why });
-                        return Ok(Run::Stopped);
-                    }
+                    // What else ran beside it has been counted into the new plan.
+                    break;
+                }
+                Decision::Ask(_) => {
+                    task.question = question;
+                    task.notes.escalations += 1;
+                    say_what_leans(session, plan, index);
+                    return Ok(Run::Ended);
+                }
+                Decision::Stop(why) => {
+                    session.editor.show(Event::Progress { text: why });
+                    return Ok(Run::Stopped);
                 }
             }
-            if steps == Steps::One {
-                return Ok(Run::Ended);
-            }
+        }
+        if steps == Steps::One {
+            return Ok(Run::Ended);
         }
     }
+}
 
-    /// Steps that lean on one that came to nothing are skipped.
-    fn stop_leaning(&self, plan: &mut Plan, task: &Task) {
-        let stopped = depends::stop(plan);
-        for index in &stopped {
-            let step = &plan.steps[*index];
-            let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.outcome);
-            task.trace.push_step(number(*index), trace);
-        }
-        if !stopped.is_empty() {
-            self.editor.show(make::plan_event(plan, Phase::Executing.words()));
-        }
+/// Steps that lean on one that came to nothing are skipped.
+fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
+    let stopped = depends::stop(plan);
+    for index in &stopped {
+        let step = &plan.steps[*index];
+        let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.outcome);
+        task.trace.push_step(number(*index), trace);
     }
-
-    /// They stay open while the user is asked.
-    fn say_what_leans(&self, plan: &Plan, index: usize) {
-        let leaning = depends::leaning(plan, index + 1);
-        if !leaning.is_empty() {
-            let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
-            let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
-            self.editor.show(Event::Progress { text });
-        }
+    if !stopped.is_empty() {
+        session.editor.show(make::plan_event(plan, Phase::Executing.words()));
     }
+}
 
-    /// Several steps that only look, at once. Each is judged when all have come back.
-    async fn run_looks(
-        &self,
-        plan: &mut Plan,
-        batch: &[usize],
-        task: &mut Task,
-        cancel: &CancellationToken,
-    ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
-        batch.iter().for_each(|index| plan.steps[*index].state = State::Running);
-        self.keep_step(plan, task, batch[0]).await;
-        self.editor.show(make::plan_event(plan, Phase::Executing.words()));
-        let mark = task.journal.checkpoints.len();
-        let looked = self.unless_stopped(cancel, self.look_steps(plan, batch, task, cancel)).await;
-        let tried = match looked.and_then(|tried| tried) {
+/// They stay open while the user is asked.
+fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
+    let leaning = depends::leaning(plan, index + 1);
+    if !leaning.is_empty() {
+        let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
+        let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
+        session.editor.show(Event::Progress { text });
+    }
+}
+
+/// Several steps that only look, at once. Each is judged when all have come back.
+async fn run_looks(
+    session: &Session,
+    plan: &mut Plan,
+    batch: &[usize],
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
+    batch.iter().for_each(|index| plan.steps[*index].state = State::Running);
+    durable::keep_step(session, plan, task, batch[0]).await;
+    session.editor.show(make::plan_event(plan, Phase::Executing.words()));
+    let mark = task.journal.checkpoints.len();
+    let looked = stop::unless_stopped(session, cancel, looks::look_steps(session, plan, batch, task, cancel)).await;
+    let tried = match looked.and_then(|tried| tried) {
+        Ok(tried) => tried,
+        Err(failure) => {
+            batch.iter().for_each(|index| plan.steps[*index].state = State::Open);
+            return Err(failure);
+        }
+    };
+    for (index, tried) in batch.iter().zip(&tried) {
+        take(plan, *index, task, tried);
+        keep::remember_step(session, plan, *index, task).await;
+    }
+    durable::keep_judged(session, plan, task).await;
+    session.editor.show(make::plan_event(plan, Phase::Executing.words()));
+    let mut decisions = Vec::new();
+    for (index, tried) in batch.iter().zip(tried) {
+        let decision = decide(session, plan, *index, task, tried, (1, mark, true)).await;
+        decisions.push((*index, decision));
+    }
+    Ok(decisions)
+}
+
+/// One step that edits: its tries, then its fallback, until the way is clear.
+async fn run_edit(
+    session: &Session,
+    plan: &mut Plan,
+    index: usize,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<(Decision, Option<Question>), Failure> {
+    let mark = task.journal.checkpoints.len();
+    let (mut attempts, mut fallback) = (1, false);
+    loop {
+        plan.steps[index].state = State::Running;
+        durable::keep_step(session, plan, task, index).await;
+        session.editor.show(make::plan_event(plan, Phase::Executing.words()));
+        task.consent.withheld.clear();
+        let (scope, request) = (task.scope.clone(), task.request.clone());
+        let tried =
+            stop::unless_stopped(session, cancel, attempt::try_step(session, plan, index, task, fallback, cancel))
+                .await;
+        // A stop drops the try wherever it stands.
+        (task.scope, task.request) = (scope, request);
+        let tried = match tried.and_then(|tried| tried) {
             Ok(tried) => tried,
-            Err(failure) => {
-                batch.iter().for_each(|index| plan.steps[*index].state = State::Open);
+            Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
+                // What ended it came from outside of the step: it has not been tried to its end.
+                plan.steps[index].state = if goes_on(failure.kind) { State::Open } else { State::Failed };
+                plan.steps[index].outcome = format!("not finished: {}", failure.message);
                 return Err(failure);
             }
+            Err(failure) => {
+                let facts = Facts { missing: Some(failure.message.clone()), ..Facts::default() };
+                Tried::failed(StepError::of(failure.kind), failure.message, facts)
+            }
         };
-        for (index, tried) in batch.iter().zip(&tried) {
-            self.take(plan, *index, task, tried);
-            self.remember_step(plan, *index, task).await;
-        }
-        self.keep_judged(plan, task).await;
-        self.editor.show(make::plan_event(plan, Phase::Executing.words()));
-        let mut decisions = Vec::new();
-        for (index, tried) in batch.iter().zip(tried) {
-            let decision = self.decide(plan, *index, task, tried, (1, mark, true)).await;
-            decisions.push((*index, decision));
-        }
-        Ok(decisions)
-    }
-
-    /// One step that edits: its tries, then its fallback, until the way is clear.
-    async fn run_edit(
-        &self,
-        plan: &mut Plan,
-        index: usize,
-        task: &mut Task,
-        cancel: &CancellationToken,
-    ) -> Result<(Decision, Option<Question>), Failure> {
-        let mark = task.journal.checkpoints.len();
-        let (mut attempts, mut fallback) = (1, false);
-        loop {
-            plan.steps[index].state = State::Running;
-            self.keep_step(plan, task, index).await;
-            self.editor.show(make::plan_event(plan, Phase::Executing.words()));
-            task.consent.withheld.clear();
-            let (scope, request) = (task.scope.clone(), task.request.clone());
-            let tried = self.unless_stopped(cancel, self.try_step(plan, index, task, fallback, cancel)).await;
-            // A stop drops the try wherever it stands.
-            (task.scope, task.request) = (scope, request);
-            let tried = match tried.and_then(|tried| tried) {
-                Ok(tried) => tried,
-                Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
-                    // What ended it came from outside of the step: it has not been tried to its end.
-                    plan.steps[index].state = if goes_on(failure.kind) { State::Open } else { State::Failed };
-                    plan.steps[index].outcome = format!("not finished: {}", failure.message);
-                    return Err(failure);
-                }
-                Err(failure) => {
-                    let facts = Facts { missing: Some(failure.message.clone()), ..Facts::default() };
-                    Tried::failed(StepError::of(failure.kind), failure.message, facts)
-                }
-            };
-            self.take(plan, index, task, &tried);
-            self.remember_step(plan, index, task).await;
-            self.keep_judged(plan, task).await;
-            let step = &plan.steps[index];
-            if let Some(question) = task.consent.question(index, &step.title, step.state, mark) {
-                return Ok((Decision::Ask(Trigger::Consent), Some(question)));
-            }
-            self.editor.show(make::plan_event(plan, Phase::Executing.words()));
-            let decided = self.decide(plan, index, task, tried, (attempts, mark, fallback)).await;
-            match decided.0 {
-                Decision::Repeat(_) => attempts += 1,
-                Decision::Fallback(_) => {
-                    fallback = true;
-                    self.editor.show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
-                    self.clear_for_fallback(task, mark).await;
-                }
-                _ => return Ok(decided),
-            }
-        }
-    }
-
-    /// A fallback begins where the step began. Where that cannot be had again, it goes on from where things are.
-    async fn clear_for_fallback(&self, task: &mut Task, mark: usize) {
-        if task.journal.checkpoints.len() == mark {
-            return;
-        }
-        let files: Vec<String> =
-            task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
-        if let Err(failure) = self.roll_back_to(task, mark, false).await {
-            self.editor.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
-            return;
-        }
-        let mut documents = Vec::new();
-        for file in &files {
-            documents.extend(self.editor.read(file).await.ok());
-        }
-        let bystanders = self.bystanders(&files).await;
-        let deadline = Deadline::after_ms(self.config.diagnostics.timeout_ms);
-        if self.config.diagnostics.on_edit {
-            self.ensure_baseline(&documents, &bystanders, deadline).await;
-        }
-    }
-
-    /// What a try came to, into the plan and the trace.
-    fn take(&self, plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
-        let step = &mut plan.steps[index];
-        (step.state, step.outcome) = (tried.state, tried.outcome.clone());
-        (step.parts, step.output) = (tried.parts.clone(), tried.output.clone());
-        if tried.state == State::Failed {
-            task.plan_errors += 1;
-            let failed = format!("failed: {}", step.outcome);
-            task.trace.push(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
-        }
-        for part in &step.parts {
-            let ok = if part.state == State::Done { "done" } else { "failed" };
-            let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
-            task.trace.push_step(number(index), trace);
-        }
-    }
-
-    async fn decide(
-        &self,
-        plan: &Plan,
-        index: usize,
-        task: &mut Task,
-        tried: Tried,
-        (attempts, mark, fallback_tried): (u32, usize, bool),
-    ) -> (Decision, Option<Question>) {
-        let mut facts = tried.facts;
-        (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
-        facts.invalid = self.unless_stopped(&self.cancelled(), self.invalid_steps(plan)).await.unwrap_or_default();
+        take(plan, index, task, &tried);
+        keep::remember_step(session, plan, index, task).await;
+        durable::keep_judged(session, plan, task).await;
         let step = &plan.steps[index];
-        facts.fallback = !fallback_tried && !step.fallback.is_empty();
-        let decision = evaluate::decide(task.mode, &facts);
-        task.trace.push_step(number(index), decision.trace(&about(index, step), &facts));
-        let question = match &decision {
-            Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
-            _ => None,
-        };
-        (decision, question)
-    }
-
-    /// The symbols of open steps that are gone.
-    async fn invalid_steps(&self, plan: &Plan) -> Vec<String> {
-        let mut gone = Vec::new();
-        for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == State::Open) {
-            let made_before = |missing: &str| {
-                let path = crate::symbols::path::SymbolPath::parse(missing);
-                plan.steps[..index].iter().any(|step| {
-                    matches!(step.state, State::Open | State::Running)
-                        && step.creates.iter().any(|new| {
-                            new.file == path.file && (new.names.is_empty() || path.names.starts_with(&new.names))
-                        })
-                })
-            };
-            gone.extend(self.missing(step).await.filter(|missing| !made_before(missing)));
+        if let Some(question) = task.consent.question(index, &step.title, step.state, mark) {
+            return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
-        gone
+        session.editor.show(make::plan_event(plan, Phase::Executing.words()));
+        let decided = decide(session, plan, index, task, tried, (attempts, mark, fallback)).await;
+        match decided.0 {
+            Decision::Repeat(_) => attempts += 1,
+            Decision::Fallback(_) => {
+                fallback = true;
+                session.editor.show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                clear_for_fallback(session, task, mark).await;
+            }
+            _ => return Ok(decided),
+        }
     }
+}
+
+/// A fallback begins where the step began. Where that cannot be had again, it goes on from where things are.
+async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
+    if task.journal.checkpoints.len() == mark {
+        return;
+    }
+    let files: Vec<String> =
+        task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
+    if let Err(failure) = undo::roll_back_to(session, task, mark, false).await {
+        session.editor.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
+        return;
+    }
+    let mut documents = Vec::new();
+    for file in &files {
+        documents.extend(session.editor.read(file).await.ok());
+    }
+    let bystanders = look::bystanders(session, &files).await;
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    if session.config.diagnostics.on_edit {
+        look::ensure_baseline(session, &documents, &bystanders, deadline).await;
+    }
+}
+
+/// What a try came to, into the plan and the trace.
+fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
+    let step = &mut plan.steps[index];
+    (step.state, step.outcome) = (tried.state, tried.outcome.clone());
+    (step.parts, step.output) = (tried.parts.clone(), tried.output.clone());
+    if tried.state == State::Failed {
+        task.plan_errors += 1;
+        let failed = format!("failed: {}", step.outcome);
+        task.trace.push(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
+    }
+    for part in &step.parts {
+        let ok = if part.state == State::Done { "done" } else { "failed" };
+        let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
+        task.trace.push_step(number(index), trace);
+    }
+}
+
+async fn decide(
+    session: &Session,
+    plan: &Plan,
+    index: usize,
+    task: &mut Task,
+    tried: Tried,
+    (attempts, mark, fallback_tried): (u32, usize, bool),
+) -> (Decision, Option<Question>) {
+    let mut facts = tried.facts;
+    (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
+    facts.invalid =
+        stop::unless_stopped(session, &session.cancelled(), invalid_steps(session, plan)).await.unwrap_or_default();
+    let step = &plan.steps[index];
+    facts.fallback = !fallback_tried && !step.fallback.is_empty();
+    let decision = evaluate::decide(task.mode, &facts);
+    task.trace.push_step(number(index), decision.trace(&about(index, step), &facts));
+    let question = match &decision {
+        Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
+        _ => None,
+    };
+    (decision, question)
+}
+
+/// The symbols of open steps that are gone.
+async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
+    let mut gone = Vec::new();
+    for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == State::Open) {
+        let made_before = |missing: &str| {
+            let path = crate::symbols::path::SymbolPath::parse(missing);
+            plan.steps[..index].iter().any(|step| {
+                matches!(step.state, State::Open | State::Running)
+                    && step.creates.iter().any(|new| {
+                        new.file == path.file && (new.names.is_empty() || path.names.starts_with(&new.names))
+                    })
+            })
+        };
+        gone.extend(available::missing(session, step).await.filter(|missing| !made_before(missing)));
+    }
+    gone
 }
 
 fn number(index: usize) -> u32 {

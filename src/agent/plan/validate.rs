@@ -1,190 +1,194 @@
 //! Holding a plan against the project as it is: symbols, tools, references, scope. Nothing has run then.
 
 use crate::agent::plan::inputs::{self, Input, TARGET, Value};
-use crate::agent::plan::{Kind, Plan, State, Step, criteria};
+use crate::agent::plan::{Kind, Plan, State, Step, criteria, make};
 use crate::agent::scope::Scope;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::{modules, tools};
+use crate::agent::tools::{self, run_command};
+use crate::agent::{look, modules, prefer, remember};
 use crate::base::failure::Failure;
 use crate::llm::step::{PlanReply, PlanReplyStep};
 use crate::symbols::path::SymbolPath;
 
-impl Session {
-    /// The steps of a reply as a plan, numbered behind those that are kept; or all that is wrong with it.
-    pub(super) async fn validate(&self, task: &Task, reply: PlanReply, kept: &[Step]) -> Result<Plan, Vec<String>> {
-        let mut problems = Vec::new();
-        let mut steps: Vec<Step> = Vec::new();
-        for (index, given) in reply.steps.into_iter().enumerate() {
-            let number = kept.len() + index + 1;
-            let before: Vec<&Step> = kept.iter().chain(&steps).collect();
-            let (step, wrong) = self.check_step(task, given, &before).await;
-            problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
-            steps.push(step);
-        }
-        if problems.is_empty() { Ok(Plan { title: reply.title, reason: reply.reason, steps }) } else { Err(problems) }
+/// The steps of a reply as a plan, numbered behind those that are kept; or all that is wrong with it.
+pub(super) async fn validate(
+    session: &Session,
+    task: &Task,
+    reply: PlanReply,
+    kept: &[Step],
+) -> Result<Plan, Vec<String>> {
+    let mut problems = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
+    for (index, given) in reply.steps.into_iter().enumerate() {
+        let number = kept.len() + index + 1;
+        let before: Vec<&Step> = kept.iter().chain(&steps).collect();
+        let (step, wrong) = check_step(session, task, given, &before).await;
+        problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
+        steps.push(step);
     }
+    if problems.is_empty() { Ok(Plan { title: reply.title, reason: reply.reason, steps }) } else { Err(problems) }
+}
 
-    async fn check_step(&self, task: &Task, given: PlanReplyStep, before: &[&Step]) -> (Step, Vec<String>) {
-        let mut problems = Vec::new();
-        let kind = Kind::parse(&given.kind).unwrap_or_else(|| {
-            problems.push(format!("there is no kind {:?}", given.kind));
-            Kind::Edit
-        });
-        problems.extend(missing_tools(kind, tools::NAMES));
-        let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
-            problems.push(problem);
-            Vec::new()
-        });
-        problems.extend(references(&inputs, &given.after, before));
-        for input in &inputs {
-            if matches!(input.value, Value::Preference(_) | Value::Variable(_))
-                && self.session_value(&input.value).await.is_none()
+async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> (Step, Vec<String>) {
+    let mut problems = Vec::new();
+    let kind = Kind::parse(&given.kind).unwrap_or_else(|| {
+        problems.push(format!("there is no kind {:?}", given.kind));
+        Kind::Edit
+    });
+    problems.extend(missing_tools(kind, tools::NAMES));
+    let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
+        problems.push(problem);
+        Vec::new()
+    });
+    problems.extend(references(&inputs, &given.after, before));
+    for input in &inputs {
+        if matches!(input.value, Value::Preference(_) | Value::Variable(_))
+            && session_value(session, &input.value).await.is_none()
+        {
+            problems.push(format!("{} is not known in this session", input.value));
+        }
+    }
+    let mut checks = Vec::new();
+    for text in &given.checks {
+        match criteria::parse(text) {
+            Ok(check) => checks.push(check),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems.extend(unknown_commands(session, &checks).await);
+    let symbols = symbols_of(session, task, &given, kind, before, &mut problems).await;
+    let creates = created_by(session, task, &given.creates, &mut problems);
+    let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
+    let searches = kind == Kind::Search && !modules::search::terms(&given.title, &as_texts(&inputs)).is_empty();
+    if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != Kind::Search {
+        problems.push("it names no symbol, and no input target says which".to_owned());
+    }
+    if kind == Kind::Search && !searches {
+        problems.push("a search needs words: `…` in its title, or an input pattern or terms".to_owned());
+    }
+    if kind.only_looks() && !creates.is_empty() {
+        problems.push(format!("a step of kind {} creates nothing", kind.name()));
+    }
+    let step = Step {
+        title: given.title,
+        kind,
+        symbols,
+        because: given.because,
+        expect: given.expect,
+        inputs,
+        after: given.after,
+        creates,
+        checks,
+        // Another look would need a model to think of it.
+        fallback: if kind.only_looks() { String::new() } else { given.fallback },
+        ..Step::default()
+    };
+    (step, problems)
+}
+
+/// Each symbol exists, or an earlier step creates it; what is to be changed is in the scope of the request.
+async fn symbols_of(
+    session: &Session,
+    task: &Task,
+    given: &PlanReplyStep,
+    kind: Kind,
+    before: &[&Step],
+    problems: &mut Vec<String>,
+) -> Vec<SymbolPath> {
+    let mut symbols = Vec::new();
+    for text in &given.symbols {
+        let path = SymbolPath::parse(text);
+        let made_before =
+            before.iter().any(|step| step.state != State::Done && step.creates.iter().any(|new| makes(new, &path)));
+        let found = match make::full_path(session, text).await {
+            Err(_) if made_before => Ok(path),
+            found => found,
+        };
+        match found {
+            Ok(symbol) if kind.only_looks() || within(&task.scope, &symbol) => symbols.push(symbol),
+            Ok(symbol) => {
+                problems.push(format!("{symbol} is outside {}", task.scope.names().join(", ")));
+            }
+            Err(failure) => problems.push(failure.one_line()),
+        }
+    }
+    symbols
+}
+
+/// New symbols and files: inside the root and the scope, with a path.
+fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
+    let mut creates = Vec::new();
+    for text in given {
+        let path = SymbolPath::parse(text);
+        if path.file.is_empty() {
+            problems.push(format!("creates {text:?}: give the full path, path::name"));
+            continue;
+        }
+        match session.root.resolve(&path.file) {
+            Ok(file) => {
+                let symbol = SymbolPath::new(file, path.names);
+                if may_create(&task.scope, &symbol) {
+                    creates.push(symbol);
+                } else {
+                    problems.push(format!("creates {symbol}: outside {}", task.scope.names().join(", ")));
+                }
+            }
+            Err(error) => problems.push(Failure::from(error).one_line()),
+        }
+    }
+    creates
+}
+
+/// A check by a command needs one that has spoken, or one that may be run.
+async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for check in checks {
+        if let criteria::Criterion::CommandPasses(name) = check {
+            let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
+            if reported_by(session, name).await.is_none()
+                && let Some(why) = run_command::cannot_run(session, &command)
             {
-                problems.push(format!("{} is not known in this session", input.value));
+                problems.push(format!("check `{check}`: no command {name} has reported, and {}", why.message));
             }
         }
-        let mut checks = Vec::new();
-        for text in &given.checks {
-            match criteria::parse(text) {
-                Ok(check) => checks.push(check),
-                Err(problem) => problems.push(problem),
-            }
-        }
-        problems.extend(self.unknown_commands(&checks).await);
-        let symbols = self.symbols_of(task, &given, kind, before, &mut problems).await;
-        let creates = self.created_by(task, &given.creates, &mut problems);
-        let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
-        let searches = kind == Kind::Search && !modules::search::terms(&given.title, &as_texts(&inputs)).is_empty();
-        if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != Kind::Search {
-            problems.push("it names no symbol, and no input target says which".to_owned());
-        }
-        if kind == Kind::Search && !searches {
-            problems.push("a search needs words: `…` in its title, or an input pattern or terms".to_owned());
-        }
-        if kind.only_looks() && !creates.is_empty() {
-            problems.push(format!("a step of kind {} creates nothing", kind.name()));
-        }
-        let step = Step {
-            title: given.title,
-            kind,
-            symbols,
-            because: given.because,
-            expect: given.expect,
-            inputs,
-            after: given.after,
-            creates,
-            checks,
-            // Another look would need a model to think of it.
-            fallback: if kind.only_looks() { String::new() } else { given.fallback },
-            ..Step::default()
-        };
-        (step, problems)
     }
+    problems
+}
 
-    /// Each symbol exists, or an earlier step creates it; what is to be changed is in the scope of the request.
-    async fn symbols_of(
-        &self,
-        task: &Task,
-        given: &PlanReplyStep,
-        kind: Kind,
-        before: &[&Step],
-        problems: &mut Vec<String>,
-    ) -> Vec<SymbolPath> {
-        let mut symbols = Vec::new();
-        for text in &given.symbols {
-            let path = SymbolPath::parse(text);
-            let made_before =
-                before.iter().any(|step| step.state != State::Done && step.creates.iter().any(|new| makes(new, &path)));
-            let found = match self.full_path(text).await {
-                Err(_) if made_before => Ok(path),
-                found => found,
-            };
-            match found {
-                Ok(symbol) if kind.only_looks() || within(&task.scope, &symbol) => symbols.push(symbol),
-                Ok(symbol) => {
-                    problems.push(format!("{symbol} is outside {}", task.scope.names().join(", ")));
-                }
-                Err(failure) => problems.push(failure.one_line()),
-            }
-        }
-        symbols
-    }
+/// How much a configured command reports under this name; `None` where it has not spoken.
+async fn reported_by(session: &Session, name: &str) -> Option<usize> {
+    let known = look::known(session).await;
+    let own = known.iter().filter(|((_, provider), _)| provider.strip_prefix("tool:") == Some(name));
+    own.map(|(_, snap)| snap.diagnostics.len()).reduce(|all, more| all + more)
+}
 
-    /// New symbols and files: inside the root and the scope, with a path.
-    fn created_by(&self, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
-        let mut creates = Vec::new();
-        for text in given {
-            let path = SymbolPath::parse(text);
-            if path.file.is_empty() {
-                problems.push(format!("creates {text:?}: give the full path, path::name"));
-                continue;
-            }
-            match self.root.resolve(&path.file) {
-                Ok(file) => {
-                    let symbol = SymbolPath::new(file, path.names);
-                    if may_create(&task.scope, &symbol) {
-                        creates.push(symbol);
-                    } else {
-                        problems.push(format!("creates {symbol}: outside {}", task.scope.names().join(", ")));
-                    }
-                }
-                Err(error) => problems.push(Failure::from(error).one_line()),
-            }
-        }
-        creates
+/// How the command of a check stands: by what is reported under its name, else by running it.
+pub(super) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::Finding {
+    use criteria::Finding;
+    if let Some(count) = reported_by(session, name).await {
+        return if count > 0 { Finding::Unmet(format!("{name} reports {count}")) } else { Finding::Met };
     }
+    let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
+    match run_command::run_check(session, task, &command).await {
+        Ok(ran) if ran.passed => Finding::Met,
+        Ok(ran) => Finding::Unmet(ran.end),
+        Err(refused) => Finding::Unknown(refused.message),
+    }
+}
 
-    /// A check by a command needs one that has spoken, or one that may be run.
-    async fn unknown_commands(&self, checks: &[criteria::Criterion]) -> Vec<String> {
-        let mut problems = Vec::new();
-        for check in checks {
-            if let criteria::Criterion::CommandPasses(name) = check {
-                let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
-                if self.reported_by(name).await.is_none()
-                    && let Some(why) = self.cannot_run(&command)
-                {
-                    problems.push(format!("check `{check}`: no command {name} has reported, and {}", why.message));
-                }
-            }
+/// What the session says for a reference to it; `None` where it says nothing.
+pub(super) async fn session_value(session: &Session, value: &Value) -> Option<String> {
+    let found = match value {
+        Value::Preference(key) => prefer::preferences(session).await.remove(key),
+        Value::Variable(name) => {
+            let remember = remember::remember(session).await?;
+            let (session, name) = (remember.session.clone(), name.clone());
+            remember.run(move |memory| Ok(memory.variable(&session, &name))).await.ok().flatten()
         }
-        problems
-    }
-
-    /// How much a configured command reports under this name; `None` where it has not spoken.
-    async fn reported_by(&self, name: &str) -> Option<usize> {
-        let known = self.known().await;
-        let own = known.iter().filter(|((_, provider), _)| provider.strip_prefix("tool:") == Some(name));
-        own.map(|(_, snap)| snap.diagnostics.len()).reduce(|all, more| all + more)
-    }
-
-    /// How the command of a check stands: by what is reported under its name, else by running it.
-    pub(super) async fn command_stands(&self, task: &mut Task, name: &str) -> criteria::Finding {
-        use criteria::Finding;
-        if let Some(count) = self.reported_by(name).await {
-            return if count > 0 { Finding::Unmet(format!("{name} reports {count}")) } else { Finding::Met };
-        }
-        let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
-        match self.run_check(task, &command).await {
-            Ok(ran) if ran.passed => Finding::Met,
-            Ok(ran) => Finding::Unmet(ran.end),
-            Err(refused) => Finding::Unknown(refused.message),
-        }
-    }
-
-    /// What the session says for a reference to it; `None` where it says nothing.
-    pub(super) async fn session_value(&self, value: &Value) -> Option<String> {
-        let found = match value {
-            Value::Preference(key) => self.preferences().await.remove(key),
-            Value::Variable(name) => {
-                let remember = self.remember().await?;
-                let (session, name) = (remember.session.clone(), name.clone());
-                remember.run(move |memory| Ok(memory.variable(&session, &name))).await.ok().flatten()
-            }
-            Value::Text(_) | Value::Step(..) => None,
-        };
-        found.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    }
+        Value::Text(_) | Value::Step(..) => None,
+    };
+    found.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 /// The inputs as far as they are known before anything has run.

@@ -1,15 +1,17 @@
 //! The plan that waits, of this process or of one before it, shown without being taken up.
 
+use crate::agent::durable::recover;
 use crate::agent::mode::Phase;
 use crate::agent::plan::State;
 use crate::agent::plan::make::plan_event;
+use crate::agent::resume;
 use crate::agent::session::Session;
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
 
 /// Whether a plan is kept that could be gone on with.
 pub(super) async fn is_kept(session: &Session) -> bool {
-    session.waiting().await.is_ok_and(|waiting| waiting.is_some_and(|waiting| waiting.run.plan.is_some()))
+    resume::waiting(session).await.is_ok_and(|waiting| waiting.is_some_and(|waiting| waiting.run.plan.is_some()))
 }
 
 /// What is to be shown of the plan that waits: the document, its open question, and how to go on.
@@ -17,7 +19,7 @@ pub(super) async fn is_kept(session: &Session) -> bool {
 /// # Errors
 /// Where there is none.
 pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
-    session.recover_quietly().await;
+    recover::recover_quietly(session).await;
     let none = || Failure::user("no plan waits here", "`:AgentPlan make this file type-clean` makes one");
     if let Some((plan, task)) = session.plan.lock().await.as_ref() {
         let over = plan.steps.iter().all(|step| step.state != State::Open);
@@ -28,7 +30,7 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
         );
         return Ok(events);
     }
-    let waiting = session.waiting().await.map_err(|_| none())?.ok_or_else(none)?;
+    let waiting = resume::waiting(session).await.map_err(|_| none())?.ok_or_else(none)?;
     let Some(plan) = waiting.run.plan else { return Err(none()) };
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
     let done = plan.steps.iter().filter(|step| step.state == State::Done).count();

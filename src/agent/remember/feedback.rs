@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::agent::remember::learn;
 use crate::agent::remember::notes::{Approach, short};
-use crate::agent::remember::{Remember, mode_of, now_ms};
+use crate::agent::remember::{self, Remember, learn, mode_of, now_ms};
 use crate::agent::session::Session;
+use crate::agent::{durable, resume};
 use crate::memory::entry::{EntryId, Kind, Mode, NewEntry};
 use crate::memory::error::Result;
 use crate::memory::metrics::Outcome;
@@ -179,17 +179,17 @@ pub(super) fn was_of_use(memory: &Memory, recalled: Vec<EntryId>) -> Result<()> 
     memory.weigh(recalled, RISES)
 }
 
-impl Session {
-    /// The user took something back, or brought it back again: what was done there counts as bad, or as good.
-    pub(crate) async fn feedback(&self, about: About, undone: bool) {
-        let (Some(remember), Some(durable)) = (self.remember().await, self.durable().await) else { return };
-        let Some((run, _)) = self.kept(&durable, &about.task).await else { return };
-        let about = About { reason: short(&about.reason, 160), ..about };
-        let (known, mode) = (Arc::clone(&remember), mode_of(run.mode));
-        let kept = remember.run(move |memory| hear(memory, &known, mode, &about, undone)).await;
-        if let Err(error) = kept {
-            tracing::warn!(%error, "what the user took back could not be kept");
-        }
+/// The user took something back, or brought it back again: what was done there counts as bad, or as good.
+pub(crate) async fn feedback(session: &Session, about: About, undone: bool) {
+    let (Some(remember), Some(durable)) = (remember::remember(session).await, durable::durable(session).await) else {
+        return;
+    };
+    let Some((run, _)) = resume::kept(session, &durable, &about.task).await else { return };
+    let about = About { reason: short(&about.reason, 160), ..about };
+    let (known, mode) = (Arc::clone(&remember), mode_of(run.mode));
+    let kept = remember.run(move |memory| hear(memory, &known, mode, &about, undone)).await;
+    if let Err(error) = kept {
+        tracing::warn!(%error, "what the user took back could not be kept");
     }
 }
 

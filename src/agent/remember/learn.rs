@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::remember::notes::{Approach, short};
-use crate::agent::remember::now_ms;
+use crate::agent::remember::{self, now_ms};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::verdict::Found;
@@ -126,27 +126,25 @@ fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (V
     (kept, entries)
 }
 
-impl Session {
-    /// Leaves out the fixes that proved bad here twice, where another is offered for the same diagnostic.
-    pub(crate) async fn trusted(&self, task: &Task, found: &[Found], fixes: Vec<FixOffer>) -> Vec<FixOffer> {
-        let code = |fix: &FixOffer| found.get(fix.diagnostic?)?.diagnostic.code.clone();
-        let codes: BTreeSet<String> = fixes.iter().filter_map(&code).collect();
-        let Some(remember) = self.remember().await.filter(|_| !codes.is_empty()) else { return fixes };
-        let project = remember.project;
-        let bad = match remember.run(move |memory| against(memory, &codes, project)).await {
-            Ok(bad) => bad,
-            Err(error) => {
-                tracing::warn!(%error, "nothing is known of the offered fixes");
-                return fixes;
-            }
-        };
-        let proved = |fix: &FixOffer| Some(line(bad.get(&(code(fix)?, fix.title.clone()))?));
-        let (kept, entries) = sift(&fixes, &proved);
-        for entry in entries {
-            task.trace.push(task.step.max(1), entry);
+/// Leaves out the fixes that proved bad here twice, where another is offered for the same diagnostic.
+pub(crate) async fn trusted(session: &Session, task: &Task, found: &[Found], fixes: Vec<FixOffer>) -> Vec<FixOffer> {
+    let code = |fix: &FixOffer| found.get(fix.diagnostic?)?.diagnostic.code.clone();
+    let codes: BTreeSet<String> = fixes.iter().filter_map(&code).collect();
+    let Some(remember) = remember::remember(session).await.filter(|_| !codes.is_empty()) else { return fixes };
+    let project = remember.project;
+    let bad = match remember.run(move |memory| against(memory, &codes, project)).await {
+        Ok(bad) => bad,
+        Err(error) => {
+            tracing::warn!(%error, "nothing is known of the offered fixes");
+            return fixes;
         }
-        kept
+    };
+    let proved = |fix: &FixOffer| Some(line(bad.get(&(code(fix)?, fix.title.clone()))?));
+    let (kept, entries) = sift(&fixes, &proved);
+    for entry in entries {
+        task.trace.push(task.step.max(1), entry);
     }
+    kept
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::agent::mode::Mode;
 use crate::agent::modules::ModuleContext;
 use crate::agent::modules::search::terms;
 use crate::agent::remember::notes::short;
-use crate::agent::remember::{mode_of, now_ms};
+use crate::agent::remember::{self, mode_of, now_ms};
 use crate::agent::session::Session;
 use crate::memory::entry::{Entry, Kind};
 use crate::memory::recall::{WINDOW_MS, estimate};
@@ -38,25 +38,22 @@ fn lines<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<String> {
     lines
 }
 
-impl Session {
-    /// The lines for one module: of its session and mode, from the last 24 hours, the newest first.
-    pub(crate) async fn module_memory(&self, mode: Mode, context: &ModuleContext) -> Vec<String> {
-        let Some(remember) = self.remember().await else { return Vec::new() };
-        let session = remember.session.clone();
-        let newest = remember.run(move |memory| memory.history(&session, &KINDS, NEWEST)).await.unwrap_or_default();
-        let files: Vec<&str> = context.symbols.iter().map(|symbol| symbol.file.as_str()).collect();
-        // As they are written, and not as a search looks for them.
-        let plain = |term: String| term.replace("\\b", "").replace('\\', "").to_lowercase();
-        let words: Vec<String> = match files.as_slice() {
-            [] => terms(&context.title, &context.inputs).into_iter().map(plain).collect(),
-            _ => Vec::new(),
-        };
-        let (mode, since) = (mode_of(mode), now_ms().saturating_sub(WINDOW_MS));
-        let own = |entry: &&Entry| {
-            entry.entry.mode == mode && entry.entry.timestamp > since && concerns(entry, &files, &words)
-        };
-        lines(newest.iter().rev().filter(own))
-    }
+/// The lines for one module: of its session and mode, from the last 24 hours, the newest first.
+pub(crate) async fn module_memory(session: &Session, mode: Mode, context: &ModuleContext) -> Vec<String> {
+    let Some(remember) = remember::remember(session).await else { return Vec::new() };
+    let session = remember.session.clone();
+    let newest = remember.run(move |memory| memory.history(&session, &KINDS, NEWEST)).await.unwrap_or_default();
+    let files: Vec<&str> = context.symbols.iter().map(|symbol| symbol.file.as_str()).collect();
+    // As they are written, and not as a search looks for them.
+    let plain = |term: String| term.replace("\\b", "").replace('\\', "").to_lowercase();
+    let words: Vec<String> = match files.as_slice() {
+        [] => terms(&context.title, &context.inputs).into_iter().map(plain).collect(),
+        _ => Vec::new(),
+    };
+    let (mode, since) = (mode_of(mode), now_ms().saturating_sub(WINDOW_MS));
+    let own =
+        |entry: &&Entry| entry.entry.mode == mode && entry.entry.timestamp > since && concerns(entry, &files, &words);
+    lines(newest.iter().rev().filter(own))
 }
 
 #[cfg(test)]

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
 use crate::agent::plan::{Plan, Step};
-use crate::agent::remember::learn;
-use crate::agent::remember::now_ms;
+use crate::agent::remember::{learn, now_ms};
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::tools::apply_fix::TAKEN_BACK;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::agent::remember::{Remember, now_ms};
+use crate::agent::remember::{self, Remember, now_ms};
 use crate::agent::session::Session;
 use crate::memory::error::Result;
 use crate::memory::project::{CommandFact, FileFact};
@@ -122,31 +122,29 @@ fn ranked(memory: &Memory, project: &str, root: &Root, most: usize) -> Result<Ve
     Ok(out)
 }
 
-impl Session {
-    /// Starts a look at the project where the last one is not quite new. Nobody waits for it.
-    pub(crate) fn scan_project(&self, remember: &Arc<Remember>) {
-        let (now, last) = (now_ms(), self.scanned.load(Ordering::Relaxed));
-        let due = now.saturating_sub(last) >= PAUSE_MS;
-        if !due || self.scanned.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-            return;
-        }
-        let (remember, root) = (Arc::clone(remember), self.root.clone());
-        tokio::spawn(async move {
-            let project = remember.project;
-            if let Err(error) = remember.run(move |memory| scan(memory, project, &root)).await {
-                tracing::warn!(%error, "the project could not be looked over");
-            }
-        });
+/// Starts a look at the project where the last one is not quite new. Nobody waits for it.
+pub(crate) fn scan_project(session: &Session, remember: &Arc<Remember>) {
+    let (now, last) = (now_ms(), session.scanned.load(Ordering::Relaxed));
+    let due = now.saturating_sub(last) >= PAUSE_MS;
+    if !due || session.scanned.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        return;
     }
-
-    /// Files of the workspace for a plan; `otherwise` where nothing is known of them yet.
-    pub(crate) async fn files_by_use(&self, most: usize, otherwise: Vec<String>) -> Vec<String> {
-        let Some(remember) = self.remember().await else { return otherwise };
-        let (project, root) = (remember.project, self.root.clone());
-        match remember.run(move |memory| ranked(memory, project, &root, most)).await {
-            Ok(files) if !files.is_empty() => files,
-            _ => otherwise,
+    let (remember, root) = (Arc::clone(remember), session.root.clone());
+    tokio::spawn(async move {
+        let project = remember.project;
+        if let Err(error) = remember.run(move |memory| scan(memory, project, &root)).await {
+            tracing::warn!(%error, "the project could not be looked over");
         }
+    });
+}
+
+/// Files of the workspace for a plan; `otherwise` where nothing is known of them yet.
+pub(crate) async fn files_by_use(session: &Session, most: usize, otherwise: Vec<String>) -> Vec<String> {
+    let Some(remember) = remember::remember(session).await else { return otherwise };
+    let (project, root) = (remember.project, session.root.clone());
+    match remember.run(move |memory| ranked(memory, project, &root, most)).await {
+        Ok(files) if !files.is_empty() => files,
+        _ => otherwise,
     }
 }
 

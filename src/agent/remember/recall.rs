@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::agent::prefer;
 use crate::agent::remember::notes::{Tally, short};
-use crate::agent::remember::{Remember, learn, mode_of, now_ms};
+use crate::agent::remember::{self, Remember, learn, mode_of, now_ms};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::editor::event::Event;
@@ -178,71 +178,69 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
     Ok((room, hits > 0))
 }
 
-impl Session {
-    /// Tells the user, once a task, which preferences the model is not told.
-    fn say_unsaid(&self, task: &mut Task, unsaid: &[String]) {
-        if unsaid.is_empty() || std::mem::replace(&mut task.notes.said_unsaid, true) {
-            return;
-        }
-        let named: Vec<String> = unsaid.iter().take(NAMED).map(|one| format!("“{}”", short(one, 40))).collect();
-        let more = if unsaid.len() > NAMED { ", …" } else { "" };
-        let text = format!(
-            "{} of your preferences had no room in this prompt: {}{more} (:AgentMemory lists all; “forget …” makes room)",
-            unsaid.len(),
-            named.join(", ")
-        );
-        self.editor.show(Event::Progress { text });
+/// Tells the user, once a task, which preferences the model is not told.
+fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
+    if unsaid.is_empty() || std::mem::replace(&mut task.notes.said_unsaid, true) {
+        return;
     }
+    let named: Vec<String> = unsaid.iter().take(NAMED).map(|one| format!("“{}”", short(one, 40))).collect();
+    let more = if unsaid.len() > NAMED { ", …" } else { "" };
+    let text = format!(
+        "{} of your preferences had no room in this prompt: {}{more} (:AgentMemory lists all; “forget …” makes room)",
+        unsaid.len(),
+        named.join(", ")
+    );
+    session.editor.show(Event::Progress { text });
+}
 
-    /// What the next question's prompt carries. The codes are those of the diagnostics in view, worst first.
-    pub(crate) async fn memory_part(&self, task: &mut Task, codes: Vec<String>, planning: bool) -> Part {
-        task.notes.had_work |= !codes.is_empty();
-        task.notes.codes.clone_from(&codes);
-        let mode = mode_of(task.mode);
-        let limit = recall::limit(mode);
-        let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();
-        let own = if planning { learn::plan_kind(&task.request) } else { learn::kind(&task.request, &codes) };
-        if !kinds.contains(&own) {
-            kinds.push(own);
-        }
-        let question = Question {
-            mode,
-            limit: limit.saturating_sub(FRAME),
-            request: task.request.clone(),
-            kinds,
-            before: task.notes.started,
-            preferences: self.configured_preferences(),
-        };
-        let only = |question: &Question| {
-            let mut room = Room { left: question.limit, ..Room::default() };
-            room.prefer(&prefer::for_request(&question.preferences, &[], &question.request), question.limit / 2);
+/// What the next question's prompt carries. The codes are those of the diagnostics in view, worst first.
+pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<String>, planning: bool) -> Part {
+    task.notes.had_work |= !codes.is_empty();
+    task.notes.codes.clone_from(&codes);
+    let mode = mode_of(task.mode);
+    let limit = recall::limit(mode);
+    let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();
+    let own = if planning { learn::plan_kind(&task.request) } else { learn::kind(&task.request, &codes) };
+    if !kinds.contains(&own) {
+        kinds.push(own);
+    }
+    let question = Question {
+        mode,
+        limit: limit.saturating_sub(FRAME),
+        request: task.request.clone(),
+        kinds,
+        before: task.notes.started,
+        preferences: prefer::configured_preferences(session),
+    };
+    let only = |question: &Question| {
+        let mut room = Room { left: question.limit, ..Room::default() };
+        room.prefer(&prefer::for_request(&question.preferences, &[], &question.request), question.limit / 2);
+        Part { lines: room.lines, limit }
+    };
+    let Some(remember) = remember::remember(session).await else { return only(&question) };
+    let fallback = only(&question);
+    let start = Instant::now();
+    let known = Arc::clone(&remember);
+    let answered = remember.run(move |memory| answer(memory, &known, &question)).await;
+    remember::tell_notices(session, &remember);
+    match answered {
+        Ok((room, hit)) => {
+            task.notes.recalled.extend(&room.recalled);
+            say_unsaid(session, task, &room.unsaid);
+            let tally = &mut task.notes.tally;
+            let took = u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX);
+            *tally = Tally {
+                lookups: tally.lookups + 1,
+                hits: tally.hits + u32::from(hit),
+                retrieval_us: tally.retrieval_us.saturating_add(took),
+                found: tally.found + room.found as u64,
+                given: tally.given + room.lines.iter().map(|line| estimate(line) as u64).sum::<u64>(),
+            };
             Part { lines: room.lines, limit }
-        };
-        let Some(remember) = self.remember().await else { return only(&question) };
-        let fallback = only(&question);
-        let start = Instant::now();
-        let known = Arc::clone(&remember);
-        let answered = remember.run(move |memory| answer(memory, &known, &question)).await;
-        self.tell_notices(&remember);
-        match answered {
-            Ok((room, hit)) => {
-                task.notes.recalled.extend(&room.recalled);
-                self.say_unsaid(task, &room.unsaid);
-                let tally = &mut task.notes.tally;
-                let took = u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX);
-                *tally = Tally {
-                    lookups: tally.lookups + 1,
-                    hits: tally.hits + u32::from(hit),
-                    retrieval_us: tally.retrieval_us.saturating_add(took),
-                    found: tally.found + room.found as u64,
-                    given: tally.given + room.lines.iter().map(|line| estimate(line) as u64).sum::<u64>(),
-                };
-                Part { lines: room.lines, limit }
-            }
-            Err(error) => {
-                tracing::warn!(%error, "memory could not be asked");
-                fallback
-            }
+        }
+        Err(error) => {
+            tracing::warn!(%error, "memory could not be asked");
+            fallback
         }
     }
 }

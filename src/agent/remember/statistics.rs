@@ -1,6 +1,6 @@
 //! The figures of past runs as a reader sees them: by mode, with the goals that each mode is held to.
 
-use crate::agent::remember::Remember;
+use crate::agent::remember::{self, Remember};
 use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
 use crate::memory::error::MemoryError;
@@ -81,21 +81,19 @@ pub fn report(stats: &Stats) -> String {
     out.join("\n")
 }
 
-impl Session {
-    /// The figures of this workspace, as Markdown.
-    pub async fn statistics(&self) -> Result<String, Failure> {
-        let Some(remember) = self.remember().await else {
-            let hint = "turn it on (memory.enabled); it needs a folder that can be written";
-            return Err(Failure::user("without memory nothing is counted", hint));
-        };
-        Self::figures(&remember).await
-    }
+/// The figures of this workspace, as Markdown.
+pub async fn statistics(session: &Session) -> Result<String, Failure> {
+    let Some(remember) = remember::remember(session).await else {
+        let hint = "turn it on (memory.enabled); it needs a folder that can be written";
+        return Err(Failure::user("without memory nothing is counted", hint));
+    };
+    figures(&remember).await
+}
 
-    async fn figures(remember: &Remember) -> Result<String, Failure> {
-        let stats = remember.run(|memory| memory.stats(0, None)).await;
-        let stats = stats.map_err(|error| Failure::new(Kind::Internal, error.to_string(), "try again"))?;
-        Ok(report(&stats))
-    }
+async fn figures(remember: &Remember) -> Result<String, Failure> {
+    let stats = remember.run(|memory| memory.stats(0, None)).await;
+    let stats = stats.map_err(|error| Failure::new(Kind::Internal, error.to_string(), "try again"))?;
+    Ok(report(&stats))
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::{Changed, Wanted, When};
+use crate::agent::change::{self, Changed, Wanted, When};
 use crate::agent::offers::{self, Refusal};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::{EditAnswer, headline};
-use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::agent::tools::{ToolAnswer, target, tool_failure};
 use crate::agent::verdict::{Status, Verdict};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
@@ -41,7 +41,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         }
     };
     task.tried.extend(name);
-    let changed = session.change(task, wanted, When::Now, deadline).await?;
+    let changed = change::change(session, task, wanted, When::Now, deadline).await?;
     if changed.verdict.status == Status::Complete
         && changed.verdict.fixed.is_empty()
         && let Some(about) = about
@@ -49,7 +49,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         *task.survived.entry(about).or_default() += 1;
     }
     if let Some(reason) = worse(&changed.verdict) {
-        session.take_back(task, &changed).await?;
+        change::take_back(session, task, &changed).await?;
         return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
     }
     let late = std::mem::take(&mut task.late);
@@ -93,7 +93,7 @@ pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> R
     }
     let mut wanted = Vec::new();
     for (path, edits) in change.files {
-        let document = session.document(&path).await?;
+        let document = target::document(session, &path).await?;
         let index = LineIndex::new(&document.text);
         let mut hunks: Vec<TextEdit> = edits
             .into_iter()

@@ -28,7 +28,7 @@ pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnsw
     }
     let is_file = session.root.resolve(query).is_ok_and(|path| session.root.join(&path).is_file());
     if is_file {
-        let document = session.document(query).await?;
+        let document = target::document(session, query).await?;
         let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
         let outline = Outline::parse(language, &document.text);
         return Ok(ToolAnswer::text(lines(&document.path, &outline, |_| true).join("\n")));

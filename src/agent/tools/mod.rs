@@ -2,15 +2,15 @@
 
 pub mod answer;
 pub(crate) mod apply_fix;
-mod edit_file;
-mod edit_symbol;
-mod list_symbols;
-mod read_file;
-mod read_symbol;
-mod run_command;
-mod search;
-mod target;
-mod write_file;
+pub(crate) mod edit_file;
+pub(crate) mod edit_symbol;
+pub(crate) mod list_symbols;
+pub(crate) mod read_file;
+pub(crate) mod read_symbol;
+pub(crate) mod run_command;
+pub(crate) mod search;
+pub(crate) mod target;
+pub(crate) mod write_file;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -47,25 +47,28 @@ pub const NAMES: &[&str] = &[
     "run_command",
 ];
 
-impl Session {
-    /// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.
-    pub(crate) async fn run_tool(&self, task: &mut Task, name: &str, given: &Value) -> Result<ToolAnswer, Failure> {
-        match name {
-            "read_file" => read_file::run(self, task, parameters(name, given)?).await,
-            "read_symbol" => read_symbol::run(self, task, parameters(name, given)?).await,
-            "list_symbols" => list_symbols::run(self, parameters(name, given)?).await,
-            "search" => search::run(self, parameters(name, given)?).await,
-            "edit_file" => edit_file::run(self, task, parameters(name, given)?).await,
-            "edit_symbol" => edit_symbol::run(self, task, parameters(name, given)?).await,
-            "write_file" => write_file::run(self, task, parameters(name, given)?).await,
-            "apply_fix" => apply_fix::run(self, task, parameters(name, given)?).await,
-            "run_command" => run_command::run(self, task, parameters(name, given)?).await,
-            _ => Err(Failure::new(
-                Kind::Tool,
-                format!("there is no tool named {name:?}"),
-                format!("the tools are {}", NAMES.join(", ")),
-            )),
-        }
+/// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.
+pub(crate) async fn run_tool(
+    session: &Session,
+    task: &mut Task,
+    name: &str,
+    given: &Value,
+) -> Result<ToolAnswer, Failure> {
+    match name {
+        "read_file" => read_file::run(session, task, parameters(name, given)?).await,
+        "read_symbol" => read_symbol::run(session, task, parameters(name, given)?).await,
+        "list_symbols" => list_symbols::run(session, parameters(name, given)?).await,
+        "search" => search::run(session, parameters(name, given)?).await,
+        "edit_file" => edit_file::run(session, task, parameters(name, given)?).await,
+        "edit_symbol" => edit_symbol::run(session, task, parameters(name, given)?).await,
+        "write_file" => write_file::run(session, task, parameters(name, given)?).await,
+        "apply_fix" => apply_fix::run(session, task, parameters(name, given)?).await,
+        "run_command" => run_command::run(session, task, parameters(name, given)?).await,
+        _ => Err(Failure::new(
+            Kind::Tool,
+            format!("there is no tool named {name:?}"),
+            format!("the tools are {}", NAMES.join(", ")),
+        )),
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::ToolAnswer;
+use crate::agent::tools::{ToolAnswer, target};
 use crate::base::failure::Failure;
 use crate::base::secrets::mask;
 
@@ -21,7 +21,7 @@ pub(super) struct Parameters {
 }
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
-    let document = session.document(&given.path).await?;
+    let document = target::document(session, &given.path).await?;
     // Before it is cut into lines: a part of a key does not look like one.
     let open = mask(&document.text);
     let total = open.lines().count();

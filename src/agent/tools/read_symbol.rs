@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::tools::ToolAnswer;
+use crate::agent::tools::{ToolAnswer, target};
 use crate::base::failure::Failure;
 
 #[derive(Debug, Deserialize)]
@@ -14,7 +14,7 @@ pub(super) struct Parameters {
 }
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
-    let place = session.place(&given.symbol).await?;
+    let place = target::place(session, &given.symbol).await?;
     let source = crate::agent::scope::source(&place.document.text, &place.outline, place.symbol);
     let text = format!("{}\n{source}", place.path());
     task.seen.insert(place.document.path, place.document.text);

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::agent::arguments;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::clean;
 use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::agent::{approval, arguments, budget, gate};
 use crate::base::failure::Failure;
 use crate::diagnostics::command::capture::{self, Captured};
 use crate::diagnostics::program;
@@ -71,100 +71,99 @@ fn shown(command: &[String]) -> String {
         .join(" ")
 }
 
-impl Session {
-    /// Whether any command could be allowed: otherwise the tool is not offered at all.
-    pub(crate) fn could_run(&self) -> bool {
-        !self.config.commands_allowed.is_empty() || self.approvals.can_ask()
-    }
+/// Whether any command could be allowed: otherwise the tool is not offered at all.
+pub(crate) fn could_run(session: &Session) -> bool {
+    !session.config.commands_allowed.is_empty() || session.approvals.can_ask()
+}
 
-    /// Lets a command through by the user's list, or by the user's answer.
-    pub(crate) async fn may_run(&self, task: &mut Task, given: &Value) -> Result<(), Failure> {
-        let words = given["command"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let command: Vec<String> = words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
-        let (shown, why) = match self.allowance(&command)? {
-            Allowance::Given => return Ok(()),
-            Allowance::Asked(shown, why) => (shown, why),
-        };
-        let since = Instant::now();
-        let options = OPTIONS.map(str::to_owned);
-        let why = why.map(|why| format!(" Your list is not enough: {why}.")).unwrap_or_default();
-        let choice = self.ask_user(&format!("Run `{}` in the workspace?{why}", clean(&shown)), &options).await;
-        task.spent.pause(since);
-        match choice? {
-            1 => Ok(()),
-            2 => {
-                self.approvals.allow(&command);
-                Ok(())
-            }
-            _ => Err(tool_failure(format!("the user said no to {shown}"), "go on without it")),
+/// Lets a command through by the user's list, or by the user's answer.
+pub(crate) async fn may_run(session: &Session, task: &mut Task, given: &Value) -> Result<(), Failure> {
+    let words = given["command"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let command: Vec<String> = words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
+    let (shown, why) = match allowance(session, &command)? {
+        Allowance::Given => return Ok(()),
+        Allowance::Asked(shown, why) => (shown, why),
+    };
+    let since = Instant::now();
+    let options = OPTIONS.map(str::to_owned);
+    let why = why.map(|why| format!(" Your list is not enough: {why}.")).unwrap_or_default();
+    let choice =
+        approval::ask_user(session, &format!("Run `{}` in the workspace?{why}", clean(&shown)), &options).await;
+    task.spent.pause(since);
+    match choice? {
+        1 => Ok(()),
+        2 => {
+            session.approvals.allow(&command);
+            Ok(())
         }
+        _ => Err(tool_failure(format!("the user said no to {shown}"), "go on without it")),
     }
+}
 
-    /// Whether a command may run, by the list, or by a word that the user can be asked for. Nobody is asked here.
-    fn allowance(&self, command: &[String]) -> Result<Allowance, Failure> {
-        let name = command.first().filter(|name| !name.is_empty());
-        let Some(name) = name else {
-            return Err(tool_failure("the command is empty", "give a program and its arguments"));
-        };
-        if command.iter().any(|word| word.contains(['\0', '\n', '\r', '\u{1b}'])) {
-            return Err(tool_failure("the command has a control character in it", "give plain arguments"));
-        }
-        let listed = listed(&self.config.commands_allowed, command);
-        let why = listed.map(|given| arguments::objection(&self.root, command, given));
-        if why == Some(None) {
-            return Ok(Allowance::Given);
-        }
-        let why = why.flatten();
-        // A program that the repository brings is run only where the user has written down this very path.
-        if name.contains('/') && why.is_none() {
-            let path = self.root.path().join(name);
-            let real = path.canonicalize().unwrap_or(path);
-            if real.starts_with(self.root.path()) {
-                return Err(tool_failure(
-                    format!("{} is a program inside the workspace, and not on the user's list", clean(name)),
-                    "only `commands_allowed` in the user's configuration can name it",
-                ));
-            }
-        }
-        if self.approvals.allowed(command) {
-            return Ok(Allowance::Given);
-        }
-        let shown = shown(command);
-        if shown.len() > LONGEST {
-            return Err(tool_failure("the command is too long to be shown to the user", "run something shorter"));
-        }
-        if !self.approvals.can_ask() {
-            let missing = why.unwrap_or_else(|| format!("{shown} is not on the user's list"));
+/// Whether a command may run, by the list, or by a word that the user can be asked for. Nobody is asked here.
+fn allowance(session: &Session, command: &[String]) -> Result<Allowance, Failure> {
+    let name = command.first().filter(|name| !name.is_empty());
+    let Some(name) = name else {
+        return Err(tool_failure("the command is empty", "give a program and its arguments"));
+    };
+    if command.iter().any(|word| word.contains(['\0', '\n', '\r', '\u{1b}'])) {
+        return Err(tool_failure("the command has a control character in it", "give plain arguments"));
+    }
+    let listed = listed(&session.config.commands_allowed, command);
+    let why = listed.map(|given| arguments::objection(&session.root, command, given));
+    if why == Some(None) {
+        return Ok(Allowance::Given);
+    }
+    let why = why.flatten();
+    // A program that the repository brings is run only where the user has written down this very path.
+    if name.contains('/') && why.is_none() {
+        let path = session.root.path().join(name);
+        let real = path.canonicalize().unwrap_or(path);
+        if real.starts_with(session.root.path()) {
             return Err(tool_failure(
-                format!("{missing}, and nobody can be asked"),
-                "use what `commands_allowed` names, or go on without it",
+                format!("{} is a program inside the workspace, and not on the user's list", clean(name)),
+                "only `commands_allowed` in the user's configuration can name it",
             ));
         }
-        Ok(Allowance::Asked(shown, why))
     }
+    if session.approvals.allowed(command) {
+        return Ok(Allowance::Given);
+    }
+    let shown = shown(command);
+    if shown.len() > LONGEST {
+        return Err(tool_failure("the command is too long to be shown to the user", "run something shorter"));
+    }
+    if !session.approvals.can_ask() {
+        let missing = why.unwrap_or_else(|| format!("{shown} is not on the user's list"));
+        return Err(tool_failure(
+            format!("{missing}, and nobody can be asked"),
+            "use what `commands_allowed` names, or go on without it",
+        ));
+    }
+    Ok(Allowance::Asked(shown, why))
+}
 
-    /// Why a check could not run this command; `None` where it could, perhaps after a word of the user.
-    pub(crate) fn cannot_run(&self, command: &[String]) -> Option<Failure> {
-        let name = command.first().map(String::as_str).unwrap_or_default();
-        self.allowance(command).and_then(|_| program_of(self, name)).err()
-    }
+/// Why a check could not run this command; `None` where it could, perhaps after a word of the user.
+pub(crate) fn cannot_run(session: &Session, command: &[String]) -> Option<Failure> {
+    let name = command.first().map(String::as_str).unwrap_or_default();
+    allowance(session, command).and_then(|_| program_of(session, name)).err()
+}
 
-    /// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
-    pub(crate) async fn run_check(&self, task: &mut Task, command: &[String]) -> Result<Ran, Failure> {
-        let (step, tool, target) = (task.step, "run_command".to_owned(), clean(&shown(command)));
-        let reasoning = "a check of the plan".to_owned();
-        self.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
-        let ran = match self.gate(task, &tool, &json!({"command": command})).await {
-            Ok(_) => execute(self, task, command).await,
-            Err(refused) => Err(refused),
-        };
-        let (ok, text) = match &ran {
-            Ok(ran) => (ran.passed, ran.text.clone()),
-            Err(failure) => (false, failure.one_line()),
-        };
-        self.editor.show(Event::Acted { step, tool, ok, text });
-        ran
-    }
+/// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
+pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<Ran, Failure> {
+    let (step, tool, target) = (task.step, "run_command".to_owned(), clean(&shown(command)));
+    let reasoning = "a check of the plan".to_owned();
+    session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
+    let ran = match gate::gate(session, task, &tool, &json!({"command": command})).await {
+        Ok(_) => execute(session, task, command).await,
+        Err(refused) => Err(refused),
+    };
+    let (ok, text) = match &ran {
+        Ok(ran) => (ran.passed, ran.text.clone()),
+        Err(failure) => (false, failure.one_line()),
+    };
+    session.editor.show(Event::Acted { step, tool, ok, text });
+    ran
 }
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
@@ -176,7 +175,7 @@ async fn execute(session: &Session, task: &Task, command: &[String]) -> Result<R
     let (name, arguments) = command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
     let program = program_of(session, name)?;
     let before = texts(session, task).await;
-    let seconds = session.command_seconds(task);
+    let seconds = budget::command_seconds(session, task);
     let (folder, named) = (session.root.path(), &session.config.commands_env);
     let ran = capture::run(&program, arguments, folder, named, Duration::from_secs(seconds)).await;
     let Captured { status, timed_out, text } =

@@ -28,53 +28,48 @@ impl Place {
     }
 }
 
-impl Session {
-    /// Reads a file that a caller named. The path is confined to the root.
-    pub(crate) async fn document(&self, given: &str) -> Result<Document, Failure> {
-        let path = self.root.resolve(given)?;
-        let bytes = files::size(&self.root, &path);
-        if bytes > files::LARGEST_TARGET {
-            let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
-            let message = format!("{path} has {size} MB, and files of up to {limit} MB are worked on");
-            return Err(Failure::user(message, "name a smaller file, or split this one"));
-        }
-        Ok(self.editor.read(&path).await?)
+/// Reads a file that a caller named. The path is confined to the root.
+pub(crate) async fn document(session: &Session, given: &str) -> Result<Document, Failure> {
+    let path = session.root.resolve(given)?;
+    let bytes = files::size(&session.root, &path);
+    if bytes > files::LARGEST_TARGET {
+        let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
+        let message = format!("{path} has {size} MB, and files of up to {limit} MB are worked on");
+        return Err(Failure::user(message, "name a smaller file, or split this one"));
     }
+    Ok(session.editor.read(&path).await?)
+}
 
-    /// Finds a symbol by full path, or by a suffix that is unique in the workspace.
-    pub(crate) async fn place(&self, given: &str) -> Result<Place, Failure> {
-        let wanted = SymbolPath::parse(given);
-        if wanted.names.is_empty() {
-            return Err(tool_failure(
-                format!("{given:?} names a file and no symbol"),
-                "name the symbol as path::Class::method, or use the file tools",
-            ));
-        }
-        let file = if wanted.file.is_empty() { self.file_of(&wanted.names).await? } else { wanted.file };
-        let document = self.document(&file).await?;
-        let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
-        let outline = Outline::parse(language, &document.text);
-        match outline.find(&wanted.names) {
-            Ok(symbol) => Ok(Place { document, language, outline, symbol }),
-            Err(not_found) => Err(unknown(&document.path, &wanted.names, &not_found.candidates)),
-        }
+/// Finds a symbol by full path, or by a suffix that is unique in the workspace.
+pub(crate) async fn place(session: &Session, given: &str) -> Result<Place, Failure> {
+    let wanted = SymbolPath::parse(given);
+    if wanted.names.is_empty() {
+        return Err(tool_failure(
+            format!("{given:?} names a file and no symbol"),
+            "name the symbol as path::Class::method, or use the file tools",
+        ));
     }
+    let file = if wanted.file.is_empty() { file_of(session, &wanted.names).await? } else { wanted.file };
+    let document = document(session, &file).await?;
+    let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
+    let outline = Outline::parse(language, &document.text);
+    match outline.find(&wanted.names) {
+        Ok(symbol) => Ok(Place { document, language, outline, symbol }),
+        Err(not_found) => Err(unknown(&document.path, &wanted.names, &not_found.candidates)),
+    }
+}
 
-    async fn file_of(&self, names: &str) -> Result<String, Failure> {
-        let (root, wanted) = (self.root.clone(), names.to_owned());
-        // Many files are read: a stop must not have to wait for that.
-        let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
-        match found.as_slice() {
-            [one] => Ok(one.clone()),
-            [] => Err(unknown("the workspace", names, &[])),
-            many => Err(tool_failure(
-                format!("{names} is in several files"),
-                format!(
-                    "name one: {}",
-                    many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")
-                ),
-            )),
-        }
+async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
+    let (root, wanted) = (session.root.clone(), names.to_owned());
+    // Many files are read: a stop must not have to wait for that.
+    let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(unknown("the workspace", names, &[])),
+        many => Err(tool_failure(
+            format!("{names} is in several files"),
+            format!("name one: {}", many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")),
+        )),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use crate::agent::durable::recover;
 use crate::agent::journal::{Journal, Kind};
+use crate::agent::making;
 use crate::agent::session::Session;
 use crate::agent::tools::answer::clean;
 use crate::agent::undo::stack::{self, Place};
@@ -66,8 +68,8 @@ pub struct History {
 
 /// The last tasks that changed something here.
 pub async fn history(session: &Session) -> Result<History, Failure> {
-    session.recover_quietly().await;
-    session.catch_up().await?;
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
     let stack = stack::stack(session).await;
     let mut out = History::default();
     for known in stack.tasks.iter().take(TASKS) {

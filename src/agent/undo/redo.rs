@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::agent::durable::{self, recover};
 use crate::agent::journal::{Checkpoint, Journal, Kind, Taken};
 use crate::agent::outcome::Ending;
-use crate::agent::remember::feedback::About;
+use crate::agent::remember::feedback::{self, About};
 use crate::agent::session::Session;
 use crate::agent::undo::reverse::Turn;
 use crate::agent::undo::stack::{Row, Stack, position, stack};
 use crate::agent::undo::{Target, Undone, Way, follow, go, told};
+use crate::agent::{making, resume};
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
 
@@ -21,8 +23,8 @@ pub async fn bring_back(session: &Session) -> Ending<Undone> {
 }
 
 async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Failure> {
-    session.recover_quietly().await;
-    session.catch_up().await?;
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
     let stack = stack(session).await;
     let Some(row) = stack.redoable().next() else { return Err(nothing(&stack)) };
     let known = stack.find(&row.task).ok_or_else(|| nothing(&stack))?;
@@ -36,9 +38,9 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     }
     let files = if way.edits.is_empty() {
         // It is there again by hand: only the undo goes.
-        if let (Some(durable), Some(id)) = (session.durable().await, undo.record) {
+        if let (Some(durable), Some(id)) = (durable::durable(session).await, undo.record) {
             let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-            session.or_tell(&durable, dropped);
+            durable::or_tell(session, &durable, dropped);
         }
         undo.files.clone()
     } else {
@@ -47,7 +49,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     };
     journal.checkpoints.retain(|checkpoint| position(checkpoint) != row.at);
     let target = Target::parse(undo.symbols.first().map(String::as_str).unwrap_or_default());
-    let plan = match (session.plan_of(&journal.task).await, &undo.plan) {
+    let plan = match (resume::plan_of(session, &journal.task).await, &undo.plan) {
         (Some(mut plan), Some(before)) => {
             target.close_again(&mut plan, before);
             Some(plan)
@@ -57,7 +59,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     follow(session, &journal, plan, events).await;
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let part = if target == Target::Task { String::new() } else { format!("{} of ", target.words()) };
-    session.feedback(About { task, request, undo: undo.id, part, ..About::default() }, false).await;
+    feedback::feedback(session, About { task, request, undo: undo.id, part, ..About::default() }, false).await;
     let what = match &target {
         Target::Task => format!("brought back “{}”", journal.request),
         part => format!("brought back {} of “{}”", part.words(), journal.request),

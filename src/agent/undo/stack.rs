@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::agent::durable::record::{EDIT, ROLLBACK};
 use crate::agent::durable::state::RunState;
-use crate::agent::durable::{Durable, was_removed};
+use crate::agent::durable::{self, Durable, was_removed};
 use crate::agent::journal::{Checkpoint, Journal, Kind};
 use crate::agent::session::Session;
 use crate::base::failure::Failure;
@@ -141,12 +141,12 @@ fn kept(durable: &Durable, read: Read) -> Stack {
 /// What is known of undo here, from memory and from this process.
 pub(super) async fn stack(session: &Session) -> Stack {
     let mut stack = Stack::default();
-    if session.has_record()
-        && let Some(durable) = session.durable().await
+    if durable::has_record(session)
+        && let Some(durable) = durable::durable(session).await
     {
         let name = durable.session();
         let all = durable.run(move |memory| read(memory, &name)).await;
-        if let Some(all) = session.or_tell(&durable, all) {
+        if let Some(all) = durable::or_tell(session, &durable, all) {
             stack = kept(&durable, all);
         }
     }
@@ -197,9 +197,9 @@ pub(super) async fn journal(session: &Session, known: &Known) -> std::result::Re
         let message = format!("what “{}” changed cannot be read", known.request);
         Failure::new(crate::base::failure::Kind::Internal, message, "try again; :help sextant-memory")
     };
-    let durable = session.durable().await.ok_or_else(unreadable)?;
-    let loaded = session.load_journal(&durable, &known.task, &known.request).await;
-    session.or_tell(&durable, loaded).ok_or_else(unreadable)
+    let durable = durable::durable(session).await.ok_or_else(unreadable)?;
+    let loaded = durable::load_journal(session, &durable, &known.task, &known.request).await;
+    durable::or_tell(session, &durable, loaded).ok_or_else(unreadable)
 }
 
 #[cfg(test)]

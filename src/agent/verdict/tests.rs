@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::*;
 use crate::agent::ledger::Snap;
+use crate::agent::verdict::*;
 use crate::diagnostics::model::MOST;
 use crate::diagnostics::work;
 

@@ -8,7 +8,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::agent::session::Session;
+use crate::agent::agent::Agent;
 use crate::base::deadline::Deadline;
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::Asked;
@@ -34,7 +34,7 @@ pub(super) fn found(commands: &[CommandProvider], configs: &[CommandConfig]) -> 
 }
 
 /// Amends what was shown of the last task with every answer that comes late while no task runs.
-pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Session>, idle: impl Fn() -> bool) {
+pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Agent>, idle: impl Fn() -> bool) {
     while news.changed().await.is_ok() {
         let Some(session) = session.upgrade() else { return };
         // A running task takes it with its next edit, or at its end.

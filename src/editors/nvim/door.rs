@@ -13,11 +13,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::agent::Agent;
 use crate::agent::config::{Config, PlanMode};
 use crate::agent::direct;
 use crate::agent::plan::Steps;
 use crate::agent::request::Request;
-use crate::agent::session::Session;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::config::{CommandConfig, Wish};
 use crate::editor::event::Event;
@@ -71,7 +71,7 @@ struct Ready {
 pub(super) struct Open {
     root: PathBuf,
     editor: Arc<NvimEditor>,
-    pub(super) session: Arc<Session>,
+    pub(super) session: Arc<Agent>,
 }
 
 pub(super) struct Door {
@@ -243,7 +243,7 @@ impl Door {
         self: &Arc<Self>,
         json: &str,
         at_cursor: bool,
-        run: impl FnOnce(Arc<Session>, Request, CancellationToken) -> Running + Send + 'static,
+        run: impl FnOnce(Arc<Agent>, Request, CancellationToken) -> Running + Send + 'static,
     ) {
         match self.request(json, at_cursor) {
             Ok((open, request)) => {
@@ -326,7 +326,7 @@ impl Door {
         let editor = Arc::new(editor);
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
-        let session = Arc::new(Session::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
+        let session = Arc::new(Agent::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
         session.answers_come();
         if let Some(mode) = *self.mode.lock().unwrap_or_else(PoisonError::into_inner) {
             session.set_mode(mode);

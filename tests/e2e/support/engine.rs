@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::future::join_all;
 use serde_json::{Value, json};
+use sextant::agent::agent::Agent;
 use sextant::agent::config::Config;
 use sextant::agent::outcome::Outcome;
 use sextant::agent::plan::{Plan, Steps};
 use sextant::agent::request::Request;
-use sextant::agent::session::Session;
 use sextant::base::deadline::Deadline;
 use sextant::base::failure::Failure;
 use sextant::base::text::{Position, Range};
@@ -322,7 +322,7 @@ impl Editor for Counted {
 }
 
 pub struct Engine {
-    pub session: Arc<Session>,
+    pub session: Arc<Agent>,
     pub model: Arc<Script>,
     pub calls: Arc<Calls>,
     pub events: UnboundedReceiver<Event>,
@@ -377,7 +377,7 @@ impl Engine {
         config.memory.state = Some(project.state_folder());
         let root = Root::new(project.root()).expect("a root");
         let model_of = Arc::<Script>::clone(&model);
-        let session = Arc::new(Session::new(editor, model_of, root, config));
+        let session = Arc::new(Agent::new(editor, model_of, root, config));
         Self { session, model, calls, events, cancel: CancellationToken::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use crate::agent::undo::reverse::*;
 use crate::editor::Marks;
 
 fn change(before: Option<&str>, after: Option<&str>) -> FileChange {

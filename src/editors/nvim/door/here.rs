@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::agent::Agent;
 use crate::agent::config::PlanMode;
 use crate::agent::plan::{anew, waiting};
 use crate::agent::request::Request;
-use crate::agent::session::Session;
 use crate::agent::traces;
 use crate::agent::undo::{Target, UndoRequest, bring_back, take_back};
 use crate::base::failure::{Failure, Kind};
@@ -45,7 +45,7 @@ impl Door {
         self: &Arc<Self>,
         json: &str,
         otherwise: &str,
-        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
+        run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
     ) {
         match self.meant(json) {
             Some(open) => {
@@ -60,7 +60,7 @@ impl Door {
     pub(super) fn start_here(
         self: &Arc<Self>,
         json: &str,
-        run: impl FnOnce(Arc<Session>, CancellationToken) -> Running + Send + 'static,
+        run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
     ) {
         let known = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let open = known.map_or_else(|| self.open_here(json), Ok);

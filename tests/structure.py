@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Counts the structure of src/: circles of files, long functions, wide structs, type names defined twice.
+
+    python3 tests/structure.py                  the figures
+    python3 tests/structure.py --room agent     circles of that room alone, with their files
+    python3 tests/structure.py --list           every place that a figure counts
+
+An arrow goes from a file to the file that it names (`crate::room::file::Name`, `super::Name`) and to the file that
+defines a method it calls, where only one file of the crate defines a method of that name. Test code counts for
+nothing. A circle is a strongly connected component of two files and more.
+"""
+
+import argparse
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
+LONG_FUNCTION = 60
+WIDE_STRUCT = 12
+
+# Methods of the standard library and of traits that everybody implements: a call of one names no file of ours.
+COMMON = set(
+    "new default fmt from into clone eq cmp hash drop next name text path len is_empty get insert push run open close"
+    " read write start end take join find find_map send call apply add remove contains iter map filter"
+    " keys values id kind show entry status label into_iter as_str lines parse".split()
+)
+
+
+def blank(text: str) -> str:
+    """The same text with comments and string contents replaced by spaces, line ends kept."""
+    token = re.compile(
+        r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|\'(?:\\(?:u\{[^}]*\}|.[^\']*)|[^\'\\])\'', re.DOTALL
+    )
+    return token.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+
+def closing(text: str, start: int) -> int:
+    """The index of the brace that closes the one at `start`."""
+    depth = 0
+    for index in range(start, len(text)):
+        if text[index] == "{":
+            depth += 1
+        elif text[index] == "}":
+            depth -= 1
+            if depth == 0:
+                return index
+    return len(text) - 1
+
+
+def without_tests(text: str) -> str:
+    while found := re.search(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*(\{|;)", text):
+        end = closing(text, found.end() - 1) if found.group(1) == "{" else found.end() - 1
+        text = text[: found.start()] + re.sub(r"[^\n]", " ", text[found.start() : end + 1]) + text[end + 1 :]
+    return text
+
+
+class File:
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path.relative_to(ROOT).as_posix()
+        raw = path.read_text(encoding="utf-8")
+        self.lines = raw.count("\n")
+        self.text = without_tests(blank(raw))
+        parts = list(path.relative_to(SRC).with_suffix("").parts)
+        if parts[-1] in ("mod", "lib", "main"):
+            parts.pop()
+        self.module = tuple(parts)
+
+    def functions(self):
+        """(name, first line, lines) of each function with a body."""
+        for found in re.finditer(r"\bfn\s+(\w+)", self.text):
+            body = re.compile(r"[{;]").search(self.text, found.end())
+            if body and body.group() == "{":
+                first = self.text.count("\n", 0, found.start()) + 1
+                yield found.group(1), first, self.text.count("\n", found.start(), closing(self.text, body.start())) + 1
+
+    def structs(self):
+        """(name, fields) of each struct with named fields."""
+        for found in re.finditer(r"\bstruct\s+(\w+)[^;{(]*\{", self.text):
+            inside = self.text[found.end() : closing(self.text, found.end() - 1)]
+            depth, fields = 0, 0
+            for part in re.finditer(r"[<({\[]|[>)}\]]|\b\w+\s*:(?!:)", inside):
+                if part.group() in "<({[":
+                    depth += 1
+                elif part.group() in ">)}]":
+                    depth -= 1
+                elif depth == 0:
+                    fields += 1
+            yield found.group(1), fields
+
+    def types(self):
+        """(name, whether it is public) of each type."""
+        for found in re.finditer(r"(pub(?:\([^)]*\))?\s+)?\b(?:struct|enum|trait|type|union)\s+(\w+)", self.text):
+            line = self.text.rfind("\n", 0, found.start()) + 1
+            # An associated type is indented and belongs to its trait.
+            if self.text[line : found.start()].strip() == "" and found.start() == line:
+                yield found.group(2), found.group(1) is not None
+
+    def impls(self):
+        """(type, methods) of each inherent or trait implementation."""
+        for found in re.finditer(r"^impl\b(?:<[^{]*?>)?\s*([^{]*?)\s*\{", self.text, re.MULTILINE):
+            head = re.split(r"\bwhere\b", found.group(1))[0]
+            of_trait = " for " in f" {head} "
+            name = re.match(r"(?:\w+::)*(\w+)", head.split(" for ")[-1].strip())
+            inside = self.text[found.end() : closing(self.text, found.end() - 1)]
+            methods = [
+                one.group(1)
+                for one in re.finditer(r"^    (?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:const\s+)?fn\s+(\w+)", inside, re.M)
+            ]
+            if name:
+                yield name.group(1), methods, of_trait
+
+
+class House:
+    def __init__(self) -> None:
+        paths = [path for path in sorted(SRC.rglob("*.rs")) if path.name not in ("tests.rs", "benchmark.rs")]
+        self.files = [File(path) for path in paths]
+        self.by_module = {file.module: file for file in self.files}
+        self.definers: dict[str, set[str]] = {}
+        for file in self.files:
+            for _, methods, _ in file.impls():
+                for method in methods:
+                    self.definers.setdefault(method, set()).add(file.path)
+
+    def target(self, parts: tuple[str, ...]) -> "File | None":
+        """The file of the longest module that begins this path."""
+        for size in range(len(parts), 0, -1):
+            if parts[:size] in self.by_module:
+                return self.by_module[parts[:size]]
+        return None
+
+    def arrows(self, calls: bool) -> dict[str, set[str]]:
+        arrows: dict[str, set[str]] = {file.path: set() for file in self.files}
+        for file in self.files:
+            out = arrows[file.path]
+            for found in re.finditer(r"\b(crate|super|self)((?:::\w+)+)", file.text):
+                names = tuple(found.group(2).split("::")[1:])
+                base = {"crate": (), "super": file.module[:-1], "self": file.module}[found.group(1)]
+                goal = self.target(base + names)
+                if goal and goal.path != file.path and (goal.module or found.group(1) == "crate"):
+                    out.add(goal.path)
+            if calls:
+                for found in re.finditer(r"(?:\.|\bSelf::)(\w+)\s*(?:::<[^>]*>)?\(", file.text):
+                    homes = self.definers.get(found.group(1), set())
+                    if found.group(1) not in COMMON and len(homes) == 1:
+                        out |= homes - {file.path}
+        return arrows
+
+
+def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """Strongly connected components of two files and more, largest first (Tarjan, without recursion)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    on_stack: set[str] = set()
+    found: list[list[str]] = []
+    for start in arrows:
+        if start in order:
+            continue
+        work = [(start, iter(sorted(arrows[start])))]
+        order[start] = low[start] = len(order)
+        stack.append(start)
+        on_stack.add(start)
+        while work:
+            node, rest = work[-1]
+            for goal in rest:
+                if goal not in arrows:
+                    continue
+                if goal not in order:
+                    order[goal] = low[goal] = len(order)
+                    stack.append(goal)
+                    on_stack.add(goal)
+                    work.append((goal, iter(sorted(arrows[goal]))))
+                    break
+                if goal in on_stack:
+                    low[node] = min(low[node], order[goal])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    at = stack.index(node)
+                    group, stack[at:] = stack[at:], []
+                    on_stack.difference_update(group)
+                    if len(group) > 1:
+                        found.append(sorted(group))
+    return sorted(found, key=len, reverse=True)
+
+
+def of_room(arrows: dict[str, set[str]], room: str) -> dict[str, set[str]]:
+    inside = {path for path in arrows if path.startswith(f"src/{room}/")}
+    return {path: goals & inside for path, goals in arrows.items() if path in inside}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Counts the structure of src/.")
+    parser.add_argument("--room", default="agent", help="the room whose circles are counted [agent]")
+    parser.add_argument("--list", action="store_true", help="name every place")
+    given = parser.parse_args()
+    house = House()
+    rows: list[tuple[str, object, list[str]]] = []
+    for calls, what in ((False, "imports"), (True, "imports and calls")):
+        found = circles(of_room(house.arrows(calls), given.room))
+        sizes = [len(group) for group in found]
+        rows.append((f"largest circle in {given.room}, {what}", max(sizes, default=0), [", ".join(g) for g in found]))
+    session = [
+        f"{file.path}: {len(methods)}"
+        for file in house.files
+        if file.path != f"src/{given.room}/session.rs"
+        for name, methods, of_trait in file.impls()
+        if name == "Session" and not of_trait and methods
+    ]
+    rows.append(("methods of Session outside its file", sum(int(s.rsplit(": ")[1]) for s in session), session))
+    wide = [(fields, f"{file.path}: {name}, {fields}") for file in house.files for name, fields in file.structs()]
+    wide = sorted((pair for pair in wide if pair[0] > WIDE_STRUCT), reverse=True)
+    rows.append((f"structs over {WIDE_STRUCT} fields", len(wide), [text for _, text in wide]))
+    rows.append(("fields of the widest struct", max((fields for fields, _ in wide), default=0), []))
+    long = [
+        f"{file.path}:{line}: {name}, {size}"
+        for file in house.files
+        for name, line, size in file.functions()
+        if size > LONG_FUNCTION
+    ]
+    rows.append((f"functions over {LONG_FUNCTION} lines", len(long), long))
+    for public in (False, True):
+        homes: dict[str, list[str]] = {}
+        for file in house.files:
+            for name, is_public in file.types():
+                if is_public or not public:
+                    homes.setdefault(name, []).append(file.path)
+        twice = sorted(f"{name}: {', '.join(paths)}" for name, paths in homes.items() if len(paths) > 1)
+        rows.append((f"{'public ' if public else ''}type names defined twice", len(twice), twice))
+    sizes = [file.lines for file in house.files]
+    rows.append(("files", len(sizes), []))
+    rows.append(("median file, lines", int(statistics.median(sizes)), []))
+    longest = max(house.files, key=lambda file: file.lines)
+    rows.append(("longest file, lines", longest.lines, [longest.path]))
+    for name, figure, places in rows:
+        print(f"{figure:>6}  {name}")
+        if given.list:
+            for place in places:
+                print(f"        {place}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
