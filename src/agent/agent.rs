@@ -58,7 +58,7 @@ impl Agent {
 
     /// Shows the plan as it stands, and what came of it so far.
     pub(crate) async fn pause(&self) -> Ending<Outcome> {
-        plan::run::pause(self).await
+        crate::agent::plan::ending::pause(self).await
     }
 
     /// Answers the question that a plan waits with; `choice` counts from 0.

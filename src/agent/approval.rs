@@ -70,7 +70,7 @@ pub fn answers_come(session: &Session) {
     session.approvals.someone.store(true, Ordering::Relaxed);
 }
 
-/// Whether a question is waiting for [`Session::answer_waiting`].
+/// Whether a question is waiting for [`answer_waiting`].
 pub fn is_asking(session: &Session) -> bool {
     session.approvals.open().is_some()
 }

@@ -1,7 +1,7 @@
 //! Further looks of one answer: what a model wants to read besides its action, without another call for each.
 
+use crate::agent::run_loop;
 use crate::agent::session::Session;
-use crate::agent::simple;
 use crate::agent::task::Task;
 use crate::llm::step::{Action, LastResult};
 use crate::llm::tools::LOOKS;
@@ -14,7 +14,7 @@ pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Act
         return 1;
     }
     for action in more {
-        let (result, _) = simple::act(session, task, action, "asked for together").await;
+        let (result, _) = run_loop::act(session, task, action, "asked for together").await;
         task.results.push(result);
         // Asked for one at a time, each of them would have been a question of its own.
         task.notes.calls_saved += 1;

@@ -81,7 +81,7 @@ fn known_to_git(session: &Session, task: &Task, given: &Value) -> Result<(), Fai
 }
 
 /// Whether the file that is to be written can belong to the scope. Which of its text may change is checked
-/// with the edit itself, in [`Session::change`].
+/// with the edit itself, in [`crate::agent::change::change`].
 fn writable(session: &Session, task: &Task, tool: &str, given: &Value) -> Result<(), Failure> {
     if tool == "apply_fix" {
         let id = given["fix"].as_str().unwrap_or_default();

@@ -135,7 +135,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Makes a change. Dropping the future leaves it to be made; see [`Session::catch_up`].
+/// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
 pub(crate) async fn make(session: &Session, change: Change) -> Result<Made> {
     let durable = durable::durable(session).await;
     let (tell, ended) = watch::channel(None);

@@ -9,10 +9,10 @@ use crate::agent::journal::Journal;
 use crate::agent::mode::{Mode, Phase};
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::make::plan_event;
-use crate::agent::plan::{Plan, State, Steps, anew, run};
+use crate::agent::plan::{Plan, State, Steps, anew, ending, run};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::{look, making, simple, stop, traces, undo};
+use crate::agent::{look, making, simple, start, stop, traces, undo};
 use crate::base::failure::Failure;
 use crate::editor::Document;
 use crate::editor::event::Event;
@@ -110,7 +110,7 @@ async fn run_on(
         return run::carry_out(session, steps, cancel, events).await;
     }
     // It was interrupted between its last step and its end.
-    run::end_waiting(session, Phase::Completed, events).await
+    ending::end_waiting(session, Phase::Completed, events).await
 }
 
 async fn show_waiting(
@@ -122,7 +122,7 @@ async fn show_waiting(
 ) -> Result<Outcome, Failure> {
     let asks = task.question.is_some();
     *session.plan.lock().await = Some((plan, task));
-    run::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
+    ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
 }
 
 /// What the providers say of the task's files now: a new process knows nothing yet.
@@ -136,7 +136,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
     for file in files {
         documents.extend(recover::look_at(session, &file).await?);
     }
-    simple::first_look(session, &documents, cancel).await?;
+    start::first_look(session, &documents, cancel).await?;
     if unknown && !task.journal.is_empty() {
         let text = "what was introduced before the interruption is not known any more".to_owned();
         session.editor.show(Event::Progress { text });

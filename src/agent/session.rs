@@ -47,9 +47,9 @@ pub struct Session {
     pub(crate) approvals: Approvals,
     /// Changes of files that are under way.
     pub(crate) making: Making,
-    /// Opened with [`Session::remember`].
+    /// Opened with [`crate::agent::remember::remember`].
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
-    /// Opened with [`Session::durable`].
+    /// Opened with [`crate::agent::durable::durable`].
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
     /// Whether what a dead process left was looked at.
     pub(crate) recovered: OnceCell<()>,

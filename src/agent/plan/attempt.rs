@@ -8,20 +8,19 @@ use crate::agent::journal::Journal;
 use crate::agent::look;
 use crate::agent::modules::{ModuleContext, edit};
 use crate::agent::plan::contract::{self, Objection};
-use crate::agent::plan::criteria::{Criterion, Finding, Known};
+use crate::agent::plan::criteria::Finding;
 use crate::agent::plan::inputs::{self, TARGET, Value};
 use crate::agent::plan::output::Output;
 use crate::agent::plan::recovery::StepError;
 use crate::agent::plan::validate::{self, place_of, within};
-use crate::agent::plan::{Part, Plan, State, Step, available, make};
+use crate::agent::plan::{Part, Plan, State, Step, available, checks, make};
+use crate::agent::run_loop::{self, Ended};
 use crate::agent::scope::{Scope, source};
 use crate::agent::session::Session;
-use crate::agent::simple::{self, Ended};
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
 use crate::agent::tools::target;
 use crate::agent::verdict::{self, Verdict};
-use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
 use crate::diagnostics::model::Severity;
@@ -153,7 +152,7 @@ async fn carry_out_edit(
         (task.step, task.errors) = (0, 0);
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         task.request = format!("{}{part}. Expected after it: {}", context.title, step.expect);
-        let came_to = simple::run_steps(session, task, cancel).await;
+        let came_to = run_loop::run_steps(session, task, cancel).await;
         task.request.clone_from(&request);
         let came_to = came_to?;
         if let Scope::Symbols(symbols) = &task.scope {
@@ -181,7 +180,7 @@ async fn carry_out_edit(
     let mut verdict = verdict::compared(&before, &look::known(session).await, &[]).await;
     verdict.pending.extend(look::unheard(session, task, mark).await);
     let left = targets(session, step, &task.scope).await;
-    let found = findings(session, step, task, verdict.new_from(floor(session)).count()).await;
+    let found = checks::findings(session, step, task, verdict.new_from(floor(session)).count()).await;
     let facts = facts_after(session, (step, mark), task, &verdict, &ended, (expected, left), &found);
     Ok(judge_edit(session, step, task, mark, (ended, verdict, facts), (found, parts)))
 }
@@ -235,7 +234,7 @@ fn facts_after(
             Ended::Objected(objection) => Some(objection.reason.clone()),
         },
         checks: step.checks.len(),
-        unmet: unmet(findings),
+        unmet: checks::unmet(findings),
         adherence: task.course.adherence,
         ..Facts::default()
     }
@@ -298,64 +297,10 @@ fn judge_edit(
     Tried { state: State::Done, outcome, facts, parts, output: Some(output), objection: None }
 }
 
-/// How the checks of a step stand, in their order.
-pub(super) async fn findings(session: &Session, step: &Step, task: &mut Task, new: usize) -> Vec<Finding> {
-    if step.checks.is_empty() {
-        return Vec::new();
-    }
-    let mut commands: Vec<(String, Finding)> = Vec::new();
-    for check in &step.checks {
-        if let Criterion::CommandPasses(name) = check {
-            commands.push((name.clone(), validate::command_stands(session, task, name).await));
-        }
-    }
-    let spoken = spoken_of(session, &task.scope.files()).await;
-    let asked: Vec<SymbolPath> = step
-        .checks
-        .iter()
-        .filter_map(|check| match check {
-            Criterion::SymbolExists(path) | Criterion::SymbolGone(path) => Some(path.clone()),
-            _ => None,
-        })
-        .collect();
-    let found = facts::in_scope(session, &task.scope).await;
-    let reported = found
-        .iter()
-        .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
-    let facts =
-        Known { spoken, reported: reported.collect(), new, present: make::present(session, &asked).await, commands };
-    step.checks.iter().map(|check| check.judge(&facts)).collect()
-}
-
-/// Whether what is known of every one of these files is of its text now. Asks where it is not.
-async fn spoken_of(session: &Session, files: &[String]) -> bool {
-    let mut documents = Vec::new();
-    for file in files {
-        documents.extend(session.editor.read(file).await.ok());
-    }
-    if documents.is_empty() || !session.config.diagnostics.on_edit {
-        return false;
-    }
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
-    look::ensure_baseline(session, &documents, &look::bystanders(session, files).await, deadline).await;
-    let ledger = session.ledger.lock().await;
-    documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
-}
-
 /// How many of the diagnostics that a step names are there.
 async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
     let named = |code: &Option<String>| code.as_ref().is_some_and(|code| step.because.contains(code.as_str()));
     facts::in_scope(session, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
-}
-
-/// Half for each that nobody can tell.
-pub(super) fn unmet(findings: &[Finding]) -> f64 {
-    let weight = |finding: &Finding| match finding {
-        Finding::Met => 0.0,
-        Finding::Unknown(_) => 0.5,
-        Finding::Unmet(_) => 1.0,
-    };
-    findings.iter().map(weight).sum()
 }
 
 /// Why a step that came to its end did nothing: what was refused last, and what the model says of it.

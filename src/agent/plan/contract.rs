@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::evaluate;
 use crate::agent::mode::Mode;
 use crate::agent::plan::{Plan, State, depends, document};
-use crate::agent::simple::Ended;
+use crate::agent::run_loop::Ended;
 use crate::agent::task::Task;
 use crate::llm::contract::{Contract, Decision, Deviation, PlanFacts, SupervisedFacts};
 use crate::llm::step::StepReply;

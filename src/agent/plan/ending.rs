@@ -1,12 +1,14 @@
 //! How the run of a plan ended: whether it can go on another time, and which steps failed and why.
 
 use crate::agent::direct::Say;
-use crate::agent::outcome::FailedStep;
-use crate::agent::plan::{Plan, State};
+use crate::agent::mode::Phase;
+use crate::agent::outcome::{self, Ending, FailedStep, Outcome};
+use crate::agent::plan::{Plan, State, make};
+use crate::agent::remember::keep;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::answer::headline;
-use crate::agent::undo;
+use crate::agent::{durable, facts, look_over, stop, undo};
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
 
@@ -70,4 +72,66 @@ pub(in crate::agent) async fn take_back_unfinished(session: &Session, task: &mut
         session.editor.show(Event::Progress { text });
     }
     Ok(())
+}
+
+/// The run is over or pauses: the document, the open question, the outcome.
+pub(crate) async fn end_run(
+    session: &Session,
+    plan: &Plan,
+    task: &mut Task,
+    phase: Phase,
+    events: &mut Vec<Event>,
+) -> Outcome {
+    events.push(make::plan_event(plan, phase.words()));
+    if let Some(question) = &task.question {
+        events.push(Event::Question { text: question.text.clone(), options: question.options() });
+    }
+    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
+    let failed = failed_steps(plan, task.course.replaced);
+    let word = words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
+    let word =
+        if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
+    let mut outcome = outcome::finish(session, task, &word).await;
+    if phase == Phase::Completed || phase == Phase::Error {
+        look_over::leave_all(session).await;
+    }
+    outcome.ok = failed.iter().all(|step| step.replaced) && task.question.is_none();
+    outcome.failed_steps = failed;
+    keep::remember_run(session, plan, task, phase, &outcome).await;
+    outcome
+}
+
+/// A plan of offered fixes is done where none is left; otherwise it says how many are.
+pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
+    if !session.model.needs_providers() {
+        return String::new();
+    }
+    let cancel = session.cancelled();
+    let Ok((left, more)) = stop::unless_stopped(session, &cancel, facts::fixes_left(session, task)).await else {
+        return String::new();
+    };
+    match (left, more) {
+        (0, false) => String::new(),
+        (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
+        (1, false) => ". 1 more fix is offered: plan again to go on".to_owned(),
+        (left, false) => format!(". {left} more fixes are offered: plan again to go on"),
+        (left, true) => format!(". At least {left} more fixes are offered: plan again to go on"),
+    }
+}
+
+/// Ends a run where it stands, without another step.
+pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    let result = end_waiting(session, Phase::Paused, &mut events).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+/// Shows the plan of the session as it stands, and what came of it so far.
+pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
+    let mut waiting = session.plan.lock().await;
+    let Some((plan, task)) = waiting.as_mut() else {
+        return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
+    };
+    durable::keep_task(session, task, Some(plan), phase).await;
+    Ok(end_run(session, plan, task, phase, events).await)
 }

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::evaluate::Facts;
 use crate::agent::mode::Mode;
 use crate::agent::modules::{Eyes, ModuleContext, ModuleResult, run_at_once};
-use crate::agent::plan::attempt::{self, Tried, unmet};
+use crate::agent::plan::attempt::{self, Tried};
+use crate::agent::plan::checks::{self, unmet};
 use crate::agent::plan::criteria::Finding;
 use crate::agent::plan::recovery::StepError;
 use crate::agent::plan::{Kind, Plan, State, available};
@@ -160,7 +161,7 @@ async fn judge_look(
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
     let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
-    let findings = attempt::findings(session, step, task, 0).await;
+    let findings = checks::findings(session, step, task, 0).await;
     task.scope = whole;
     let facts = Facts { unmet: unmet(&findings), ..facts };
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

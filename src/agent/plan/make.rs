@@ -11,7 +11,7 @@ use crate::agent::request::{self, Request};
 use crate::agent::session::Session;
 use crate::agent::task::Task;
 use crate::agent::tools::target;
-use crate::agent::{budget, facts, look_over, risk, simple, stop, traces};
+use crate::agent::{budget, facts, look_over, risk, start, stop, traces};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
@@ -63,7 +63,7 @@ async fn make_plan(session: &Session, request: &Request, cancel: &CancellationTo
     recover::recover(session).await;
     let scope = stop::unless_stopped(session, cancel, request::scope(session, request)).await??;
     let mut task =
-        stop::unless_stopped(session, cancel, simple::begin(session, request, session.mode(), scope, cancel)).await??;
+        stop::unless_stopped(session, cancel, start::begin(session, request, session.mode(), scope, cancel)).await??;
     let plan = match propose(session, &mut task, Wanted::default(), cancel).await {
         Ok(plan) => plan,
         Err(failure) => {
@@ -123,7 +123,7 @@ pub(super) async fn propose(
             Err(error) => {
                 let trace = Trace::new(Effect::Stopped, "the plan", session.model.name(), error.to_string());
                 task.trace.push(1, trace);
-                return Err(crate::agent::simple::model_failure(&error));
+                return Err(crate::agent::run_loop::model_failure(&error));
             }
         };
         let trace = Trace::new(Effect::Refused, "a plan", session.model.name(), problems.join("; "));

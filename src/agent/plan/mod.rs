@@ -3,6 +3,7 @@
 pub(crate) mod anew;
 pub(crate) mod attempt;
 pub(crate) mod available;
+pub(crate) mod checks;
 pub mod contract;
 pub mod criteria;
 pub mod depends;

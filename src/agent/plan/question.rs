@@ -8,7 +8,7 @@ use crate::agent::mode::Phase;
 use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::contract::Objection;
 use crate::agent::plan::inputs::{Input, Value};
-use crate::agent::plan::{State, Step, Steps, depends, run};
+use crate::agent::plan::{State, Step, Steps, depends, ending, run};
 use crate::agent::session::Session;
 use crate::agent::tools::answer::{clean, headline};
 use crate::agent::{durable, making, undo};
@@ -69,7 +69,7 @@ pub async fn answer_question(session: &Session, choice: usize, cancel: &Cancella
     session.use_cancel(cancel);
     match take_answer(session, choice).await {
         Ok(true) => run::approve(session, Steps::All, cancel).await,
-        Ok(false) => run::pause(session).await,
+        Ok(false) => ending::pause(session).await,
         Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
     }
 }

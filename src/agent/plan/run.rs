@@ -2,19 +2,18 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::direct::Say;
 use crate::agent::evaluate::{self, Decision, Facts, Trigger};
 use crate::agent::mode::Phase;
-use crate::agent::outcome::{self, Ending, Outcome};
+use crate::agent::outcome::{Ending, Outcome};
 use crate::agent::plan::attempt::{self, Tried};
-use crate::agent::plan::ending::{self, failed_steps, goes_on, resumable};
+use crate::agent::plan::ending::{self, goes_on, resumable};
 use crate::agent::plan::question::Question;
 use crate::agent::plan::recovery::{StepError, Then};
 use crate::agent::plan::{Plan, State, Step, Steps, anew, available, depends, looks, make, waiting};
 use crate::agent::remember::keep;
 use crate::agent::session::Session;
 use crate::agent::task::Task;
-use crate::agent::{durable, facts, look, look_over, making, resume, simple, stop, traces, undo};
+use crate::agent::{durable, look, making, resume, run_loop, stop, traces, undo};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::policy::{Effect, Trace};
@@ -83,58 +82,12 @@ pub(crate) async fn carry_out(
         task.keep.mark = None;
     }
     durable::keep_task(session, &mut task, Some(&plan), phase).await;
-    let mut outcome = end_run(session, &plan, &mut task, phase, events).await;
-    let changed = simple::may_have_changed(session, &task);
+    let mut outcome = ending::end_run(session, &plan, &mut task, phase, events).await;
+    let changed = run_loop::may_have_changed(session, &task);
     *session.plan.lock().await = Some((plan, task));
     outcome.ok &= !matches!(ran, Ok(Run::Stopped));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
     ran.map(|_| outcome).map_err(resumable)
-}
-
-/// The run is over or pauses: the document, the open question, the outcome.
-async fn end_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, events: &mut Vec<Event>) -> Outcome {
-    events.push(make::plan_event(plan, phase.words()));
-    if let Some(question) = &task.question {
-        events.push(Event::Question { text: question.text.clone(), options: question.options() });
-    }
-    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
-    let failed = failed_steps(plan, task.course.replaced);
-    let word = ending::words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
-    let word =
-        if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
-    let mut outcome = outcome::finish(session, task, &word).await;
-    if phase == Phase::Completed || phase == Phase::Error {
-        look_over::leave_all(session).await;
-    }
-    outcome.ok = failed.iter().all(|step| step.replaced) && task.question.is_none();
-    outcome.failed_steps = failed;
-    keep::remember_run(session, plan, task, phase, &outcome).await;
-    outcome
-}
-
-/// A plan of offered fixes is done where none is left; otherwise it says how many are.
-async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
-    if !session.model.needs_providers() {
-        return String::new();
-    }
-    let cancel = session.cancelled();
-    let Ok((left, more)) = stop::unless_stopped(session, &cancel, facts::fixes_left(session, task)).await else {
-        return String::new();
-    };
-    match (left, more) {
-        (0, false) => String::new(),
-        (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
-        (1, false) => ". 1 more fix is offered: plan again to go on".to_owned(),
-        (left, false) => format!(". {left} more fixes are offered: plan again to go on"),
-        (left, true) => format!(". At least {left} more fixes are offered: plan again to go on"),
-    }
-}
-
-/// Ends a run where it stands, without another step.
-pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
-    let mut events = Vec::new();
-    let result = end_waiting(session, Phase::Paused, &mut events).await;
-    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
 /// The project may have changed since the plan was made. The rules decide what comes of it; the user is told
@@ -143,16 +96,6 @@ async fn say_what_is_missing(session: &Session, plan: &Plan) {
     for what in invalid_steps(session, plan).await {
         session.editor.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
     }
-}
-
-/// Shows the plan of the session as it stands, and what came of it so far.
-pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
-    let mut waiting = session.plan.lock().await;
-    let Some((plan, task)) = waiting.as_mut() else {
-        return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
-    };
-    durable::keep_task(session, task, Some(plan), phase).await;
-    Ok(end_run(session, plan, task, phase, events).await)
 }
 
 async fn run_plan(

@@ -4,9 +4,8 @@ use serde::Deserialize;
 
 use crate::agent::change::{Wanted, When};
 use crate::agent::session::Session;
-use crate::agent::simple;
 use crate::agent::task::Task;
-use crate::agent::tools::{ToolAnswer, target, tool_failure};
+use crate::agent::tools::{ToolAnswer, edit, target, tool_failure};
 use crate::base::failure::Failure;
 use crate::base::secrets::MASK;
 use crate::edits::find::{Replace, Rung, find};
@@ -29,7 +28,7 @@ pub(super) struct Parameters {
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let document = target::document(session, &given.path).await?;
-    simple::refuse_stale(task, &document)?;
+    edit::refuse_stale(task, &document)?;
     if given.old_string.contains(MASK) && !document.text.contains(MASK) {
         return Err(tool_failure(
             format!("old_string quotes {MASK:?}, which only stands where a secret was taken out of what you read"),
@@ -37,7 +36,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         ));
     }
     let within = match &given.symbol {
-        Some(symbol) => Some(simple::place_in(&document, symbol)?),
+        Some(symbol) => Some(edit::place_in(&document, symbol)?),
         None => None,
     };
     let replace = Replace { old: &given.old_string, new: &given.new_string, all: given.replace_all, within };
@@ -48,5 +47,5 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         Rung::Exact => Vec::new(),
         rung => vec![format!("old_string matched by {rung}, not exactly")],
     };
-    simple::edit(session, task, vec![Wanted::Change { document, hunks }], notes, given.diagnostics).await
+    edit::edit(session, task, vec![Wanted::Change { document, hunks }], notes, given.diagnostics).await
 }

@@ -4,7 +4,6 @@ use serde::Deserialize;
 
 use crate::agent::change::{Wanted, When};
 use crate::agent::session::Session;
-use crate::agent::simple;
 use crate::agent::task::Task;
 use crate::agent::tools::{ToolAnswer, target, tool_failure};
 use crate::base::failure::Failure;
@@ -25,7 +24,7 @@ pub(super) struct Parameters {
 
 pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let place = target::place(session, &given.symbol).await?;
-    simple::refuse_stale(task, &place.document)?;
+    crate::agent::tools::edit::refuse_stale(task, &place.document)?;
     let text = &place.document.text;
     let whole = edit(text, place.language, &place.outline, place.symbol, given.action, &given.content)
         .map_err(|error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"))?;
@@ -36,6 +35,12 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     if hunks.is_empty() {
         return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
     }
-    simple::edit(session, task, vec![Wanted::Change { document: place.document, hunks }], Vec::new(), given.diagnostics)
-        .await
+    crate::agent::tools::edit::edit(
+        session,
+        task,
+        vec![Wanted::Change { document: place.document, hunks }],
+        Vec::new(),
+        given.diagnostics,
+    )
+    .await
 }

@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub(crate) mod apply_fix;
+pub(crate) mod edit;
 pub(crate) mod edit_file;
 pub(crate) mod edit_symbol;
 pub(crate) mod list_symbols;

@@ -4,9 +4,8 @@ use serde::Deserialize;
 
 use crate::agent::change::{Wanted, When};
 use crate::agent::session::Session;
-use crate::agent::simple;
 use crate::agent::task::Task;
-use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::agent::tools::{ToolAnswer, edit, tool_failure};
 use crate::base::failure::Failure;
 use crate::editor::error::EditorError;
 use crate::edits::hunks;
@@ -26,7 +25,7 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     let content = given.content.replace("\r\n", "\n");
     let wanted = match session.editor.read(&path).await {
         Ok(document) => {
-            simple::refuse_stale(task, &document)?;
+            edit::refuse_stale(task, &document)?;
             let hunks = hunks::hunks(&document.text, &content);
             if hunks.is_empty() {
                 return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
@@ -36,5 +35,5 @@ pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         Err(EditorError::NotFound(_)) => Wanted::Create { path, text: content },
         Err(error) => return Err(error.into()),
     };
-    simple::edit(session, task, vec![wanted], Vec::new(), given.diagnostics).await
+    edit::edit(session, task, vec![wanted], Vec::new(), given.diagnostics).await
 }

@@ -1,0 +1,65 @@
+//! What the editing tools share: an edit of a text that was seen as it is, and the answer to it.
+
+use crate::agent::change::{self, Wanted, When};
+use crate::agent::session::Session;
+use crate::agent::task::Task;
+use crate::agent::tools::answer::EditAnswer;
+use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
+use crate::base::secrets::mask;
+use crate::base::text::LineIndex;
+use crate::editor::Document;
+use crate::edits::hunks::hunks;
+
+/// Lines of the current text that a refusal of a stale edit shows.
+pub(crate) const CURRENT_LINES: usize = 60;
+
+/// Carries out an edit of a tool and words the answer.
+pub(crate) async fn edit(
+    session: &Session,
+    task: &mut Task,
+    wanted: Vec<Wanted>,
+    notes: Vec<String>,
+    when: When,
+) -> Result<ToolAnswer, Failure> {
+    let checks = &session.config.diagnostics;
+    let deadline = Deadline::after_ms(checks.timeout_ms);
+    let changed = change::change(session, task, wanted, when, deadline).await?;
+    let late = std::mem::take(&mut task.late);
+    let answer = EditAnswer::of(&changed, checks, &late, notes);
+    Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
+}
+
+/// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
+pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {
+    let seen = task.seen.insert(document.path.clone(), document.text.clone());
+    let Some(seen) = seen.filter(|seen| *seen != document.text) else { return Ok(()) };
+    let index = LineIndex::new(&document.text);
+    let changed = hunks(&document.text, &seen);
+    let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start));
+    let from = first.saturating_sub(3);
+    let open = mask(&document.text);
+    let current: Vec<&str> = open.lines().skip(from).take(CURRENT_LINES).collect();
+    Err(tool_failure(
+        format!("{} changed since it was read; nothing was written", document.path),
+        format!("from line {} it now reads:\n{}", from + 1, current.join("\n")),
+    ))
+}
+
+/// The bytes of a symbol in a document.
+pub(crate) fn place_in(document: &Document, symbol: &str) -> Result<std::ops::Range<usize>, Failure> {
+    let language = crate::symbols::language::of_path(&document.path).ok_or_else(|| {
+        tool_failure(format!("{} is in a language without symbols here", document.path), "leave out symbol")
+    })?;
+    let outline = crate::symbols::outline::Outline::parse(language, &document.text);
+    let names = crate::symbols::path::SymbolPath::parse(symbol).names;
+    let names = if names.is_empty() { symbol.to_owned() } else { names };
+    let index = outline.find(&names).map_err(|missing| {
+        tool_failure(
+            format!("no single symbol {names} in {}", document.path),
+            format!("there is {}", missing.candidates.join(", ")),
+        )
+    })?;
+    Ok(outline.symbols[index].extent.clone())
+}
