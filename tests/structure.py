@@ -57,6 +57,28 @@ def without_tests(text: str) -> str:
     return text
 
 
+def leaves(group: str, before: tuple[str, ...] = ()):
+    """The paths that the inside of a braced import names."""
+    name: list[str] = []
+    at = 0
+    while at < len(group):
+        if group[at] == "{":
+            end = closing(group, at)
+            yield from leaves(group[at + 1 : end], before + tuple(name))
+            name, at = [], end
+        elif group[at] == ",":
+            if name:
+                yield before + tuple(name)
+            name = []
+        elif word := re.compile(r"\w+").match(group, at):
+            if word.group() != "as":
+                name.append(word.group())
+            at = word.end() - 1
+        at += 1
+    if name:
+        yield before + tuple(name)
+
+
 class File:
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path.relative_to(ROOT).as_posix()
@@ -112,6 +134,12 @@ class File:
             if name:
                 yield name.group(1), methods, of_trait
 
+    def trait_methods(self):
+        """What a call may mean without knowing who implements it."""
+        for found in re.finditer(r"^(?:pub(?:\([^)]*\))?\s+)?trait\s+\w+[^{;]*\{", self.text, re.MULTILINE):
+            inside = self.text[found.end() : closing(self.text, found.end() - 1)]
+            yield from re.findall(r"\bfn\s+(\w+)", inside)
+
 
 class House:
     def __init__(self) -> None:
@@ -123,6 +151,8 @@ class House:
             for _, methods, _ in file.impls():
                 for method in methods:
                     self.definers.setdefault(method, set()).add(file.path)
+            for method in file.trait_methods():
+                self.definers.setdefault(method, set()).add(file.path)
 
     def target(self, parts: tuple[str, ...]) -> "File | None":
         """The file of the longest module that begins this path."""
@@ -135,12 +165,20 @@ class House:
         arrows: dict[str, set[str]] = {file.path: set() for file in self.files}
         for file in self.files:
             out = arrows[file.path]
-            for found in re.finditer(r"\b(crate|super|self)((?:::\w+)+)", file.text):
+            for found in re.finditer(r"\b(crate|super|self)((?:::\w+)*)(::\{)?", file.text):
                 names = tuple(found.group(2).split("::")[1:])
-                base = {"crate": (), "super": file.module[:-1], "self": file.module}[found.group(1)]
-                goal = self.target(base + names)
-                if goal and goal.path != file.path and (goal.module or found.group(1) == "crate"):
-                    out.add(goal.path)
+                base = {"crate": (), "super": file.module[:-1], "self": file.module}[found.group(1)] + names
+                if found.group(3):
+                    inside = file.text[found.end() : closing(file.text, found.end() - 1)]
+                    goals = [self.target(base + part) for part in leaves(inside)]
+                else:
+                    goals = [self.target(base)] if names else []
+                out |= {goal.path for goal in goals if goal and goal.path != file.path}
+            # A child module is named without a path in the file that declares it.
+            for found in re.finditer(r"^(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+);", file.text, re.MULTILINE):
+                child = self.by_module.get(file.module + (found.group(1),))
+                if child and re.search(rf"(?<![\w:]){found.group(1)}::", file.text):
+                    out.add(child.path)
             if calls:
                 for found in re.finditer(r"(?:\.|\bSelf::)(\w+)\s*(?:::<[^>]*>)?\(", file.text):
                     homes = self.definers.get(found.group(1), set())
@@ -208,7 +246,7 @@ def main() -> int:
     session = [
         f"{file.path}: {len(methods)}"
         for file in house.files
-        if file.path != f"src/{given.room}/session.rs"
+        if not file.path.endswith("/session.rs")
         for name, methods, of_trait in file.impls()
         if name == "Session" and not of_trait and methods
     ]

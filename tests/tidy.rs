@@ -35,6 +35,26 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("editor", &["base", "symbols", "edits", "diagnostics"]),
 ];
 
+/// The floors inside `agent`, lowest first: values, what they are looked up in, the way of a change, the loop, plans,
+/// commands. A file may name its own floor and those below.
+const AGENT: &[&str] = &[
+    "plan",
+    "modules",
+    "state",
+    "budget",
+    "target",
+    "memory",
+    "durable",
+    "diagnostics",
+    "edit",
+    "tools",
+    "run",
+    "planner",
+    "commands",
+];
+/// The one file that may give methods to the session.
+const SESSION: &str = "src/agent/state/session.rs";
+
 /// Crates that one place alone may name, so that the rest does not depend on them.
 const HOMES: &[(&str, &str)] = &[
     ("nvim_rs", "src/editors/nvim"),
@@ -113,6 +133,8 @@ type Rule = fn(&File) -> Vec<String>;
 
 const RULES: &[(&str, Rule)] = &[
     ("imports go down", imports_go_down),
+    ("imports go down inside the agent", agent_goes_down),
+    ("the session is state", session_is_state),
     ("paths are written in full", paths_in_full),
     ("files are short", short),
     ("files say what they decide", first_line),
@@ -173,6 +195,57 @@ fn imports_go_down(file: &File) -> Vec<String> {
     });
     out.extend(own_name(file));
     out
+}
+
+/// The modules right below `crate::agent` that a text names, those of a braced import too.
+fn agent_modules(text: &str) -> Vec<&str> {
+    let word = |text: &str| text.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(text.len());
+    let mut found = Vec::new();
+    for (at, path) in text.match_indices("crate::agent::") {
+        let rest = &text[at + path.len()..];
+        let Some(inside) = rest.strip_prefix('{') else {
+            found.push(&rest[..word(rest)]);
+            continue;
+        };
+        let (mut depth, mut first) = (0, true);
+        for (at, c) in inside.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => first = true,
+                c if first && !c.is_whitespace() => {
+                    found.push(&inside[at..at + word(&inside[at..])]);
+                    first = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn agent_goes_down(file: &File) -> Vec<String> {
+    let Some(inside) = file.path.strip_prefix("src/agent/").filter(|_| file.is(".rs") && !file.is_test()) else {
+        return Vec::new();
+    };
+    let own = inside.split(['/', '.']).next().unwrap_or_default();
+    let floor = |module: &str| AGENT.iter().position(|known| *known == module);
+    if own == "mod" {
+        return Vec::new();
+    }
+    let Some(here) = floor(own) else { return file.objection(format!("`{own}` has no floor")) };
+    let lines: Vec<&str> = file.text.lines().map(code).collect();
+    let text = lines.join("\n");
+    let higher = agent_modules(&text).into_iter().filter(|module| floor(module).is_none_or(|there| there > here));
+    higher.flat_map(|module| file.objection(format!("{own} may not name {module}"))).collect()
+}
+
+fn session_is_state(file: &File) -> Vec<String> {
+    if !file.under("src") || file.path == SESSION {
+        return Vec::new();
+    }
+    file.each_line(|line| line.starts_with("impl Session").then(|| format!("methods belong into {SESSION}")))
 }
 
 fn own_name(file: &File) -> Vec<String> {
@@ -375,6 +448,15 @@ fn every_rule_objects_to_what_it_forbids() {
         (imports_go_down, "src/edits/mod.rs", "use super::agent::x;"),
         (imports_go_down, "src/edits/a.rs", "use crate::nothing::x;"),
         (imports_go_down, "src/extra/a.rs", ""),
+        (agent_goes_down, "src/agent/edit/change.rs", "use crate::agent::run::start;"),
+        (
+            agent_goes_down,
+            "src/agent/edit/change.rs",
+            "use crate::agent::{\n    state::{task, session},\n    planner,\n};",
+        ),
+        (agent_goes_down, "src/agent/target.rs", "crate::agent::tools::tool_failure()"),
+        (agent_goes_down, "src/agent/new/a.rs", ""),
+        (session_is_state, "src/agent/run/start.rs", "impl Session {"),
         (imports_go_down, "src/serve/rpc.rs", "use crate::editors::nvim;"),
         (imports_go_down, "src/cli/a.rs", "use sextant::base::text;"),
         (paths_in_full, "src/a.rs", concat!("use super::", "super::x;")),
@@ -409,6 +491,13 @@ fn every_rule_objects_to_what_it_forbids() {
     }
     let good: &[(Rule, &str, &str)] = &[
         (imports_go_down, "src/agent/a.rs", "use crate::llm::step; use crate::agent::plan;"),
+        (
+            agent_goes_down,
+            "src/agent/edit/change.rs",
+            "use crate::agent::state::{run, task}; // crate::agent::run::start",
+        ),
+        (agent_goes_down, "src/agent/commands/ask.rs", "use crate::agent::{edit, run::{run_loop, start}};"),
+        (session_is_state, "src/agent/state/session.rs", "impl Session {"),
         (imports_go_down, "src/edits/find.rs", "use crate::edits::find::nearest::Nearest;"),
         (imports_go_down, "src/main.rs", "sextant::cli::run()"),
         (short, "src/a/tests.rs", &long),

@@ -2,61 +2,14 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
-
-use crate::agent::config::Limits;
-use crate::agent::session::Session;
-use crate::agent::task::Task;
+use crate::agent::state::config::Limits;
+use crate::agent::state::session::Session;
+use crate::agent::state::spent::Spent;
+use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
 use crate::llm::price::Price;
 use crate::llm::step::Usage;
-
-/// What a task has used besides tokens.
-#[derive(Clone, Copy, Debug)]
-pub struct Spent {
-    started: Instant,
-    /// Time in which the user was asked something: it is not the task's.
-    waited: Duration,
-    /// What was used before the user said to go on: whoever resumes a task gives it its limits anew.
-    before: Usage,
-}
-
-impl Default for Spent {
-    fn default() -> Self {
-        Self { started: Instant::now(), waited: Duration::ZERO, before: Usage::default() }
-    }
-}
-
-impl Spent {
-    pub(crate) fn pause(&mut self, since: Instant) {
-        self.waited += since.elapsed();
-    }
-
-    /// A plan begins to run: the time in which it waited for approval is nobody's.
-    pub(crate) fn restart(&mut self) {
-        *self = Self { before: self.before, ..Self::default() };
-    }
-
-    /// The user resumes the task, which has used so much.
-    pub(crate) fn resume(&mut self, used: Usage) {
-        *self = Self { before: used, ..Self::default() };
-    }
-
-    /// What counts against the limits.
-    fn counted(&self, used: Usage) -> Usage {
-        Usage {
-            calls: used.calls.saturating_sub(self.before.calls),
-            prompt_tokens: used.prompt_tokens.saturating_sub(self.before.prompt_tokens),
-            completion_tokens: used.completion_tokens.saturating_sub(self.before.completion_tokens),
-            estimated: used.estimated,
-        }
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.started.elapsed().saturating_sub(self.waited)
-    }
-}
 
 /// The first limit that is reached, in words with what was used; `None` while there is room.
 pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elapsed: Duration) -> Option<String> {

@@ -60,3 +60,8 @@ impl Failure {
         if self.hint.is_empty() { self.message.clone() } else { format!("{} ({})", self.message, self.hint) }
     }
 }
+
+/// A failure of a tool, for a model that should get it right the next time.
+pub(crate) fn tool_failure(message: impl std::fmt::Display, hint: impl Into<String>) -> Failure {
+    Failure::new(Kind::Tool, message.to_string(), hint)
+}

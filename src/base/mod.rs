@@ -1,5 +1,6 @@
 //! Floor 0: text and positions, paths and URIs, deadlines, locks. Knows nothing of code, editors or models.
 
+pub(crate) mod clock;
 pub mod deadline;
 pub mod failure;
 pub mod lock;

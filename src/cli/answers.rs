@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::agent::agent::Agent;
+use crate::agent::commands::agent::Agent;
 use crate::cli::terminal;
 
 pub(super) struct Answers {

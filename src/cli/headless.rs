@@ -10,9 +10,9 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::agent::Agent;
-use crate::agent::outcome::{Ending, Outcome};
-use crate::agent::request::Request;
+use crate::agent::commands::agent::Agent;
+use crate::agent::state::outcome::{Ending, Outcome};
+use crate::agent::state::request::Request;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::plural::counted;

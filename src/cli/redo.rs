@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::agent::undo::bring_back;
+use crate::agent::commands::undo::redo::bring_back;
 use crate::cli::{headless, undo};
 
 #[derive(Debug, Args)]

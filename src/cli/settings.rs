@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::config::{Config, PlanMode};
+use crate::agent::state::config::{Config, PlanMode};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::config::{CommandConfig, Wish};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::agent::remember::statistics;
+use crate::agent::memory::statistics;
 use crate::base::failure::{Failure, Kind};
 use crate::cli::settings::state_folder;
 use crate::cli::{headless, terminal};

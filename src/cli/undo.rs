@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::agent::undo::{Target, UndoRequest, list, take_back};
+use crate::agent::commands::undo::{UndoRequest, list, take_back};
+use crate::agent::state::undo_target::Target;
 use crate::base::failure::{Failure, Kind};
 use crate::cli::headless;
 use crate::editor::event::Event;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::agent::traces;
+use crate::agent::durable::traces;
 use crate::cli::headless;
 use crate::editor::event::Event;
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use sextant::agent::agent::Agent;
-use sextant::agent::config::Config;
-use sextant::agent::request::Request;
+use sextant::agent::commands::agent::Agent;
+use sextant::agent::state::config::Config;
+use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::server::config::ServerConfig;
 use sextant::editors::headless::HeadlessEditor;

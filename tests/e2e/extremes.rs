@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::diagnostics::model::{Freshness, MOST};
 
 use crate::support::engine::{Engine, Setup, last};

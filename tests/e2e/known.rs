@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::diagnostics::model::Freshness;
 
 use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};

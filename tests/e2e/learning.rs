@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::agent::Agent;
-use sextant::agent::config::Config;
-use sextant::agent::direct::Say;
-use sextant::agent::outcome::Outcome;
-use sextant::agent::request::Request;
+use sextant::agent::commands::agent::Agent;
+use sextant::agent::state::config::Config;
+use sextant::agent::state::language::Say;
+use sextant::agent::state::outcome::Outcome;
+use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::base::path::to_uri;
 use sextant::diagnostics::server::config::ServerConfig;

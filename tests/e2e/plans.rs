@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::agent::Agent;
-use sextant::agent::config::{Config, PlanMode};
-use sextant::agent::outcome::Outcome;
+use sextant::agent::commands::agent::Agent;
 use sextant::agent::plan::{Plan, State, Steps};
-use sextant::agent::request::Request;
+use sextant::agent::state::config::{Config, PlanMode};
+use sextant::agent::state::outcome::Outcome;
+use sextant::agent::state::request::Request;
 use sextant::base::failure::Failure;
 use sextant::editor::event::Event;
 use sextant::editors::headless::HeadlessEditor;

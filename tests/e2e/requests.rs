@@ -1,7 +1,7 @@
 //! What a request may change: only a repair that was asked for, and nothing where the request forbids it.
 
 use serde_json::json;
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 
 use crate::cli::{outcome, sextant};
 use crate::engine::{TEXT, project};

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::durable::{self, Durable};
-use crate::agent::ledger::Snap;
-use crate::agent::remember::now_ms;
-use crate::agent::session::Session;
-use crate::agent::task::Task;
+use crate::agent::durable::open;
+use crate::agent::state::durable::Durable;
+use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::Snap;
+use crate::agent::state::task::Task;
+use crate::base::clock::now_ms;
 use crate::diagnostics::model::Diagnostic;
 use crate::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
 use crate::memory::error::Result;
@@ -63,7 +64,7 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
         created: now_ms(),
     };
     let kept = durable.run(move |memory| memory.add_checkpoint(checkpoint)).await;
-    if durable::or_tell(session, durable, kept).is_some() {
+    if open::or_tell(session, durable, kept).is_some() {
         task.keep.baseline.extend(keys);
     }
 }

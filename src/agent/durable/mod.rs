@@ -6,89 +6,27 @@
 //! before the change until it is known what came of it.
 
 pub mod baseline;
-pub mod owner;
+pub(crate) mod open;
 pub mod record;
-pub mod recover;
+pub mod stack;
 pub mod state;
+pub mod traces;
+pub(crate) mod waiting;
 
-use crate::agent::remember;
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use crate::agent::durable::owner::Owner;
 use crate::agent::durable::state::RunState;
-use crate::agent::evaluate::Trigger;
-use crate::agent::journal::{Checkpoint, Journal, Kind};
-use crate::agent::ledger::Key;
-use crate::agent::mode::{Mode, Phase};
 use crate::agent::plan::Plan;
-use crate::agent::remember::{Remember, now_ms, tell};
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::traces;
+use crate::agent::plan::evaluate::Trigger;
+use crate::agent::plan::mode::{Mode, Phase};
+use crate::agent::state::durable::Durable;
+use crate::agent::state::journal::{Checkpoint, Journal, Kind};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::base::clock::now_ms;
 use crate::base::failure::Failure;
-use crate::editor::Editor;
-use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 use crate::memory::tasks::TaskState;
 use crate::memory::trace::{Event as TraceEvent, TraceRecord};
-
-/// What a task knows of how it is kept.
-#[derive(Debug, Default)]
-pub struct Keep {
-    /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
-    pub at: usize,
-    /// Checkpoints before the running step; `None` between steps.
-    pub mark: Option<usize>,
-    /// Why the plan is being made anew.
-    pub replanning: Option<Trigger>,
-    /// What of the task's baseline is kept already.
-    pub baseline: BTreeSet<Key>,
-    /// Of the state in the memory file; a larger one there means that another process went on with the task.
-    pub revision: Option<i64>,
-}
-
-/// The memory file as the place where tasks are kept, and this process as the one that works on them.
-#[derive(Debug)]
-pub struct Durable {
-    remember: Arc<Remember>,
-    owner: Owner,
-    told: AtomicBool,
-}
-
-impl Durable {
-    pub(crate) fn session(&self) -> String {
-        self.remember.session.clone()
-    }
-
-    pub(crate) fn owner(&self) -> &Owner {
-        &self.owner
-    }
-
-    pub(crate) async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Memory) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.remember.run(work).await
-    }
-
-    /// What was kept, or the user told once why not: a task goes on without it.
-    pub(crate) fn or_tell<T>(&self, editor: &dyn Editor, kept: Result<T>) -> Option<T> {
-        tell(&self.remember, editor);
-        let error = match kept {
-            Ok(kept) => return Some(kept),
-            Err(error) => error,
-        };
-        tracing::warn!(%error, "something was not kept");
-        if !self.told.swap(true, Ordering::Relaxed) {
-            let text = format!("this task could not be kept for another process: {error}");
-            editor.show(Event::Progress { text });
-        }
-        None
-    }
-}
 
 /// The name of a phase in the memory file, as it is in JSON.
 pub(crate) fn phase_name(phase: Phase) -> &'static str {
@@ -101,33 +39,6 @@ pub(crate) fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// Where tasks are kept; `None` where nothing is remembered.
-pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
-    let open = || async {
-        let remember = remember::remember(session).await?;
-        let folder = session.record()?.folder();
-        let owner = tokio::task::spawn_blocking(move || Owner::new(&folder)).await;
-        match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
-            Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
-            Err(error) => {
-                let text = format!("tasks cannot be resumed after this process: {error}");
-                session.editor.show(Event::Progress { text });
-                None
-            }
-        }
-    };
-    session.durable.get_or_init(open).await.clone()
-}
-
-/// Whether anything was kept: a workspace without a record has nothing to recover.
-pub(crate) fn has_record(session: &Session) -> bool {
-    session.record().is_some_and(|record| record.exists())
-}
-
-pub(crate) fn or_tell<T>(session: &Session, durable: &Durable, kept: Result<T>) -> Option<T> {
-    durable.or_tell(session.editor.as_ref(), kept)
-}
-
 /// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
 pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
     // A pause in the middle of a step leaves it to whoever goes on with it.
@@ -135,14 +46,14 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
         task.keep.mark = None;
     }
     traces::keep(session).await;
-    let Some(durable) = durable(session).await else { return };
+    let Some(durable) = open::durable(session).await else { return };
     baseline::keep_baseline(session, &durable, task).await;
     let mut state = RunState::of(task, plan);
     if phase != Phase::Executing {
         state.counted.concluded();
     }
     let kept = save(&durable, &state, phase, None).await;
-    if let Some(revision) = or_tell(session, &durable, kept) {
+    if let Some(revision) = open::or_tell(session, &durable, kept) {
         task.keep.revision = revision;
     }
     if !matches!(phase, Phase::Executing | Phase::Planning) {
@@ -165,14 +76,14 @@ async fn save(durable: &Durable, state: &RunState, phase: Phase, expected: Optio
 
 /// Keeps the state of a task that is in no session: after a rollback.
 pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
-    let Some(durable) = durable(session).await else { return };
+    let Some(durable) = open::durable(session).await else { return };
     let kept = save(&durable, state, phase, None).await;
-    or_tell(session, &durable, kept);
+    open::or_tell(session, &durable, kept);
 }
 
 /// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
 pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
-    let Some(durable) = durable(session).await else { return Ok(()) };
+    let Some(durable) = open::durable(session).await else { return Ok(()) };
     let Some(expected) = task.keep.revision else { return Ok(()) };
     let state = RunState::of(task, plan);
     match save(&durable, &state, Phase::Executing, Some(expected)).await {
@@ -182,7 +93,7 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
             return Err(Failure::user(what, ":AgentResume shows where it stands"));
         }
         Err(error) => {
-            or_tell::<()>(session, &durable, Err(error));
+            open::or_tell::<()>(session, &durable, Err(error));
         }
     }
     Ok(())
@@ -256,7 +167,7 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
             Ok(cleaned)
         })
         .await;
-    if let Some(cleaned) = or_tell(session, durable, cleaned)
+    if let Some(cleaned) = open::or_tell(session, durable, cleaned)
         && !cleaned.dropped.is_empty()
     {
         tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");

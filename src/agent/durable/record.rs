@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::durable::open;
 use crate::agent::durable::state::RunState;
-use crate::agent::durable::{self, Durable};
-use crate::agent::journal::{Checkpoint, FileChange, Kind, Taken};
 use crate::agent::plan::Plan;
-use crate::agent::remember::now_ms;
-use crate::agent::session::Session;
+use crate::agent::state::durable::Durable;
+use crate::agent::state::journal::{Checkpoint, FileChange, Kind, Taken};
+use crate::agent::state::session::Session;
+use crate::base::clock::now_ms;
 use crate::editor::error::EditorError;
 use crate::editor::{Editor, Marks};
 use crate::memory::checkpoints::{Checkpoint as Kept, CheckpointFile, FileState, NewCheckpoint};
@@ -177,12 +178,12 @@ impl Durable {
 
 /// Keeps a checkpoint without files: the state of the task, and memory's mark.
 pub(crate) async fn keep_mark(session: &Session, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
-    let Some(durable) = durable::durable(session).await else { return };
+    let Some(durable) = open::durable(session).await else { return };
     let reason = if checkpoint.kind == Kind::Replan { REPLAN } else { PLAN };
     let row = Row { run: Some(run.clone()), ..Row::of(checkpoint, &[]) };
     let new = empty(&durable, task, checkpoint, reason, &row);
     let kept = durable.run(move |memory| memory.add_checkpoint(new)).await;
-    checkpoint.record = durable::or_tell(session, &durable, kept);
+    checkpoint.record = open::or_tell(session, &durable, kept);
 }
 
 fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, row: &Row) -> NewCheckpoint {

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::consent::Consent;
-use crate::agent::evaluate::Trigger;
-use crate::agent::mode::Mode;
 use crate::agent::plan::Plan;
-use crate::agent::plan::contract::Course;
+use crate::agent::plan::evaluate::Trigger;
+use crate::agent::plan::mode::Mode;
+use crate::agent::plan::progress::Course;
 use crate::agent::plan::question::Question;
-use crate::agent::remember::notes::{Counted, Notes};
-use crate::agent::scope::Scope;
-use crate::agent::task::Task;
-use crate::agent::trace::SharedTrace;
+use crate::agent::state::authority::Consent;
+use crate::agent::state::notes::{Counted, Notes};
+use crate::agent::state::scope::Scope;
+use crate::agent::state::task::Task;
+use crate::agent::state::trace::SharedTrace;
 use crate::llm::step::{LastResult, Usage};
 
 /// Grows when an older program could not read the state.

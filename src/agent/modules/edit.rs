@@ -1,6 +1,6 @@
 //! Editing: a step whose sources do not fit into one prompt becomes several, file by file.
 
-use crate::agent::modules::ModuleContext;
+use crate::agent::modules::module::ModuleContext;
 use crate::symbols::path::SymbolPath;
 
 /// A part of an edit, with the symbols that it may change.

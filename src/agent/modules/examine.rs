@@ -1,11 +1,12 @@
 //! Examining code: the outline of its files, the source of each symbol, what is reported there.
 
-use crate::agent::modules::{Eyes, Look, ModuleContext, ModuleResult, carry_out, joined, nothing_seen, validate};
+use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
+use crate::agent::modules::{carry_out, joined, nothing_seen, validate};
 use crate::agent::plan::output::Output;
 use crate::symbols::path::SymbolPath;
 
 /// Outline first, so that the sources are read knowing where they stand; the diagnostics last.
-pub(super) fn plan(symbols: &[SymbolPath]) -> Vec<Look> {
+pub(crate) fn plan(symbols: &[SymbolPath]) -> Vec<Look> {
     let mut looks = Vec::new();
     let mut push = |look: Look| {
         if !looks.contains(&look) {
@@ -18,7 +19,7 @@ pub(super) fn plan(symbols: &[SymbolPath]) -> Vec<Look> {
     looks
 }
 
-pub(super) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
+pub(crate) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
     let looks = plan(&context.symbols);
     if let Err(error) = validate(&looks) {
         return ModuleResult::failed(Vec::new(), error);

@@ -4,81 +4,16 @@ pub(crate) mod edit;
 pub(crate) mod examine;
 pub(crate) mod search;
 
-use async_trait::async_trait;
 use futures::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
 use crate::agent::plan::output::Output;
 use crate::agent::plan::{Kind, Part, State};
 use crate::base::failure::{Failure, Kind as FailureKind};
-use crate::symbols::path::SymbolPath;
 
 /// Parts of one module's plan.
 const PARTS: usize = 24;
-
-/// All that a module knows: its step, and what was handed to it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ModuleContext {
-    /// Number of the step, from 1.
-    pub(crate) number: usize,
-    pub(crate) title: String,
-    pub(crate) kind: Kind,
-    /// Resolved, as `(name, text)`.
-    pub(crate) inputs: Vec<(String, String)>,
-    /// What the step names, and what its target brought.
-    pub(crate) symbols: Vec<SymbolPath>,
-    /// What is remembered of its files or words. Empty where a model is asked: that has a part of memory of its own.
-    pub(crate) memory: Vec<String>,
-}
-
-/// What a module may do in the project: look, with the tools that only look.
-#[async_trait]
-pub(crate) trait Eyes: Send + Sync {
-    /// Runs a tool that changes nothing, as a part of a step.
-    async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure>;
-
-    /// What is reported in a symbol now, one line each.
-    async fn reported(&self, context: &ModuleContext, symbol: &SymbolPath) -> Vec<String>;
-}
-
-/// One thing that a module does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// The symbols of a file.
-    Outline(String),
-    /// The source of a symbol; of the whole file where it has no names.
-    Read(SymbolPath),
-    /// What is reported in it.
-    Reported(SymbolPath),
-    /// The lines that hold a word, or match an expression.
-    Search(String),
-}
-
-impl Look {
-    pub(crate) fn title(&self) -> String {
-        match self {
-            Self::Outline(file) => format!("list the symbols of {file}"),
-            Self::Read(symbol) => format!("read {symbol}"),
-            Self::Reported(symbol) => format!("see what is reported in {symbol}"),
-            Self::Search(pattern) => format!("look for {pattern}"),
-        }
-    }
-}
-
-/// What a module hands back, done or not.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ModuleResult {
-    pub(crate) output: Output,
-    pub(crate) parts: Vec<Part>,
-    /// Why it failed.
-    pub(crate) error: Option<String>,
-}
-
-impl ModuleResult {
-    pub(crate) fn failed(parts: Vec<Part>, error: impl Into<String>) -> Self {
-        Self { parts, error: Some(error.into()), ..Self::default() }
-    }
-}
 
 /// Runs steps that only look, at the same time; the results come in the order of the steps.
 pub(crate) async fn run_at_once(contexts: &[ModuleContext], eyes: &dyn Eyes) -> Vec<ModuleResult> {
@@ -163,5 +98,6 @@ fn nothing_seen(texts: &[Result<String, Failure>]) -> Option<String> {
     cancelled.or(first.filter(|_| all_failed)).map(|failure| failure.message.clone())
 }
 
+pub(crate) mod module;
 #[cfg(test)]
 pub(crate) mod tests;

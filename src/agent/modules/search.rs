@@ -1,6 +1,7 @@
 //! Searching the project: look for the words, find the symbols that hold them, read those.
 
-use crate::agent::modules::{Eyes, Look, ModuleContext, ModuleResult, carry_out, joined, nothing_seen, validate};
+use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
+use crate::agent::modules::{carry_out, joined, nothing_seen, validate};
 use crate::agent::plan::output::Output;
 use crate::symbols::path::SymbolPath;
 
@@ -76,7 +77,7 @@ fn place(line: &str) -> Option<&str> {
     })
 }
 
-pub(super) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
+pub(crate) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
     let terms = terms(&context.title, &context.inputs);
     let looks: Vec<Look> = terms.into_iter().map(Look::Search).collect();
     if let Err(error) = validate(&looks) {

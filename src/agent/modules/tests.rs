@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::Barrier;
 
-use crate::agent::modules::{Eyes, Look, ModuleContext, ModuleResult, run_at_once, validate};
+use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
+use crate::agent::modules::{run_at_once, validate};
 use crate::agent::plan::{Kind, State};
-use crate::agent::tools::tool_failure;
-use crate::base::failure::Failure;
+use crate::base::failure::{Failure, tool_failure};
 use crate::symbols::path::SymbolPath;
 
 /// Answers from a table and writes down what was asked, in order.

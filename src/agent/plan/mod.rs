@@ -1,23 +1,17 @@
 //! The plan: steps with their symbols, why, what is expected. As data here, as a document beside it.
 
-pub(crate) mod anew;
-pub(crate) mod attempt;
-pub(crate) mod available;
-pub(crate) mod checks;
-pub mod contract;
+pub(crate) mod as_text;
 pub mod criteria;
 pub mod depends;
 pub mod document;
-pub(in crate::agent) mod ending;
+pub mod evaluate;
+pub(crate) mod event;
 pub mod inputs;
-pub(crate) mod looks;
-pub(in crate::agent) mod make;
+pub mod mode;
 pub mod output;
+pub(crate) mod progress;
 pub mod question;
 pub mod recovery;
-pub(crate) mod run;
-pub(crate) mod validate;
-pub mod waiting;
 
 use serde::{Deserialize, Serialize};
 
@@ -136,25 +130,4 @@ pub struct Plan {
 pub enum Steps {
     All,
     One,
-}
-
-/// Symbol paths as the text that everybody reads.
-pub(crate) mod as_text {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::symbols::path::SymbolPath;
-
-    pub(crate) fn serialize<S: Serializer>(symbols: &[SymbolPath], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(symbols.iter().map(ToString::to_string))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SymbolPath>, D::Error> {
-        let texts = Vec::<String>::deserialize(deserializer)?;
-        // They are whole paths, so that what stands before the names is a file however it is named.
-        let path = |text: String| match text.split_once("::") {
-            Some((file, names)) => SymbolPath::new(file, names),
-            None => SymbolPath::new(text, ""),
-        };
-        Ok(texts.into_iter().map(path).collect())
-    }
 }

@@ -2,37 +2,35 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::{self, Changed, Wanted, When};
-use crate::agent::offers::{self, Refusal};
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::answer::{EditAnswer, headline};
-use crate::agent::tools::{ToolAnswer, target, tool_failure};
-use crate::agent::verdict::{Status, Verdict};
+use crate::agent::diagnostics::code_actions;
+use crate::agent::edit::change;
+use crate::agent::state::comparison::{Status, Verdict};
+use crate::agent::state::edit_answer::EditAnswer;
+use crate::agent::state::edit_request::{Changed, When};
+use crate::agent::state::notes::TAKEN_BACK;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::deadline::Deadline;
-use crate::base::failure::Failure;
+use crate::base::failure::{Failure, tool_failure};
 use crate::base::plural::counted;
-use crate::base::text::{Encoding, LineIndex};
+use crate::base::text::headline;
 use crate::diagnostics::model::Severity;
-use crate::edits::TextEdit;
 
 /// The least time, in milliseconds, that the verification of a fix may take: an unverified fix is worth little.
 const VERIFY_MS: u64 = 10_000;
 
-/// How the refusal of a fix begins that was applied and did no good.
-pub(crate) const TAKEN_BACK: &str = "the fix was taken back";
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     fix: String,
 }
 
-pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
     let name = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.key.clone());
     let about = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.about.clone());
-    let wanted = wanted(session, &given.fix, deadline).await;
+    let wanted = code_actions::wanted(session, &given.fix, deadline).await;
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(failure) => {
@@ -83,40 +81,4 @@ fn worse(verdict: &Verdict) -> Option<String> {
         return Some("the diagnostic is still there".to_owned());
     }
     None
-}
-
-/// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
-pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<Wanted>, Failure> {
-    let change = session.editor.fix_change(id, deadline).await?;
-    if let Some(operation) = change.operations.first() {
-        return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));
-    }
-    let mut wanted = Vec::new();
-    for (path, edits) in change.files {
-        let document = target::document(session, &path).await?;
-        let index = LineIndex::new(&document.text);
-        let mut hunks: Vec<TextEdit> = edits
-            .into_iter()
-            .map(|(range, text)| {
-                let text = text.replace("\r\n", "\n");
-                TextEdit { range: index.byte_range(&document.text, range, Encoding::Utf16), text }
-            })
-            .map(|edit| crate::edits::hunks::trim(&document.text, &edit))
-            .collect();
-        hunks.retain(|edit| document.text.get(edit.range.clone()) != Some(edit.text.as_str()));
-        hunks.sort_by_key(|edit| (edit.range.start, edit.range.end));
-        if let Some(refusal) = offers::refusal(&document.text, &hunks) {
-            return Err(match refusal {
-                Refusal::Suppression => tool_failure("the fix only hides the diagnostic", "repair what it is about"),
-                Refusal::DeletesCheck => tool_failure("the fix deletes a check", "repair what it is about"),
-            });
-        }
-        if !hunks.is_empty() {
-            wanted.push(Wanted::Change { document, hunks });
-        }
-    }
-    if wanted.is_empty() {
-        return Err(tool_failure("the fix changes nothing", "take another one"));
-    }
-    Ok(wanted)
 }

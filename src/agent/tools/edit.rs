@@ -1,12 +1,13 @@
 //! What the editing tools share: an edit of a text that was seen as it is, and the answer to it.
 
-use crate::agent::change::{self, Wanted, When};
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::answer::EditAnswer;
-use crate::agent::tools::{ToolAnswer, tool_failure};
+use crate::agent::edit::change;
+use crate::agent::state::edit_answer::EditAnswer;
+use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::deadline::Deadline;
-use crate::base::failure::Failure;
+use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::mask;
 use crate::base::text::LineIndex;
 use crate::editor::Document;

@@ -2,18 +2,20 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::{Wanted, When};
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::{ToolAnswer, edit, target, tool_failure};
-use crate::base::failure::Failure;
+use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::agent::tools::edit;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::MASK;
 use crate::edits::find::{Replace, Rung, find};
 use crate::edits::hunks;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     path: String,
     old_string: String,
     new_string: String,
@@ -26,7 +28,7 @@ pub(super) struct Parameters {
     diagnostics: When,
 }
 
-pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let document = target::document(session, &given.path).await?;
     edit::refuse_stale(task, &document)?;
     if given.old_string.contains(MASK) && !document.text.contains(MASK) {

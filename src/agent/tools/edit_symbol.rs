@@ -2,17 +2,18 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::{Wanted, When};
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::{ToolAnswer, target, tool_failure};
-use crate::base::failure::Failure;
+use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::base::failure::{Failure, tool_failure};
 use crate::edits::hunks;
 use crate::edits::symbol::{Action, edit};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     symbol: String,
     action: Action,
     #[serde(default)]
@@ -22,7 +23,7 @@ pub(super) struct Parameters {
     diagnostics: When,
 }
 
-pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let place = target::place(session, &given.symbol).await?;
     crate::agent::tools::edit::refuse_stale(task, &place.document)?;
     let text = &place.document.text;

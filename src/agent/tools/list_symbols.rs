@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::agent::session::Session;
-use crate::agent::tools::{ToolAnswer, target, tool_failure};
-use crate::base::failure::Failure;
+use crate::agent::state::session::Session;
+use crate::agent::target;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::base::failure::{Failure, tool_failure};
 use crate::symbols::language;
 use crate::symbols::outline::{Kind, Outline};
 use crate::workspace::files;
@@ -15,13 +16,13 @@ const MOST_FILES: usize = 2000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     /// A path, or a word that the symbol's path holds.
     #[serde(alias = "path")]
     query: String,
 }
 
-pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
     let query = given.query.trim();
     if query.is_empty() {
         return Err(tool_failure("list_symbols needs a path or a word", "give a file, or a part of a symbol's name"));

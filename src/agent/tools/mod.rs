@@ -1,39 +1,28 @@
 //! The tools: one file each, one row here. The same for the built-in agent and for other agents.
 
-pub mod answer;
 pub(crate) mod apply_fix;
+pub(crate) mod arguments;
+pub(crate) mod check;
 pub(crate) mod edit;
 pub(crate) mod edit_file;
 pub(crate) mod edit_symbol;
 pub(crate) mod list_symbols;
 pub(crate) mod read_file;
+pub mod read_once;
 pub(crate) mod read_symbol;
 pub(crate) mod run_command;
 pub(crate) mod search;
-pub(crate) mod target;
+pub mod tool_answer;
+pub(crate) mod validate;
 pub(crate) mod write_file;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::answer::EditAnswer;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, Kind};
-
-/// What a tool answers: the same fact as text for a model and as data for a program.
-#[derive(Clone, Debug)]
-pub struct ToolAnswer {
-    pub text: String,
-    /// Of the tools that edit.
-    pub edit: Option<EditAnswer>,
-}
-
-impl ToolAnswer {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), edit: None }
-    }
-}
 
 /// The names a model may use.
 pub const NAMES: &[&str] = &[
@@ -77,9 +66,4 @@ fn parameters<T: DeserializeOwned>(name: &str, given: &Value) -> Result<T, Failu
     serde_json::from_value(given.clone()).map_err(|error| {
         Failure::new(Kind::Tool, format!("{name}: {error}"), "give the parameters that the tool names")
     })
-}
-
-/// A failure of a tool, for a model that should get it right the next time.
-pub(crate) fn tool_failure(message: impl std::fmt::Display, hint: impl Into<String>) -> Failure {
-    Failure::new(Kind::Tool, message.to_string(), hint)
 }

@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::{ToolAnswer, target};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::Failure;
 use crate::base::secrets::mask;
 
@@ -13,14 +14,14 @@ const LINES: usize = 400;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     path: String,
     /// One-based first line.
     offset: Option<usize>,
     limit: Option<usize>,
 }
 
-pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let document = target::document(session, &given.path).await?;
     // Before it is cut into lines: a part of a key does not look like one.
     let open = mask(&document.text);

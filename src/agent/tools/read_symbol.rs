@@ -2,20 +2,21 @@
 
 use serde::Deserialize;
 
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::{ToolAnswer, target};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::Failure;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     symbol: String,
 }
 
-pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let place = target::place(session, &given.symbol).await?;
-    let source = crate::agent::scope::source(&place.document.text, &place.outline, place.symbol);
+    let source = crate::agent::state::scope::source(&place.document.text, &place.outline, place.symbol);
     let text = format!("{}\n{source}", place.path());
     task.seen.insert(place.document.path, place.document.text);
     Ok(ToolAnswer::text(text))

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::answer::clean;
-use crate::agent::tools::{ToolAnswer, tool_failure};
-use crate::agent::{approval, arguments, budget, gate};
-use crate::base::failure::Failure;
+use crate::agent::budget;
+use crate::agent::edit::questions;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::arguments;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::base::failure::{Failure, tool_failure};
+use crate::base::text::clean;
 use crate::diagnostics::command::capture::{self, Captured};
 use crate::diagnostics::program;
-use crate::editor::event::Event;
 
 /// Bytes of a command: the user has to see the whole of what is asked for.
 const LONGEST: usize = 280;
@@ -25,7 +26,7 @@ const OPTIONS: [&str; 3] = ["run it once", "allow exactly this for the session",
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     command: Vec<String>,
 }
 
@@ -60,7 +61,7 @@ fn listed(rules: &[String], command: &[String]) -> Option<usize> {
 }
 
 /// As a user reads it: an argument that is more than one word is quoted.
-fn shown(command: &[String]) -> String {
+pub(crate) fn shown(command: &[String]) -> String {
     let plain = |word: &&String| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=,@%+[]".contains(c))
     };
@@ -88,7 +89,7 @@ pub(crate) async fn may_run(session: &Session, task: &mut Task, given: &Value) -
     let options = OPTIONS.map(str::to_owned);
     let why = why.map(|why| format!(" Your list is not enough: {why}.")).unwrap_or_default();
     let choice =
-        approval::ask_user(session, &format!("Run `{}` in the workspace?{why}", clean(&shown)), &options).await;
+        questions::ask_user(session, &format!("Run `{}` in the workspace?{why}", clean(&shown)), &options).await;
     task.spent.pause(since);
     match choice? {
         1 => Ok(()),
@@ -149,29 +150,12 @@ pub(crate) fn cannot_run(session: &Session, command: &[String]) -> Option<Failur
     allowance(session, command).and_then(|_| program_of(session, name)).err()
 }
 
-/// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
-pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<Ran, Failure> {
-    let (step, tool, target) = (task.step, "run_command".to_owned(), clean(&shown(command)));
-    let reasoning = "a check of the plan".to_owned();
-    session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
-    let ran = match gate::gate(session, task, &tool, &json!({"command": command})).await {
-        Ok(_) => execute(session, task, command).await,
-        Err(refused) => Err(refused),
-    };
-    let (ok, text) = match &ran {
-        Ok(ran) => (ran.passed, ran.text.clone()),
-        Err(failure) => (false, failure.one_line()),
-    };
-    session.editor.show(Event::Acted { step, tool, ok, text });
-    ran
-}
-
-pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     Ok(ToolAnswer::text(execute(session, task, &given.command).await?.text))
 }
 
 /// Runs a command that has passed the gate.
-async fn execute(session: &Session, task: &Task, command: &[String]) -> Result<Ran, Failure> {
+pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) -> Result<Ran, Failure> {
     let (name, arguments) = command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
     let program = program_of(session, name)?;
     let before = texts(session, task).await;

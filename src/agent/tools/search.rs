@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::agent::session::Session;
-use crate::agent::tools::{ToolAnswer, tool_failure};
-use crate::base::failure::Failure;
+use crate::agent::state::session::Session;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::base::failure::{Failure, tool_failure};
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
@@ -18,13 +18,13 @@ const MOST_FILES: usize = 20_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     pattern: String,
     /// A file or folder to search in.
     path: Option<String>,
 }
 
-pub(super) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
     let root = session.root.clone();
     // Many files are read: a stop must not have to wait for that.
     let found = tokio::task::spawn_blocking(move || find(&root, &given)).await;

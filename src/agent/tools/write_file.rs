@@ -2,17 +2,18 @@
 
 use serde::Deserialize;
 
-use crate::agent::change::{Wanted, When};
-use crate::agent::session::Session;
-use crate::agent::task::Task;
-use crate::agent::tools::{ToolAnswer, edit, tool_failure};
-use crate::base::failure::Failure;
+use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::edit;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::base::failure::{Failure, tool_failure};
 use crate::editor::error::EditorError;
 use crate::edits::hunks;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     path: String,
     content: String,
     /// `defer` leaves the diagnostics of this edit to the next result.
@@ -20,7 +21,7 @@ pub(super) struct Parameters {
     diagnostics: When,
 }
 
-pub(super) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
     let path = session.root.resolve(&given.path)?;
     let content = given.content.replace("\r\n", "\n");
     let wanted = match session.editor.read(&path).await {

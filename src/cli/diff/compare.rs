@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::agent::verdict::{Found, Namer};
+use crate::agent::state::comparison::Namer;
+use crate::agent::state::located::Found;
 use crate::cli::diff::collect::{Said, Side, Silent};
 use crate::cli::diff::git::Changed;
 use crate::cli::diff::revisions::Revision;

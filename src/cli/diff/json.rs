@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::verdict::Found;
+use crate::agent::state::located::Found;
 use crate::cli::diff::compare::{Comparison, State};
 use crate::cli::diff::report::{symbol, unknown};
 

@@ -1,8 +1,8 @@
 //! The answer as lines: for a reader, and for an editor's quickfix list.
 
-use crate::agent::tools::answer::{clean, headline};
-use crate::agent::verdict::Found;
+use crate::agent::state::located::Found;
 use crate::base::plural::counted;
+use crate::base::text::{clean, headline};
 use crate::cli::diff::collect::short;
 use crate::cli::diff::compare::{Comparison, Entry, State};
 use crate::diagnostics::model::Severity;

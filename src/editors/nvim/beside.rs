@@ -8,14 +8,13 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::agent::agent::Agent;
+use crate::agent::commands::agent::Agent;
 use crate::base::deadline::Deadline;
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::Asked;
 use crate::diagnostics::command::config::CommandConfig;
 use crate::diagnostics::model::Report;
-use crate::diagnostics::program;
-use crate::diagnostics::syntax;
+use crate::diagnostics::{program, syntax};
 use crate::editors::nvim::editor::NvimEditor;
 
 /// The commands of a workspace. Their programs are looked for in `PATH`, never inside of the project.

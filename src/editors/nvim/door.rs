@@ -13,11 +13,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::agent::Agent;
-use crate::agent::config::{Config, PlanMode};
-use crate::agent::direct;
+use crate::agent::commands::agent::Agent;
+use crate::agent::commands::intents;
 use crate::agent::plan::Steps;
-use crate::agent::request::Request;
+use crate::agent::state::config::{Config, PlanMode};
+use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::config::{CommandConfig, Wish};
 use crate::editor::event::Event;
@@ -341,7 +341,7 @@ impl Door {
 
     /// Whether a request asks to stop what is running; then it is stopped.
     fn is_stop(&self, json: &str) -> bool {
-        serde_json::from_str::<Ask>(json).is_ok_and(|ask| direct::is_stop(&ask.text)) && self.stop()
+        serde_json::from_str::<Ask>(json).is_ok_and(|ask| intents::is_stop(&ask.text)) && self.stop()
     }
 
     /// Stops the running task; false when none runs.

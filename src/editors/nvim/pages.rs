@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::agent::undo::list;
+use crate::agent::commands::undo::list;
 use crate::editor::event::Event;
 use crate::editors::nvim::door::Door;
 use crate::editors::nvim::wire::Place;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sextant::agent::plan::Steps;
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
 use sextant::llm::step::{PlanReply, PlanReplyStep};
 

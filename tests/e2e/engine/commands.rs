@@ -56,7 +56,7 @@ async fn arguments_that_reach_further_than_the_list_are_asked_about_with_the_rea
             session.answer_waiting(3).expect("it waits").expect("an option");
         }
     };
-    let request = sextant::agent::request::Request {
+    let request = sextant::agent::state::request::Request {
         text: "try it".into(),
         symbols: vec!["a.py::f".into()],
         ..Default::default()
@@ -97,7 +97,7 @@ async fn the_user_allows_once_or_for_the_session_or_not() {
         assert!(engine.question().await.0.contains("touch ever"));
         session.answer_waiting(2).expect("it waits").expect("an option");
     };
-    let request = sextant::agent::request::Request {
+    let request = sextant::agent::state::request::Request {
         text: "try it".into(),
         symbols: vec!["a.py::f".into()],
         ..Default::default()

@@ -1,7 +1,7 @@
 //! A server that says what the text contradicts: believed less, not acted upon, and the trace says why.
 
 use serde_json::{Value, json};
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 
 use crate::support::engine::{Engine, Setup};
 use crate::support::project::Project;

@@ -1,7 +1,7 @@
 //! Direct requests through the engine: no model is asked, and what is not clear goes on to it.
 
 use serde_json::{Value, json};
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
 
 use crate::engine::{TEXT, project, replace};

@@ -1,7 +1,7 @@
 //! What is decided after a step: go on, again, its fallback, another plan, a question, the end; each by its name.
 
 use serde_json::json;
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
 use sextant::llm::contract::{Decision, Wish};
 use sextant::llm::step::{PlanReplyStep, StepReply};

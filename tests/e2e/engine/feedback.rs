@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use sextant::agent::plan::Steps;
-use sextant::agent::request::Request;
-use sextant::agent::undo::Target;
+use sextant::agent::state::request::Request;
+use sextant::agent::state::undo_target::Target;
 use sextant::llm::step::{PlanReply, PlanReplyStep, StepReply};
 use sextant::memory::entry::{Entry, Kind};
 

@@ -1,7 +1,7 @@
 //! What the statistics count: by mode, with what was spared, planned anew, asked and recalled.
 
 use serde_json::{Value, json};
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::llm::price::Price;
 use sextant::llm::step::{PlanReplyStep, StepReply};
 

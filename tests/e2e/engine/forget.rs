@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 
 use crate::engine::replace;
 use crate::support::engine::{Engine, Setup, last};

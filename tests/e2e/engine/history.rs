@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
-use sextant::agent::request::Request;
-use sextant::agent::undo::list::{State, history};
-use sextant::agent::undo::{Target, UndoRequest, bring_back, take_back};
+use sextant::agent::commands::undo::list::{State, history};
+use sextant::agent::commands::undo::redo::bring_back;
+use sextant::agent::commands::undo::{UndoRequest, take_back};
+use sextant::agent::state::request::Request;
+use sextant::agent::state::undo_target::Target;
 
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Engine, Setup, act, last};

@@ -1,7 +1,7 @@
 //! What the user prefers, as prompts carry it; and that an undo counts once, in what is learned and in the statistics.
 
 use serde_json::json;
-use sextant::agent::undo::Target;
+use sextant::agent::state::undo_target::Target;
 use sextant::editor::event::Event;
 
 use crate::engine::{project, replace};
@@ -43,8 +43,11 @@ async fn done(project: &crate::support::project::Project) -> Engine {
         last("edit_file", replace("return f()", "return f() + 1")),
     ];
     let engine = Engine::new(project, Setup { replies, memory: true, ..Setup::default() });
-    let request =
-        sextant::agent::request::Request { text: "raise both".into(), path: Some("a.py".into()), ..Default::default() };
+    let request = sextant::agent::state::request::Request {
+        text: "raise both".into(),
+        path: Some("a.py".into()),
+        ..Default::default()
+    };
     assert_eq!(engine.ask_about(&request).await["ok"], json!(true));
     engine
 }

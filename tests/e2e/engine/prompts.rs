@@ -1,7 +1,7 @@
 //! What a model is told: a beginning that can be cached, data in fences, the user's language and detail.
 
 use serde_json::json;
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::llm::prompt::{self, Prompt};
 use sextant::llm::step::{PlanReplyStep, StepReply};
 

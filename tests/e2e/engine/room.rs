@@ -1,7 +1,7 @@
 //! Checkpoints under a small limit: the newest task can be undone, and of one that was removed it is said why not.
 
 use serde_json::{Value, json};
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 
 use crate::support::engine::{Engine, Setup, act};
 use crate::support::project::Project;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sextant::agent::plan::Steps;
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
 use sextant::llm::step::{PlanReply, PlanReplyStep};
 use tokio::sync::Notify;

@@ -1,7 +1,7 @@
 //! What is held against the project before a plan runs, and what the user is shown of it and of its risk.
 
 use serde_json::json;
-use sextant::agent::request::Request;
+use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
 use sextant::llm::step::PlanReplyStep;
 

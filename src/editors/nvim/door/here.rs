@@ -6,12 +6,14 @@ use std::sync::{Arc, PoisonError};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::agent::Agent;
-use crate::agent::config::PlanMode;
-use crate::agent::plan::{anew, waiting};
-use crate::agent::request::Request;
-use crate::agent::traces;
-use crate::agent::undo::{Target, UndoRequest, bring_back, take_back};
+use crate::agent::commands::agent::Agent;
+use crate::agent::commands::undo::redo::bring_back;
+use crate::agent::commands::undo::{UndoRequest, take_back};
+use crate::agent::durable::traces;
+use crate::agent::planner::{replan, waiting};
+use crate::agent::state::config::PlanMode;
+use crate::agent::state::request::Request;
+use crate::agent::state::undo_target::Target;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
 use crate::editors::nvim::door::{Ask, Door, Open, Running};
@@ -32,7 +34,7 @@ impl Door {
     pub(super) fn change(&self, json: &str) -> Option<Request> {
         let Ask { text, .. } = serde_json::from_str(json).ok()?;
         let waits = self.meant(json)?.session.has_plan();
-        (waits && anew::change(&text).is_some()).then(|| Request { text, ..Request::default() })
+        (waits && replan::change(&text).is_some()).then(|| Request { text, ..Request::default() })
     }
 
     /// The folder that Neovim was started in.

@@ -1,0 +1,158 @@
+//! What a door may ask of the agent: one method a wish, nothing of how it is done.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::undo::{self, redo};
+use crate::agent::commands::{ask, forget, remember, resume};
+use crate::agent::edit::{questions, recover};
+use crate::agent::memory::{self, statistics};
+use crate::agent::plan::{Plan, Steps};
+use crate::agent::planner::replan;
+use crate::agent::run::finish;
+use crate::agent::state::config::Config;
+use crate::agent::state::language::Say;
+use crate::agent::state::outcome::{Ending, Outcome};
+use crate::agent::state::request::Request;
+use crate::agent::state::session::Session;
+use crate::agent::state::undo_target::Target;
+use crate::base::failure::Failure;
+use crate::editor::Editor;
+use crate::editor::event::Event;
+use crate::llm::step::Model;
+use crate::workspace::root::Root;
+
+/// One workspace with its editor and its model. Every door holds one: Neovim, the shell, a test.
+pub struct Agent(Session);
+
+impl Deref for Agent {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.0
+    }
+}
+
+impl Agent {
+    pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
+        Self(Session::new(editor, model, root, config))
+    }
+
+    /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
+    pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
+        ask::ask(self, request, cancel).await
+    }
+
+    /// Makes a plan for a request, or changes the one that is there.
+    pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
+        crate::agent::commands::plan::plan(self, request, cancel).await
+    }
+
+    /// Carries out the plan.
+    pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+        crate::agent::commands::approve::approve(self, steps, cancel).await
+    }
+
+    pub(crate) fn has_plan(&self) -> bool {
+        replan::has_plan(self)
+    }
+
+    /// Shows the plan as it stands, and what came of it so far.
+    pub(crate) async fn pause(&self) -> Ending<Outcome> {
+        crate::agent::planner::ending::pause(self).await
+    }
+
+    /// Answers the question that a plan waits with; `choice` counts from 0.
+    pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
+        crate::agent::commands::answer_question::answer_question(self, choice, cancel).await
+    }
+
+    /// Goes on with what was left open, in this process or in one that ended.
+    pub async fn resume(&self, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
+        resume::resume(self, approved, cancel).await
+    }
+
+    /// Puts right what a process that was killed left half done, and tells of it.
+    pub(crate) async fn recover(&self) {
+        recover::recover(self).await;
+    }
+
+    /// Takes the last task back.
+    pub async fn undo(&self) -> Ending<String> {
+        undo::undo(self).await
+    }
+
+    pub async fn undo_part(&self, target: &Target, partial: bool) -> Ending<String> {
+        undo::undo_part(self, target, partial).await
+    }
+
+    /// The same, with the reason that is kept for later work.
+    pub async fn undo_because(&self, target: &Target, partial: bool, reason: &str) -> Ending<String> {
+        undo::undo_because(self, target, partial, reason).await
+    }
+
+    /// Brings back what was taken back last.
+    pub async fn redo(&self) -> Ending<String> {
+        redo::redo(self).await
+    }
+
+    /// Somebody is there to answer questions.
+    pub fn answers_come(&self) {
+        questions::answers_come(self);
+    }
+
+    /// Whoever answered is gone.
+    pub fn nobody_answers(&self) {
+        questions::nobody_answers(self);
+    }
+
+    pub fn is_asking(&self) -> bool {
+        questions::is_asking(self)
+    }
+
+    /// Answers the question that a running task waits for; `None` where none does.
+    pub fn answer_waiting(&self, choice: usize) -> Option<Result<(), Failure>> {
+        questions::answer_waiting(self, choice)
+    }
+
+    pub(crate) fn open_question(&self, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
+        questions::open_question(self, events)
+    }
+
+    pub(crate) async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
+        questions::ask_user(self, text, options).await
+    }
+
+    /// Amends the list of the last task with what was answered after its end.
+    pub async fn amend(&self) {
+        finish::amend(self).await;
+    }
+
+    pub async fn statistics(&self) -> Result<String, Failure> {
+        statistics::statistics(self).await
+    }
+
+    /// What was learned from corrections, and what is preferred.
+    pub async fn learned(&self) -> Result<String, Failure> {
+        remember::learned(self).await
+    }
+
+    pub async fn prefer(&self, text: &str, say: Say) -> Result<String, Failure> {
+        remember::prefer(self, text, say).await
+    }
+
+    pub async fn recall_about(&self, text: &str, say: Say) -> Result<String, Failure> {
+        remember::recall_about(self, text, say).await
+    }
+
+    pub async fn forget(&self, text: &str, say: Say) -> Result<String, Failure> {
+        forget::forget(self, text, say).await
+    }
+
+    /// Ends the short term of memory.
+    pub async fn close(&self) {
+        memory::close(self).await;
+    }
+}

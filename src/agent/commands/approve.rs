@@ -1,0 +1,23 @@
+//! The approval of a plan, of this process or of one before it.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::resume;
+use crate::agent::durable::traces;
+use crate::agent::plan::Steps;
+use crate::agent::planner::{run, waiting};
+use crate::agent::state::outcome::{Ending, Outcome};
+use crate::agent::state::session::Session;
+
+/// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
+pub async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    // A plan that a process before this one has left is approved by the same key.
+    let result = if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
+        resume::go_on(session, true, steps, cancel, &mut events).await
+    } else {
+        run::carry_out(session, steps, cancel, &mut events).await
+    };
+    traces::keep(session).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}

@@ -1,0 +1,100 @@
+//! Simple mode: from a request to its outcome, without a plan.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::intents;
+use crate::agent::diagnostics::workspace;
+use crate::agent::durable::{self, open, traces};
+use crate::agent::edit::recover;
+use crate::agent::memory::keep;
+use crate::agent::plan::mode::{Mode, Phase};
+use crate::agent::planner::ending;
+use crate::agent::run::{finish, requested, run_loop, start};
+use crate::agent::state::language::Say;
+use crate::agent::state::outcome::{Ended, Ending, Outcome};
+use crate::agent::state::request::Request;
+use crate::agent::state::session::Session;
+use crate::agent::state::stop;
+use crate::agent::state::task::Task;
+use crate::base::failure::Failure;
+use crate::base::plural::counted;
+use crate::editor::event::Event;
+
+/// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
+pub async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
+    let result = answer(session, request, cancel).await;
+    traces::keep(session).await;
+    Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+pub(crate) async fn answer(
+    session: &Session,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Result<Outcome, Failure> {
+    if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request)).await?? {
+        return Ok(done);
+    }
+    stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    recover::recover(session).await;
+    let begun = async {
+        let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
+        stop::unless_stopped(session, cancel, start::begin(session, request, Mode::Simple, scope, cancel)).await?
+    };
+    let answered = match begun.await.map_err(Failure::without_change) {
+        Ok(mut task) => run_ask(session, &mut task, cancel).await,
+        Err(failure) => Err(failure),
+    };
+    if session.plan.lock().await.is_none() {
+        workspace::leave_all(session).await;
+    }
+    answered
+}
+
+/// Runs a task without a plan from where it stands to its end.
+pub(crate) async fn run_ask(
+    session: &Session,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Outcome, Failure> {
+    task.notes.start_clock();
+    durable::keep_call(session, task).await;
+    let ended = run_loop::run_steps(session, task, cancel).await;
+    let (limits, say) = (&session.config.limits, Say::to(&task.request));
+    let word = match &ended {
+        // The answer has been shown as it came.
+        Ok(Ended::Done { .. }) => String::new(),
+        Ok(Ended::OutOfSteps) => say.of(
+            format!("stopped after {}", counted(limits.steps, "step")),
+            format!("detenido tras {} pasos", limits.steps),
+        ),
+        Ok(Ended::TooManyErrors(last)) => {
+            let errors = counted(limits.errors, "error");
+            say.of(
+                format!("gave up after {errors} in a row, the last: {last}"),
+                format!("abandonado tras {} errores seguidos, el último: {last}", limits.errors),
+            )
+        }
+        Ok(Ended::Objected(objection)) => objection.reason.clone(),
+        Err(_) => say.of("broken off", "interrumpido"),
+    };
+    let phase = match &ended {
+        Ok(Ended::Done { .. }) => Phase::Completed,
+        Ok(_) => Phase::Paused,
+        Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
+        Err(_) => Phase::Error,
+    };
+    durable::keep_task(session, task, None, phase).await;
+    let mut outcome = finish::finish(session, task, &word).await;
+    keep::remember_end(session, task, &ended, &outcome).await;
+    if ended.is_err() && !outcome.files.is_empty() {
+        session.editor.show(Event::Progress { text: outcome.summary.clone() });
+    }
+    let changed = run_loop::may_have_changed(session, task);
+    let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
+    match ended.map_err(ending::resumable)? {
+        Ended::Done { answer, .. } => outcome.answer = answer,
+        Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) => outcome.ok = false,
+    }
+    Ok(outcome)
+}

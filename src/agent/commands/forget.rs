@@ -1,0 +1,230 @@
+//! Forgetting in the user's words: what it would cost, whether that is wanted, and exactly what went and what stays.
+
+use std::sync::Arc;
+
+use crate::agent::durable::record::EDIT;
+use crate::agent::durable::{open, phase_name};
+use crate::agent::edit::questions;
+use crate::agent::memory::preferences::{self, bare, failure, own_name};
+use crate::agent::plan::mode::Phase;
+use crate::agent::state::language::Say;
+use crate::agent::state::memory::Remember;
+use crate::agent::state::notes::short;
+use crate::agent::state::session::Session;
+use crate::agent::state::trace::SharedTrace;
+use crate::base::failure::Failure;
+use crate::memory::forget::{Cost, Forget, Forgotten};
+
+/// Words that name nothing.
+const VAGUE: &str = "that this them those it eso esto esta ello lo";
+/// Words that name all of it.
+const ALL: &[&str] = &["all", "everything", "it all", "all of it", "todo", "todo ello"];
+/// Tasks that a question names.
+const NAMED: usize = 3;
+
+/// What the user wants of the tasks whose undo a forgetting costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Lose,
+    Keep,
+    Nothing,
+}
+
+/// Forgets what holds a text, and says what went and what stays. Asks first where a task could not be undone or
+/// resumed any more.
+///
+/// # Errors
+/// Where it is not clear what is meant, and where a question has no answer: nothing is forgotten then.
+pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+    let what = bare(text);
+    if ALL.contains(&what.to_lowercase().as_str()) {
+        return forget_all(session, say).await;
+    }
+    // A short word stands inside of many others, and a pronoun for something that is not said here.
+    if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
+        return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
+    }
+    let remember = preferences::needs_memory(session).await?;
+    let gone = carry_out(session, &remember, Forget::text(what.as_str()), &what, say).await?;
+    let gone = match gone {
+        // A preference may be called by its name, or by words that are not side by side in it.
+        Some(gone) if gone.is_empty() && gone.kept.is_empty() && own_name(&what) != what => {
+            carry_out(session, &remember, Forget::text(own_name(&what)), &what, say).await?
+        }
+        gone => gone,
+    };
+    let Some(gone) = gone else { return Ok(nothing(say)) };
+    let mut answer = told(&format!("“{what}”"), &gone, say);
+    let lower = what.to_lowercase();
+    for (key, value) in preferences::configured_preferences(session) {
+        if format!("{key} {value}").to_lowercase().contains(&lower) {
+            answer.push_str(&configured(&key, &value, say));
+        }
+    }
+    Ok(answer)
+}
+
+/// Forgets all that is remembered of this workspace, as [`forget`] does.
+pub async fn forget_all(session: &Session, say: Say) -> Result<String, Failure> {
+    let remember = preferences::needs_memory(session).await?;
+    let what = say.of("everything", "todo");
+    let Some(gone) = carry_out(session, &remember, Forget::everything(), &what, say).await? else {
+        return Ok(nothing(say));
+    };
+    let mut answer = told(&what, &gone, say);
+    for (key, value) in preferences::configured_preferences(session) {
+        answer.push_str(&configured(&key, &value, say));
+    }
+    Ok(answer)
+}
+
+fn nothing(say: Say) -> String {
+    say.of("nothing was forgotten", "no se ha olvidado nada")
+}
+
+fn configured(key: &str, value: &str, say: Say) -> String {
+    say.of(
+        format!("\nYour configuration still has preferences.{key} = “{value}”; change it there."),
+        format!("\nTu configuración aún tiene preferences.{key} = “{value}”; cámbialo allí."),
+    )
+}
+
+/// `None` where the user wants nothing forgotten.
+async fn carry_out(
+    session: &Session,
+    remember: &Arc<Remember>,
+    mut filter: Forget,
+    what: &str,
+    say: Say,
+) -> Result<Option<Forgotten>, Failure> {
+    let known = filter.clone();
+    let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
+    let durable = open::durable(session).await;
+    let busy = |cost: &Cost| {
+        let own = |owner: &String| durable.as_ref().is_some_and(|durable| owner == durable.owner().name());
+        let alive = |owner: &String| durable.as_ref().is_some_and(|durable| durable.owner().is_alive(owner));
+        cost.owner.as_ref().is_some_and(|owner| !own(owner) && alive(owner))
+    };
+    filter.keep = costs.iter().filter(|cost| busy(cost)).map(|cost| cost.task.clone()).collect();
+    let dear: Vec<&Cost> = costs.iter().filter(|cost| !busy(cost) && is_dear(cost)).collect();
+    if !dear.is_empty() {
+        match ask(session, what, &dear, say).await? {
+            Choice::Nothing => return Ok(None),
+            Choice::Keep => filter.keep.extend(dear.iter().map(|cost| cost.task.clone())),
+            Choice::Lose => {}
+        }
+    }
+    let wanted = filter.clone();
+    let gone = remember.run(move |memory| memory.forget(&wanted)).await.map_err(|error| failure(&error))?;
+    forget_here(session, &filter, &gone).await;
+    Ok(Some(gone))
+}
+
+/// Whether the task can be undone or resumed.
+fn is_dear(cost: &Cost) -> bool {
+    let over = [phase_name(Phase::Completed), phase_name(Phase::Error), ""];
+    cost.checkpoints.contains_key(EDIT) || !over.contains(&cost.phase.as_str())
+}
+
+async fn ask(session: &Session, what: &str, dear: &[&Cost], say: Say) -> Result<Choice, Failure> {
+    let named: Vec<String> = dear.iter().take(NAMED).map(|cost| format!("“{}”", short(&cost.request, 60))).collect();
+    let more = if dear.len() > NAMED { ", …" } else { "" };
+    let (count, named) = (dear.len(), format!("{}{more}", named.join(", ")));
+    let text = say.of(
+        format!("Forgetting {what} also takes what undo and resume need of {count} task(s): {named}. What now?"),
+        format!(
+            "Olvidar {what} quita también lo que necesitan deshacer y reanudar de {count} tarea(s): {named}. ¿Qué hago?"
+        ),
+    );
+    let options = [
+        say.of(
+            "forget it there too: these cannot be undone any more",
+            "olvidarlo también ahí: ya no se podrán deshacer",
+        ),
+        say.of("keep these tasks and forget the rest", "conservar esas tareas y olvidar el resto"),
+        say.of("forget nothing", "no olvidar nada"),
+    ];
+    Ok(match questions::ask_user(session, &text, &options).await? {
+        1 => Choice::Lose,
+        2 => Choice::Keep,
+        _ => Choice::Nothing,
+    })
+}
+
+/// What this process itself still holds of it: it would be written down again.
+async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
+    let is_gone = |task: &String| gone.task_names.contains(task);
+    session.history.lock().await.retain(|journal| !is_gone(&journal.task));
+    let mut plan = session.plan.lock().await;
+    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.id)) {
+        *plan = None;
+    }
+    drop(plan);
+    let trace = session.trace_markdown().to_lowercase();
+    if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
+        session.use_trace(&SharedTrace::default());
+    }
+}
+
+/// What went by kind, and what stays and why, in the user's language.
+fn told(what: &str, gone: &Forgotten, say: Say) -> String {
+    let went = if say.spanish { counted(gone) } else { gone.to_string() };
+    let mut lines = vec![format!("{what}: {went}.")];
+    let preference = say.of("preference", "preferencia");
+    lines.extend(gone.preferences.iter().map(|key| format!("- {preference} {key}")));
+    lines.extend(gone.shown.iter().map(|text| format!("- {text}")));
+    let more = gone.entry_count().saturating_sub(gone.shown.len());
+    if more > 0 {
+        lines.push(say.of(format!("- and {more} more entries"), format!("- y {more} entradas más")));
+    }
+    let undone = gone.task_names.len();
+    if undone > 0 {
+        lines.push(say.of(
+            format!("Tasks that cannot be undone or resumed any more: {undone}."),
+            format!("Tareas que ya no se pueden deshacer ni reanudar: {undone}."),
+        ));
+    }
+    if !gone.kept.is_empty() {
+        let count = gone.kept.len();
+        lines.push(say.of(
+            format!("Kept, for their undo or since another process works on them: {count} task(s); these may hold it."),
+            format!("Conservadas, para deshacerlas o porque otro proceso trabaja en ellas: {count} tarea(s); aún pueden tenerlo."),
+        ));
+    }
+    lines.join("\n")
+}
+
+/// [`Forgotten`] as it displays itself, in Spanish.
+fn counted(gone: &Forgotten) -> String {
+    let spanish = |what: &str| match what {
+        "entries" => "entradas",
+        "summaries" => "resúmenes",
+        "preferences" => "preferencias",
+        "learnings" => "lo aprendido",
+        "project files" => "archivos del proyecto",
+        "project commands" => "comandos del proyecto",
+        "trace records" => "registros de la traza",
+        "runs" => "ejecuciones",
+        "checkpoints" => "puntos de control",
+        "task states" => "estados de tareas",
+        _ => "variables",
+    };
+    let counts = gone.counts();
+    let some: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{}: {count}", spanish(what)))
+        .collect();
+    let mut out = if some.is_empty() {
+        "no había nada que olvidar".to_owned()
+    } else {
+        format!("olvidado: {}", some.join(", "))
+    };
+    if gone.log_left {
+        out.push_str("; otro proceso estaba leyendo, así que su registro aún tiene el texto");
+    }
+    for copy in &gone.copies_left {
+        out.push_str(&format!("; {} se apartó por estar dañado y aún puede tenerlo", copy.display()));
+    }
+    out
+}

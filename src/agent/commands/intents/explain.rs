@@ -1,0 +1,144 @@
+//! About the work itself: why the last decision was taken, how things went so far, stop.
+
+use crate::agent::commands::intents::intent::Direct;
+use crate::agent::commands::intents::phrase::Phrase;
+use crate::agent::commands::intents::said::Said;
+use crate::agent::durable::traces;
+use crate::agent::memory;
+use crate::agent::state::language::Say;
+use crate::agent::state::session::Session;
+use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::policy::Effect;
+
+const WHY: &[&str] = &[
+    "why",
+    "why that",
+    "why did you do that",
+    "why did you do it",
+    "why did you do this",
+    "why did you change that",
+    "why did you change it",
+    "explain your decision",
+    "explain your last decision",
+    "explain why you did that",
+    "por que",
+    "por que eso",
+    "por que hiciste eso",
+    "por que lo hiciste",
+    "por que has hecho eso",
+    "por que cambiaste eso",
+    "explica tu decision",
+    "explica tu ultima decision",
+    "explica por que hiciste eso",
+];
+
+const STOP: &[&str] = &[
+    "stop",
+    "stop it",
+    "stop that",
+    "cancel",
+    "cancel that",
+    "abort",
+    "halt",
+    "para",
+    "parar",
+    "detente",
+    "alto",
+    "cancela",
+    "cancela eso",
+];
+
+const STATS: &[&str] = &[
+    "stats",
+    "statistics",
+    "show stats",
+    "show the stats",
+    "show me the stats",
+    "show statistics",
+    "show the statistics",
+    "show me the statistics",
+    "estadisticas",
+    "muestra las estadisticas",
+    "muestrame las estadisticas",
+];
+
+/// Entries of one explanation.
+const MOST: usize = 8;
+
+pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
+    if phrase.is(WHY) {
+        return Some(Direct::Why);
+    }
+    if phrase.is(STOP) {
+        return Some(Direct::Stop);
+    }
+    phrase.is(STATS).then_some(Direct::Stats)
+}
+
+/// Whether a text asks to stop what is running.
+pub fn is_stop(text: &str) -> bool {
+    Phrase::new(text).is_some_and(|phrase| phrase.is(STOP))
+}
+
+/// The last thing that was done or refused, and what of its step led to it.
+pub(crate) async fn direct_why(session: &Session, say: Say) -> Said {
+    let entries = match session.trace() {
+        entries if !entries.is_empty() => entries,
+        // Of the last task here, whoever worked on it.
+        _ => traces::find(session, "").await.map(|found| found.entries).unwrap_or_default(),
+    };
+    let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
+    let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
+        return Said::new("", say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí"));
+    };
+    let line = |trace: &crate::diagnostics::policy::Trace| {
+        format!("{} {} — {} ({})", trace.effect.name(), trace.about, trace.reason, trace.rule)
+    };
+    let before: Vec<String> = entries
+        .iter()
+        .filter(|entry| (entry.step, entry.call) == (last.step, last.call) && *entry != last)
+        .take(MOST)
+        .map(|entry| format!("- {}", line(&entry.trace)))
+        .collect();
+    let (english, spanish) = match last.call {
+        Some(call) => (format!(", call {call}"), format!(", llamada {call}")),
+        None => (String::new(), String::new()),
+    };
+    let step = say.of(format!("step {}{english}", last.step), format!("paso {}{spanish}", last.step));
+    let mut text = format!("{step}: {}", line(&last.trace));
+    if !before.is_empty() {
+        text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));
+        text.push_str(&before.join("\n"));
+    }
+    Said::new(text, say.of(":AgentTrace shows all of it", ":AgentTrace lo muestra todo"))
+}
+
+pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<Said, Failure> {
+    let Some(remember) = memory::remember(session).await else {
+        return Err(Failure::user("nothing is counted without memory", "`memory.enabled` turns it on"));
+    };
+    let stats = remember.run(|memory| memory.stats(0, None)).await;
+    let stats = stats.map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))?;
+    let lines: Vec<String> = stats
+        .modes
+        .iter()
+        .filter(|mode| mode.runs > 0)
+        .map(|mode| {
+            format!(
+                "{}: {} runs, {} succeeded, {} failed, {} stopped",
+                mode.mode.name(),
+                mode.runs,
+                mode.successes,
+                mode.failures,
+                mode.cancelled
+            )
+        })
+        .collect();
+    let none = say.of("no task has been counted yet", "todavía no se ha contado ninguna tarea");
+    let runs: u64 = stats.modes.iter().map(|mode| mode.runs).sum();
+    Ok(if lines.is_empty() {
+        Said::new("", none)
+    } else {
+        Said::new(lines.join("\n"), say.of(format!("{runs} runs"), format!("{runs} tareas")))
+    })
+}

@@ -1,0 +1,116 @@
+//! Requests that need no model: what is clearly one is done at once; everything else goes on.
+//!
+//! Precision before recall: a phrase has to be one of those below from its first word to its last.
+
+pub(crate) mod explain;
+pub(crate) mod find;
+pub(crate) mod memory;
+pub(crate) mod mode;
+pub(crate) mod phrase;
+pub(crate) mod read;
+pub(crate) mod undo;
+
+pub(crate) mod intent;
+pub(crate) mod said;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::agent::commands::intents::intent::Direct;
+use crate::agent::commands::intents::phrase::Phrase;
+use crate::agent::commands::intents::said::Said;
+use crate::agent::commands::{forget, remember};
+use crate::agent::state::comparison::Status;
+use crate::agent::state::language::Say;
+use crate::agent::state::outcome::Outcome;
+use crate::agent::state::request::Request;
+use crate::agent::state::session::Session;
+use crate::agent::state::trace::SharedTrace;
+use crate::base::failure::Failure;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::Event;
+use crate::llm::step::Usage;
+
+pub use crate::agent::commands::intents::explain::is_stop;
+
+/// The request that a text makes, as far as words alone tell.
+pub fn recognise(text: &str) -> Option<Direct> {
+    let phrase = Phrase::new(text)?;
+    None.or_else(|| mode::recognise(&phrase))
+        .or_else(|| explain::recognise(&phrase))
+        .or_else(|| undo::recognise(&phrase))
+        .or_else(|| memory::recognise(&phrase))
+        .or_else(|| find::recognise(&phrase))
+        .or_else(|| read::recognise(&phrase))
+        .filter(|direct| !takes_nothing(direct, &phrase))
+}
+
+/// `undo nothing`, `forget nothing`: the opposite of what the verb says.
+fn takes_nothing(direct: &Direct, phrase: &Phrase) -> bool {
+    matches!(direct, Direct::Undo { .. } | Direct::Forget(_)) && phrase.speaks_of_nothing()
+}
+
+/// Does what a text directly asks for. `None` where it is for the model: no direct request, or one whose name
+/// is only a word.
+pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Option<Outcome>, Failure> {
+    let Some(direct) = recognise(&request.text) else { return Ok(None) };
+    let spanish = Phrase::new(&request.text).is_some_and(|phrase| phrase.spanish());
+    let say = Say { spanish };
+    let said = match &direct {
+        Direct::Read(name) => read::direct_read(session, request, name, say).await?,
+        Direct::Outline(name) => read::direct_outline(session, name, say).await?,
+        Direct::Where(name) => find::direct_where(session, request, name, say).await?,
+        Direct::Uses(name) => find::direct_uses(session, request, name, say).await?,
+        Direct::Undo { target, reason } => Some(undo::undo(session, target, reason).await?),
+        Direct::Redo => Some(undo::redo(session).await?),
+        Direct::Forget(text) => Some(answered(forget::forget(session, text, say).await?)),
+        Direct::ForgetAll => Some(answered(forget::forget_all(session, say).await?)),
+        Direct::Remember(text) => Some(answered(remember::prefer(session, text, say).await?)),
+        Direct::Recall(text) => Some(answered(remember::recall_about(session, text, say).await?)),
+        Direct::Learned => Some(answered(remember::learned(session).await?)),
+        Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted, say)),
+        Direct::Why => Some(explain::direct_why(session, say).await),
+        Direct::Stop => Some(Said::new("", say.of("nothing is running", "no hay nada en marcha"))),
+        Direct::Stats => Some(explain::direct_stats(session, say).await?),
+    };
+    let Some(said) = said else { return Ok(None) };
+    session.editor.show(Event::Started {
+        request: request.text.clone(),
+        mode: "direct".to_owned(),
+        model: "no model".to_owned(),
+    });
+    if !said.text.is_empty() {
+        session.editor.show(Event::Words { text: format!("{}\n", said.text) });
+    }
+    let trace = SharedTrace::new(&request.text);
+    trace.push(1, Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)));
+    // What is said of the work itself is no request that an undo could be about.
+    let about_work = matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
+    let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
+    if !about_work && !forgets {
+        session.note_asked("", &request.text);
+    }
+    // Asked why, the answer is about the task before, and stays about it.
+    if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
+        session.use_trace(&trace);
+    }
+    Ok(Some(Outcome {
+        ok: true,
+        summary: said.summary,
+        answer: said.text,
+        files: Vec::new(),
+        new_diagnostics: Vec::new(),
+        fixed: 0,
+        unchanged: 0,
+        diagnostics_status: Status::Off,
+        pending: Vec::new(),
+        usage: Usage::default(),
+        failed_steps: Vec::new(),
+        trace: trace.entries(),
+    }))
+}
+
+fn answered(text: String) -> Said {
+    let summary = text.lines().next().unwrap_or_default().to_owned();
+    // One line would be shown twice.
+    if text.lines().count() > 1 { Said::new(text, summary) } else { Said::new("", summary) }
+}

@@ -1,0 +1,72 @@
+//! Changing the mode in the user's own words: `switch to supervised`, `cambia a planificador`.
+
+use crate::agent::commands::intents::intent::{Direct, Wanted};
+use crate::agent::commands::intents::phrase::{Phrase, fold};
+use crate::agent::commands::intents::said::Said;
+use crate::agent::state::config::PlanMode;
+use crate::agent::state::language::Say;
+use crate::agent::state::session::Session;
+use crate::editor::event::Event;
+
+const OPENINGS: &[&str] = &[
+    "switch to",
+    "switch to the",
+    "switch mode to",
+    "change to",
+    "change to the",
+    "change mode to",
+    "set mode to",
+    "set the mode to",
+    "go to",
+    "cambia a",
+    "cambia al",
+    "cambia a modo",
+    "cambia al modo",
+    "pasa a",
+    "pasa al",
+    "pasa a modo",
+    "pasa al modo",
+    "cambia el modo a",
+];
+
+/// Those that need the word for mode to be clear.
+const LOOSE: &[&str] = &["use", "use the", "mode", "usa el modo", "usa modo", "modo"];
+
+pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
+    let loose = phrase.after(OPENINGS).is_none();
+    let words = phrase.after(OPENINGS).or_else(|| phrase.after(LOOSE))?;
+    let whole = phrase.whole();
+    let named = whole.split(' ').any(|word| word == "mode" || word == "modo");
+    let wanted = match words {
+        [mode] if !loose || named => fold(mode),
+        [mode, word] if matches!(fold(word).as_str(), "mode" | "modo") => fold(mode),
+        _ => return None,
+    };
+    Some(Direct::Mode(match wanted.as_str() {
+        "planner" | "planificador" => Wanted::Plan(PlanMode::Planner),
+        "supervised" | "supervisado" => Wanted::Plan(PlanMode::Supervised),
+        "simple" | "sencillo" => Wanted::Simple,
+        _ => return None,
+    }))
+}
+
+pub(crate) fn direct_mode(session: &Session, wanted: Wanted, say: Say) -> Said {
+    let Wanted::Plan(mode) = wanted else {
+        let text = say.of(
+            ":AgentAsk is the simple mode already; planner and supervised are how a plan is carried out",
+            ":AgentAsk ya es el modo simple; planner y supervised son las maneras de llevar a cabo un plan",
+        );
+        return Said::new("", text);
+    };
+    session.set_mode(mode);
+    let name = session.mode().to_string();
+    // The front end keeps the mode for the sessions of other workspaces.
+    session.editor.show(Event::Mode { mode: name.clone() });
+    Said::new(
+        "",
+        say.of(
+            format!("plans are now carried out in mode {name}"),
+            format!("los planes se llevan a cabo ahora en modo {name}"),
+        ),
+    )
+}

@@ -1,0 +1,68 @@
+//! From a request to a plan that waits for its approval.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::diagnostics::workspace;
+use crate::agent::durable::{self, open, traces};
+use crate::agent::edit::recover;
+use crate::agent::memory::keep;
+use crate::agent::plan::mode::Phase;
+use crate::agent::plan::{Plan, event};
+use crate::agent::planner::make::{self, Wanted};
+use crate::agent::planner::replan;
+use crate::agent::run::{requested, start};
+use crate::agent::state::outcome::Ending;
+use crate::agent::state::request::Request;
+use crate::agent::state::session::Session;
+use crate::agent::state::stop;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+
+/// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
+pub async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
+    let result = match replan::change_of(session, request).await {
+        Some(words) => replan::change_plan(session, &words, cancel).await,
+        None => {
+            let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
+            // The plan before it is not what was asked for last: nobody is to approve it by mistake.
+            if !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty()) {
+                *session.plan.lock().await = None;
+                workspace::leave_all(session).await;
+            }
+            made
+        }
+    };
+    traces::keep(session).await;
+    let events = match &result {
+        Ok(plan) => vec![event::plan_event(plan, Phase::Planning.words())],
+        Err(failure) => vec![Event::Failed { failure: failure.clone() }],
+    };
+    Ending { result, events }
+}
+
+pub(crate) async fn make_plan(
+    session: &Session,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Result<Plan, Failure> {
+    stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    recover::recover(session).await;
+    let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
+    let mut task =
+        stop::unless_stopped(session, cancel, start::begin(session, request, session.mode(), scope, cancel)).await??;
+    let plan = match make::propose(session, &mut task, Wanted::default(), cancel).await {
+        Ok(plan) => plan,
+        Err(failure) => {
+            keep::remember_no_plan(session, &mut task, &failure).await;
+            return Err(failure);
+        }
+    };
+    start::tell_risk(session, &mut task, Some(plan.steps.len())).await;
+    keep::remember_plan(session, &plan, &mut task).await;
+    // Without steps there is nothing to approve, to change or to go on with.
+    if !plan.steps.is_empty() {
+        durable::keep_plan(session, &plan, &mut task).await;
+        *session.plan.lock().await = Some((plan.clone(), task));
+    }
+    Ok(plan)
+}

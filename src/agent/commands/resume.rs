@@ -1,0 +1,164 @@
+//! Going on with a task that was paused, or whose process is gone, from where it was acknowledged last.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::ask;
+use crate::agent::diagnostics::collect;
+use crate::agent::durable::waiting::{self, Waiting};
+use crate::agent::durable::{self, open, traces};
+use crate::agent::edit::recover::{self, recorded};
+use crate::agent::edit::{making, rollback};
+use crate::agent::plan::event::plan_event;
+use crate::agent::plan::mode::Phase;
+use crate::agent::plan::{Plan, State, Steps};
+use crate::agent::planner::{ending, replan, run};
+use crate::agent::run::start;
+use crate::agent::state::outcome::{Ending, Outcome};
+use crate::agent::state::session::Session;
+use crate::agent::state::stop;
+use crate::agent::state::task::Task;
+use crate::base::failure::Failure;
+use crate::editor::Document;
+use crate::editor::event::Event;
+
+/// Goes on with the last task that is not over: one that was interrupted or stopped runs its open steps, the
+/// running one from its beginning; one that asks shows its question; a plan that was never approved is shown
+/// and waits, unless `approved`.
+pub async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
+    traces::keep(session).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+pub(crate) async fn go_on(
+    session: &Session,
+    approved: bool,
+    steps: Steps,
+    cancel: &CancellationToken,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    session.use_cancel(cancel);
+    if open::has_record(session) {
+        stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    }
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
+    let Some(waiting) = waiting::waiting(session).await? else {
+        // Without memory there is at most the plan of this process.
+        if session.plan.lock().await.is_none() {
+            return Err(waiting::nothing("nothing was begun here"));
+        }
+        return run::carry_out(session, Steps::All, cancel, events).await;
+    };
+    let (phase, running) = (waiting.phase, waiting.run.running);
+    let (mut task, plan) = take_up(session, waiting).await?;
+    task.spent.resume(task.usage);
+    session.use_trace(&task.trace);
+    session.editor.show(Event::Started {
+        request: task.request.clone(),
+        mode: task.mode.to_string(),
+        model: session.model.name().to_owned(),
+    });
+    let Some(mut plan) = plan else {
+        look_again(session, &mut task, cancel).await?;
+        return ask::run_ask(session, &mut task, cancel).await;
+    };
+    if let Some(running) = running {
+        let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
+        if !left.is_empty() {
+            let text = format!("left as you changed it since: {}", left.join(", "));
+            session.editor.show(Event::Progress { text });
+        }
+        if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
+            (step.state, step.outcome) = (State::Open, String::new());
+        }
+        task.keep.mark = None;
+    }
+    let waits = phase == Phase::Planning && !approved;
+    if waits || task.question.is_some() {
+        show_waiting(session, plan, task, phase, events).await
+    } else {
+        session.editor.show(plan_event(&plan, Phase::Executing.words()));
+        look_again(session, &mut task, cancel).await?;
+        run_on(session, plan, task, steps, cancel, events).await
+    }
+}
+
+async fn run_on(
+    session: &Session,
+    mut plan: Plan,
+    mut task: Task,
+    steps: Steps,
+    cancel: &CancellationToken,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    if let Some(trigger) = task.keep.replanning.take()
+        && let Err(failure) = replan::replan(session, &mut plan, &mut task, &trigger, cancel).await
+    {
+        durable::keep_task(session, &mut task, Some(&plan), Phase::Paused).await;
+        *session.plan.lock().await = Some((plan, task));
+        return Err(failure);
+    }
+    let more = plan.steps.iter().any(|step| step.state == State::Open);
+    *session.plan.lock().await = Some((plan, task));
+    if more {
+        return run::carry_out(session, steps, cancel, events).await;
+    }
+    // It was interrupted between its last step and its end.
+    ending::end_waiting(session, Phase::Completed, events).await
+}
+
+async fn show_waiting(
+    session: &Session,
+    plan: Plan,
+    task: Task,
+    phase: Phase,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    let asks = task.question.is_some();
+    *session.plan.lock().await = Some((plan, task));
+    ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
+}
+
+/// What the providers say of the task's files now: a new process knows nothing yet.
+async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
+    let unknown = task.start.is_empty();
+    let mut documents: Vec<Document> = Vec::new();
+    let mut files = task.scope.files();
+    files.extend(task.journal.net().into_iter().map(|change| change.path));
+    files.sort();
+    files.dedup();
+    for file in files {
+        documents.extend(recover::look_at(session, &file).await?);
+    }
+    start::first_look(session, &documents, cancel).await?;
+    if unknown && !task.journal.is_empty() {
+        let text = "what was introduced before the interruption is not known any more".to_owned();
+        session.editor.show(Event::Progress { text });
+    }
+    task.remember_start(&collect::known(session).await, !task.journal.is_empty());
+    Ok(())
+}
+
+/// The task and its plan in this process, ready to run.
+async fn take_up(session: &Session, waiting: Waiting) -> Result<(Task, Option<Plan>), Failure> {
+    let mut known = session.plan.lock().await;
+    // This process has more of its own plan than was kept.
+    if let Some((plan, task)) =
+        known.take_if(|(_, task)| task.id == waiting.run.id && task.keep.revision == Some(waiting.revision))
+    {
+        return Ok((task, Some(plan)));
+    }
+    drop(known);
+    waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.root, path))?;
+    let (mut task, mut plan) = waiting.run.into_task();
+    task.keep.revision = Some(waiting.revision);
+    if let Some(durable) = open::durable(session).await {
+        let loaded = durable::load(session, &durable, &mut task).await;
+        open::or_tell(session, &durable, loaded);
+        durable::claim(session, &mut task, plan.as_ref()).await?;
+    }
+    waiting::follow_rollback(&task.journal, plan.as_mut());
+    Ok((task, plan))
+}

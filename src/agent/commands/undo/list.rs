@@ -1,0 +1,152 @@
+//! What was done and undone, as a list: which task and which step stands, and what undo and redo are about next.
+
+use serde::Serialize;
+
+use crate::agent::durable::stack::{self, Place};
+use crate::agent::edit::{making, recover};
+use crate::agent::state::journal::{Journal, Kind};
+use crate::agent::state::session::Session;
+use crate::agent::state::undo_target::{Target, standing};
+use crate::base::failure::Failure;
+use crate::base::text::clean;
+
+/// Tasks of a list.
+const TASKS: usize = 10;
+
+/// A task that changed something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Done {
+    pub task: String,
+    pub request: String,
+    pub state: State,
+    pub steps: Vec<Step>,
+}
+
+/// Whether what was done is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Stands,
+    /// A part of it is taken back.
+    Partly,
+    Undone,
+    /// Its texts had to make room for others.
+    Gone,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Stands => "",
+            Self::Partly => " (partly undone)",
+            Self::Undone => " (undone)",
+            Self::Gone => " (cannot be undone any more)",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// As `undo` takes it.
+    pub number: usize,
+    pub state: State,
+    /// What it changed: symbols, or files where no symbol is known.
+    pub changed: Vec<String>,
+}
+
+/// The list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct History {
+    /// The newest first.
+    pub tasks: Vec<Done>,
+    /// The task that an undo takes next.
+    pub undo: Option<String>,
+    /// What a redo brings back next: the task, and the part of it.
+    pub redo: Option<(String, String)>,
+}
+
+/// The last tasks that changed something here.
+pub async fn history(session: &Session) -> Result<History, Failure> {
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
+    let stack = stack::stack(session).await;
+    let mut out = History::default();
+    for known in stack.tasks.iter().take(TASKS) {
+        let (task, request) = (known.task.clone(), known.request.clone());
+        if known.place == Place::Removed {
+            out.tasks.push(Done { task, request, state: State::Gone, steps: Vec::new() });
+            continue;
+        }
+        let done = done(&stack::journal(session, known).await?);
+        if out.undo.is_none() && done.state != State::Undone {
+            out.undo = Some(done.task.clone());
+        }
+        out.tasks.push(done);
+    }
+    if let Some((row, known)) = stack.redoable().next().and_then(|row| Some((row, stack.find(&row.task)?))) {
+        let journal = stack::journal(session, known).await?;
+        let undo = journal.checkpoints.iter().find(|checkpoint| stack::position(checkpoint) == row.at);
+        let part = undo.and_then(|undo| undo.symbols.first().cloned()).unwrap_or_default();
+        out.redo = Some((known.task.clone(), part));
+    }
+    Ok(out)
+}
+
+fn state(stands: bool, undone: bool) -> State {
+    match (stands, undone) {
+        (true, true) => State::Partly,
+        (true, false) => State::Stands,
+        (false, _) => State::Undone,
+    }
+}
+
+fn done(journal: &Journal) -> Done {
+    let stands = standing(journal);
+    let taken = journal.taken();
+    let mut steps: Vec<Step> = Vec::new();
+    for edit in journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit) {
+        let known = match steps.iter().position(|step| step.number == edit.step) {
+            Some(known) => known,
+            None => {
+                steps.push(Step { number: edit.step, state: State::Undone, changed: Vec::new() });
+                steps.len() - 1
+            }
+        };
+        let files = || edit.files.iter().map(|file| file.path.clone()).collect();
+        let changed: Vec<String> = if edit.symbols.is_empty() { files() } else { edit.symbols.clone() };
+        for name in changed {
+            if !steps[known].changed.contains(&name) {
+                steps[known].changed.push(name);
+            }
+        }
+    }
+    for step in &mut steps {
+        let own = |edit: &str| journal.checkpoints.iter().any(|row| row.id == edit && row.step == step.number);
+        let undone = taken.iter().any(|((edit, _), hunks)| !hunks.is_empty() && own(edit));
+        step.state = state(stands.iter().any(|pick| pick.edit.step == step.number), undone);
+    }
+    let undone = taken.values().any(|hunks| !hunks.is_empty());
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    Done { task, request, state: state(!stands.is_empty(), undone), steps }
+}
+
+/// The list as a reader sees it.
+pub fn markdown(history: &History) -> String {
+    let mut lines = vec!["# What was done and undone".to_owned(), String::new()];
+    if history.tasks.is_empty() {
+        lines.push("Nothing was changed here yet.".to_owned());
+    }
+    for done in &history.tasks {
+        let next = if history.undo.as_ref() == Some(&done.task) { " ← undo" } else { "" };
+        lines.push(format!("- “{}”{}{next}", clean(&done.request), done.state.word()));
+        for step in &done.steps {
+            let changed: Vec<String> = step.changed.iter().map(|name| clean(name)).collect();
+            lines.push(format!("  - step {}: {}{}", step.number, changed.join(", "), step.state.word()));
+        }
+        if let Some((_, part)) = history.redo.as_ref().filter(|(task, _)| *task == done.task) {
+            let part = if part.is_empty() { "all of it".to_owned() } else { Target::parse(part).words() };
+            lines.push(format!("  - ← redo: {}", clean(&part)));
+        }
+    }
+    lines.join("\n")
+}

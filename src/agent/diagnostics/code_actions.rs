@@ -1,0 +1,199 @@
+//! Which of the servers' fixes are offered: none that only hides a diagnostic, none that deletes a check.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use regex::Regex;
+
+use crate::agent::state::edit_request::Wanted;
+use crate::agent::state::located::Found;
+use crate::agent::state::offered::Offered;
+use crate::agent::state::scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, tool_failure};
+use crate::base::text::{Encoding, LineIndex};
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::Fix;
+use crate::edits::TextEdit;
+use crate::llm::offline::is_suppression;
+use crate::llm::step::FixOffer;
+use crate::symbols::path::SymbolPath;
+
+/// Comments that silence a checker, in the languages that Sextant reads.
+static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)#\s*(noqa|type:\s*ignore|pyright:|basedpyright:|mypy:|ty:\s*ignore|pyrefly:\s*ignore|pylint:\s*disable|ruff:\s*(noqa|ignore)|fmt:\s*(off|skip)|pragma:\s*no)|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|NOLINT",
+    )
+    .ok()
+});
+
+/// Statements that check something: a fix that removes one repairs nothing.
+static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(assert|raise|if|elif|while|except)\b").ok());
+
+/// How long the servers may take to say what they offer for one diagnostic; a cold one that looks for imports takes
+/// seconds.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    Suppression,
+    DeletesCheck,
+}
+
+fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
+    pattern.as_ref().map_or(0, |regex| text.lines().filter(|line| regex.is_match(line)).count())
+}
+
+/// Why these edits of a file are no repair.
+pub fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
+    let after = crate::edits::apply::apply(text, hunks).ok()?;
+    if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
+        return Some(Refusal::Suppression);
+    }
+    (count(&CHECK, &after) < count(&CHECK, text)).then_some(Refusal::DeletesCheck)
+}
+
+/// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
+/// Positions are indices into `found`.
+pub(crate) async fn offers(
+    session: &Session,
+    task: &mut Task,
+    found: &[Found],
+    most: usize,
+    deadline: Deadline,
+) -> (Vec<FixOffer>, usize) {
+    let mut offers = Vec::new();
+    task.offered.clear();
+    for (index, item) in found.iter().enumerate() {
+        if offers.len() >= most || deadline.passed() {
+            return (offers, index);
+        }
+        let Some(range) = item.diagnostic.location.range() else { continue };
+        let patience = Deadline::after(deadline.left().min(PATIENCE));
+        let fixes = match session.editor.fixes(&item.symbol.file, Some(range), patience).await {
+            Ok(fixes) => fixes,
+            Err(error) => {
+                tracing::warn!(%error, "no fixes could be asked for");
+                continue;
+            }
+        };
+        for fix in fixes.iter().filter(|fix| answers(fix, item)) {
+            if is_suppression(&fix.title) {
+                let reason = "it would only hide what it is for";
+                let about = format!("fix “{}” for {}", fix.title, item.symbol);
+                task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+                continue;
+            }
+            let about = crate::agent::diagnostics::triage::key(item);
+            let key = format!("{}|{about}", fix.title);
+            if task.tried.contains(&key) {
+                continue;
+            }
+            let code = item.diagnostic.code.clone().unwrap_or_default();
+            task.offered.push(Offered { id: fix.id.clone(), key, about, code });
+            offers.push(FixOffer {
+                id: fix.id.clone(),
+                title: fix.title.clone(),
+                symbol: item.symbol.to_string(),
+                diagnostic: Some(index),
+                preferred: fix.preferred,
+                changes: Vec::new(),
+            });
+        }
+    }
+    (offers, found.len())
+}
+
+/// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may
+/// touch the symbol alone could not carry out a fix that adds an import.
+pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
+    for offer in offers {
+        if deadline.passed() {
+            break;
+        }
+        let patience = Deadline::after(deadline.left().min(PATIENCE));
+        let Ok(wanted) = wanted(session, &offer.id, patience).await else {
+            // One that does not say what its fix would change is not asked about all the others.
+            if patience.passed() {
+                break;
+            }
+            continue;
+        };
+        let mut changes: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+        changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
+        offer.changes = changes;
+    }
+}
+
+/// Whether a fix is meant for a diagnostic.
+fn answers(fix: &Fix, item: &Found) -> bool {
+    let same = fix
+        .repairs
+        .iter()
+        .any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
+    let silent = fix.repairs.is_empty() && fix.provider == item.diagnostic.source;
+    same || silent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(before: &str, after: &str) -> Option<Refusal> {
+        refusal(before, &crate::edits::hunks::hunks(before, after))
+    }
+
+    #[test]
+    fn hiding_and_deleting_checks_is_no_repair() {
+        assert_eq!(judge("x = y\n", "x = y  # type: ignore[name-defined]\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # noqa: F821\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # pyright: ignore\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("assert x\ny = 1\n", "y = 1\n"), Some(Refusal::DeletesCheck));
+        assert_eq!(judge("import os\nx = 1  # noqa\n", "x = 1  # noqa\n"), None, "an old one may stay");
+        assert_eq!(judge("if x == None:\n    y()\n", "if x is None:\n    y()\n"), None);
+    }
+
+    #[test]
+    fn patterns_are_valid() {
+        assert!(SUPPRESSION.is_some() && CHECK.is_some());
+    }
+}
+
+/// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
+pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<Wanted>, Failure> {
+    let change = session.editor.fix_change(id, deadline).await?;
+    if let Some(operation) = change.operations.first() {
+        return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));
+    }
+    let mut wanted = Vec::new();
+    for (path, edits) in change.files {
+        let document = target::document(session, &path).await?;
+        let index = LineIndex::new(&document.text);
+        let mut hunks: Vec<TextEdit> = edits
+            .into_iter()
+            .map(|(range, text)| {
+                let text = text.replace("\r\n", "\n");
+                TextEdit { range: index.byte_range(&document.text, range, Encoding::Utf16), text }
+            })
+            .map(|edit| crate::edits::hunks::trim(&document.text, &edit))
+            .collect();
+        hunks.retain(|edit| document.text.get(edit.range.clone()) != Some(edit.text.as_str()));
+        hunks.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        if let Some(refusal) = refusal(&document.text, &hunks) {
+            return Err(match refusal {
+                Refusal::Suppression => tool_failure("the fix only hides the diagnostic", "repair what it is about"),
+                Refusal::DeletesCheck => tool_failure("the fix deletes a check", "repair what it is about"),
+            });
+        }
+        if !hunks.is_empty() {
+            wanted.push(Wanted::Change { document, hunks });
+        }
+    }
+    if wanted.is_empty() {
+        return Err(tool_failure("the fix changes nothing", "take another one"));
+    }
+    Ok(wanted)
+}

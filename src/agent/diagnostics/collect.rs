@@ -1,0 +1,155 @@
+//! Looking at diagnostics: asks the editor, takes what is fresh into the ledger, says what is not.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::{Key, Snaps};
+use crate::agent::state::task::Task;
+use crate::agent::state::{comparison, dedup};
+use crate::base::deadline::Deadline;
+use crate::diagnostics::model::{Diagnostic, Freshness, Report};
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::Document;
+
+/// The report of whoever spoke of a file before and is not there any more.
+fn gone((file, provider): Key) -> Report {
+    Report {
+        provider,
+        file,
+        diagnostics: Vec::new(),
+        freshness: Freshness::Unavailable,
+        version: None,
+        wanted_version: None,
+        elapsed_ms: 0,
+        note: Some("it spoke of this file before, and is gone".to_owned()),
+    }
+}
+
+/// Asks for the diagnostics of the files as they are now and keeps what is fresh.
+///
+/// A report that is of another version than the text at hand counts as not answered.
+pub(crate) async fn look(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> Vec<Report> {
+    let paths = |documents: &[Document]| documents.iter().map(|document| document.path.clone()).collect::<Vec<_>>();
+    let (edited_paths, bystander_paths) = (paths(edited), paths(bystanders));
+    let cancel = session.cancelled();
+    let mut reports = tokio::select! {
+        // A stopped task asks nobody any more.
+        biased;
+        () = cancel.cancelled() => Vec::new(),
+        reports = session.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
+    };
+    let mut ledger = session.ledger.lock().await;
+    if !cancel.is_cancelled() {
+        let missing = ledger.missing(&reports, &edited_paths, &bystander_paths);
+        reports.extend(missing.into_iter().map(gone));
+        ledger.note_beside(&reports, &bystander_paths);
+    }
+    for report in &mut reports {
+        if !report.freshness.is_fresh() {
+            continue;
+        }
+        let known = edited.iter().chain(bystanders).find(|document| document.path == report.file);
+        let text = match known {
+            Some(document) if Some(document.version) == report.version => Some(document.text.clone()),
+            // Somebody typed, or a formatter ran: the report is fresh, but of a newer text than ours.
+            _ => match session.editor.read(&report.file).await {
+                Ok(now) if Some(now.version) == report.version => Some(now.text),
+                _ => None,
+            },
+        };
+        match text {
+            Some(text) => ledger.take(report, &Arc::from(text)),
+            None => {
+                report.freshness = Freshness::Timeout;
+                report.note = Some("the text went on changing".to_owned());
+            }
+        }
+    }
+    ledger.note_silence(&reports);
+    if !cancel.is_cancelled() {
+        edited_paths.iter().for_each(|path| ledger.note_whole(path));
+    }
+    reports
+}
+
+/// Every other loaded file that an edit of these may break.
+pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
+    let loaded = session.editor.loaded().await;
+    let others = loaded.iter().filter(|path| !edited.contains(path)).map(|path| session.editor.read(path));
+    join_all(others).await.into_iter().flatten().collect()
+}
+
+/// Makes sure that there is a baseline for these files, asking only where the ledger is not current.
+/// Answers with the reports where it asked.
+pub(crate) async fn ensure_baseline(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> Vec<Report> {
+    let current = {
+        let ledger = session.ledger.lock().await;
+        edited.iter().all(|document| ledger.is_whole(&document.path, &document.text))
+            && bystanders.iter().all(|document| ledger.is_current(&document.path, &document.text))
+    };
+    if current { Vec::new() } else { look(session, edited, bystanders, deadline).await }
+}
+
+/// Who has not spoken of the text of a file that the task changed since its checkpoint of this number.
+pub(crate) async fn unheard(session: &Session, task: &Task, mark: usize) -> Vec<String> {
+    let changed = task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
+    let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
+    let mut out = Vec::new();
+    for file in files.into_iter().filter(|_| session.config.diagnostics.on_edit) {
+        let Ok(document) = session.editor.read(file).await else { continue };
+        let ledger = session.ledger.lock().await;
+        let silent = ledger.unsettled(file, &document.text);
+        out.extend(silent.into_iter().map(|provider| format!("{} ({file})", comparison::short(provider))));
+    }
+    out
+}
+
+pub(crate) async fn known(session: &Session) -> Snaps {
+    session.ledger.lock().await.snaps()
+}
+
+/// Takes answers that came after their deadline. What they show to be new is told once, with the next answer.
+pub(crate) async fn take_late(session: &Session, task: &mut Task) {
+    let reports = session.editor.late().await;
+    if reports.is_empty() {
+        return;
+    }
+    let mut arrived: BTreeSet<Key> = BTreeSet::new();
+    for report in reports {
+        if let Ok(document) = session.editor.read(&report.file).await
+            && report.version == Some(document.version)
+        {
+            session.ledger.lock().await.take(&report, &Arc::from(document.text));
+            arrived.insert((report.file, report.provider));
+        } else {
+            let about = format!("late report of {} on {}", report.provider, report.file);
+            let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
+            task.trace.push(task.step.max(1), entry);
+        }
+    }
+    let Some(pending) = task.pending.as_mut() else { return };
+    let mut before = Snaps::new();
+    for key in &arrived {
+        before.extend(pending.remove_entry(key));
+    }
+    let known = known(session).await;
+    let (now, others): (Snaps, Snaps) = known.into_iter().partition(|(key, _)| arrived.contains(key));
+    let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
+    let late = comparison::compared(&before, &now, &[]).await.new;
+    // What another provider has said in time was told then.
+    let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
+    task.late.extend(late.unwrap_or_default());
+}

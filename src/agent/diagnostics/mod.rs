@@ -1,0 +1,7 @@
+//! What the providers say: collected, compared with the baseline, ranked, with the fixes that they offer.
+
+pub(crate) mod code_actions;
+pub(crate) mod collect;
+pub(crate) mod reported;
+pub(crate) mod triage;
+pub(crate) mod workspace;

@@ -1,0 +1,66 @@
+//! Which reports stand in a scope, and which fixes are left.
+
+use std::collections::BTreeSet;
+
+use crate::agent::diagnostics::{code_actions, collect};
+use crate::agent::state::comparison;
+use crate::agent::state::located::Found;
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::base::deadline::Deadline;
+use crate::diagnostics::syntax;
+use crate::llm::ask::{self, Ask};
+
+/// Milliseconds for asking the servers what they offer, where the user has not more patience for an edit; a cold
+/// server that looks for imports takes seconds.
+pub(crate) const OFFERS_MS: u64 = 5000;
+
+/// The known diagnostics in scope, from the floor up, worst first.
+pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<Found> {
+    let known = collect::known(session).await;
+    let mut found = comparison::all(&known, files_of(scope, &known)).await;
+    found.retain(|found| {
+        found.diagnostic.severity <= session.config.diagnostics.severity_floor && scope.holds(&found.symbol)
+    });
+    found
+}
+
+/// How many diagnostics in scope a server still offers a fix for that was not tried, and whether the time did not
+/// suffice to ask for all of them.
+pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> (usize, bool) {
+    let found = in_scope(session, &task.scope).await;
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, deadline).await;
+    let fixable: BTreeSet<usize> = offers.iter().filter_map(|offer| offer.diagnostic).collect();
+    (fixable.len(), asked < found.len())
+}
+
+/// Who has not answered about the files in scope as they are: what is known of them is of an older text.
+pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
+    let mut names = Vec::new();
+    for file in files_of(scope, &collect::known(session).await) {
+        let Ok(document) = target::document(session, &file).await else { continue };
+        let ledger = session.ledger.lock().await;
+        // The parser is asked anew with every answer and never late.
+        let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
+        names.extend(of_file.map(|provider| format!("{} ({file})", comparison::short(provider))));
+    }
+    names
+}
+
+/// Whether a request is about what providers report, and they are asked at all.
+pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
+    let driven = session.model.needs_providers() && ask::classify(request) == Ask::Repair;
+    (driven || ask::mends_reports(request)) && session.config.diagnostics.on_edit
+}
+
+/// The files in scope; of a whole workspace those that somebody has spoken about.
+pub(crate) fn files_of(scope: &Scope, known: &Snaps) -> BTreeSet<String> {
+    match scope {
+        Scope::Workspace => known.keys().map(|(file, _)| file.clone()).collect(),
+        _ => scope.files().into_iter().collect(),
+    }
+}

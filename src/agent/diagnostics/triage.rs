@@ -1,0 +1,222 @@
+//! Which diagnostics a model sees and in which order: duplicates merged, every rule of policy heard, all of it traced.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::agent::diagnostics::collect;
+use crate::agent::state::authority::{self, Basis};
+use crate::agent::state::located::Found;
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::base::plural::counted;
+use crate::base::text::headline;
+use crate::diagnostics::grouping;
+use crate::diagnostics::merge::{self, Merged, Placed};
+use crate::diagnostics::model::Confidence;
+use crate::diagnostics::policy::contradiction::{self, Others};
+use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
+use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, judge, words};
+use crate::editor::event::Event;
+use crate::llm::ask;
+use crate::llm::step::FixOffer;
+use crate::workspace::files;
+
+/// Groups in the summary of what is left out.
+const GROUPS: usize = 5;
+
+/// A diagnostic as it is shown, with everybody who says so.
+#[derive(Clone, Debug)]
+pub(crate) struct Weighed {
+    pub(crate) found: Found,
+    pub(crate) sources: Vec<String>,
+    pub(crate) confidence: Confidence,
+    /// It survived the fixes that were meant for it.
+    pub(crate) doubtful: bool,
+}
+
+impl Weighed {
+    /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
+    pub(crate) fn source(&self) -> String {
+        let kind = self.found.diagnostic.source.split_once(':').map_or("", |(kind, _)| kind);
+        format!("{kind}:{}", words::names(&self.sources))
+    }
+
+    fn placed(&self) -> Placed<'_> {
+        placed(&self.found)
+    }
+}
+
+fn placed(found: &Found) -> Placed<'_> {
+    Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
+}
+
+/// The title of the fix that is offered for one of these: the preferred, or the only one. Of several none is the one.
+fn offered(fixes: &[FixOffer], members: &[usize]) -> Option<String> {
+    let of_them: Vec<&FixOffer> =
+        fixes.iter().filter(|fix| fix.diagnostic.is_some_and(|index| members.contains(&index))).collect();
+    let preferred = of_them.iter().find(|fix| fix.preferred).copied();
+    let only = if let [only] = of_them.as_slice() { Some(*only) } else { None };
+    preferred.or(only).map(|fix| fix.title.clone())
+}
+
+/// What a fix is meant for, good over the steps of a task: symbol and message.
+pub(crate) fn key(found: &Found) -> String {
+    format!("{}|{}", found.symbol, found.diagnostic.message)
+}
+
+/// Merges, judges and orders what was found; the fixes follow their diagnostics to their new places.
+pub(crate) async fn weigh(
+    session: &Session,
+    task: &mut Task,
+    found: &[Found],
+    fixes: Vec<FixOffer>,
+) -> (Vec<Weighed>, Vec<FixOffer>) {
+    let texts = present_texts(session, found).await;
+    let known = collect::known(session).await;
+    let others = other_texts(session, found, &texts).await;
+    let items: Vec<Placed> = found.iter().map(placed).collect();
+    let merged = merge::merge(&items);
+    let evidence = |group: &Merged| {
+        let shown = &found[group.shown];
+        let file = &shown.symbol.file;
+        let text = texts.get(file);
+        let reported = known.get(&(file.clone(), shown.diagnostic.source.clone()));
+        let reported = reported.and_then(|snap| snap.text.as_deref());
+        let current = text.filter(|text| reported == Some(text.as_str()));
+        Evidence {
+            sources: group.sources.clone(),
+            file_exists: file.is_empty() || text.is_some(),
+            text_current: reported == text.map(String::as_str),
+            contradiction: current.and_then(|text| contradiction::against(&shown.diagnostic, text, &others)),
+            survived: group
+                .members
+                .iter()
+                .filter_map(|i| task.survived.get(&key(&found[*i])))
+                .copied()
+                .max()
+                .unwrap_or(0),
+            ..Evidence::fresh(&shown.diagnostic.source)
+        }
+    };
+    let evidence: Vec<Evidence> = merged.iter().map(evidence).collect();
+    let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
+    for group in merged.iter().filter(|group| group.members.len() > 1) {
+        let about = words::about(&items[group.shown], &group.sources);
+        let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
+        task.trace.push(task.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+    }
+    let judgement = judge(&shown, &evidence, &Limits::default());
+    for entry in judgement.trace {
+        task.trace.push(task.step.max(1), entry);
+    }
+    // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
+    let far = matches!(task.scope, Scope::Workspace) && !ask::wants_all(&task.request);
+    let asks = far && authority::basis(task.mode, &task.request, session.model.needs_providers()) == Basis::Reported;
+    let mut unsure: BTreeSet<usize> = BTreeSet::new();
+    let mut seen = Vec::with_capacity(judgement.kept.len());
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    for judged in &judgement.kept {
+        let group = &merged[judged.index];
+        places.extend(group.members.iter().map(|member| (*member, seen.len())));
+        let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
+        let contradicted = evidence[judged.index].contradiction.is_some();
+        let asked = judged.doubtful || contradicted || asks && fixable();
+        let objection =
+            if asked { objection(session, task, &shown[judged.index], &evidence[judged.index], judged) } else { None };
+        if objection.is_some() {
+            unsure.extend(&group.members);
+        }
+        let mut shown = found[group.shown].clone();
+        let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
+        shown.diagnostic.suggested_action = objection.or_else(|| offered(&fixes, &group.members)).or_else(said);
+        if let Some(word) = &shown.diagnostic.suggested_action {
+            task.suggested.insert(key(&shown), word.clone());
+        }
+        seen.push(Weighed {
+            found: shown,
+            sources: group.sources.clone(),
+            confidence: judged.confidence,
+            doubtful: judged.doubtful,
+        });
+    }
+    let follow = |fix: FixOffer| match fix.diagnostic {
+        Some(index) if unsure.contains(&index) => None,
+        Some(index) => places.get(&index).map(|place| FixOffer { diagnostic: Some(*place), ..fix }),
+        None => Some(fix),
+    };
+    (seen, fixes.into_iter().filter_map(follow).collect())
+}
+
+/// What the rules have against acting upon a diagnostic; the user is then asked, and the task goes on without it.
+fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
+    let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &Limits::default());
+    let objection = decision.suggestion(&entry.reason);
+    let new = !task.trace.entries().iter().any(|known| known.trace == entry);
+    task.trace.push(task.step.max(1), entry);
+    if let (true, Decision::Ask(question)) = (new, &decision) {
+        session.editor.show(Event::Progress { text: question.clone() });
+    }
+    objection
+}
+
+/// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
+/// to weigh a diagnostic is no reason to load a file.
+async fn other_texts(session: &Session, found: &[Found], texts: &BTreeMap<String, String>) -> Others {
+    let wanted = found.iter().filter_map(|found| {
+        let text = texts.get(&found.symbol.file)?;
+        Some(contradiction::depends_on(&found.diagnostic, text))
+    });
+    let wanted: BTreeSet<String> = wanted.flatten().collect();
+    let mut others = Others::new();
+    if wanted.is_empty() {
+        return others;
+    }
+    let loaded = session.editor.loaded().await;
+    for file in wanted {
+        let text = if loaded.contains(&file) {
+            session.editor.read(&file).await.ok().map(|document| document.text)
+        } else {
+            session.root.resolve(&file).ok().and_then(|file| files::text(&session.root, &file))
+        };
+        others.insert(file, text);
+    }
+    others
+}
+
+/// The texts of the files as they are now; those that are gone are left out.
+async fn present_texts(session: &Session, found: &[Found]) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for found in found {
+        let file = &found.symbol.file;
+        if !file.is_empty()
+            && !texts.contains_key(file)
+            && let Ok(document) = session.editor.read(file).await
+        {
+            texts.insert(file.clone(), document.text);
+        }
+    }
+    texts
+}
+
+impl Task {
+    /// Records what the model is about to see.
+    pub(crate) fn note_seen(&self, seen: &[Weighed]) {
+        for seen in seen {
+            let about = words::about(&seen.placed(), &seen.sources);
+            let mut claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            if let Some(word) = &seen.found.diagnostic.suggested_action {
+                claim = format!("{claim} Suggested: {}.", headline(word));
+            }
+            self.trace.push(self.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
+        }
+    }
+
+    /// Records what there is too much of to be looked at, in groups.
+    pub(crate) fn note_left_out(&self, found: &[Found]) {
+        let items: Vec<Placed> = found.iter().map(placed).collect();
+        for line in grouping::lines(&grouping::by_theme(&items), GROUPS) {
+            let reason = "there are more than can be weighed at once, and worse ones";
+            self.trace.push(self.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Opens the place where tasks are kept, at the first task.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::agent::memory;
+use crate::agent::state::durable::Durable;
+use crate::agent::state::owner::Owner;
+use crate::agent::state::session::Session;
+use crate::editor::event::Event;
+use crate::memory::error::Result;
+
+/// Where tasks are kept; `None` where nothing is remembered.
+pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
+    let open = || async {
+        let remember = memory::remember(session).await?;
+        let folder = session.record()?.folder();
+        let owner = tokio::task::spawn_blocking(move || Owner::new(&folder)).await;
+        match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
+            Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
+            Err(error) => {
+                let text = format!("tasks cannot be resumed after this process: {error}");
+                session.editor.show(Event::Progress { text });
+                None
+            }
+        }
+    };
+    session.durable.get_or_init(open).await.clone()
+}
+
+/// Whether anything was kept: a workspace without a record has nothing to recover.
+pub(crate) fn has_record(session: &Session) -> bool {
+    session.record().is_some_and(|record| record.exists())
+}
+
+pub(crate) fn or_tell<T>(session: &Session, durable: &Durable, kept: Result<T>) -> Option<T> {
+    durable.or_tell(session.editor.as_ref(), kept)
+}

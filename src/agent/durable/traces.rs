@@ -1,0 +1,120 @@
+//! Traces of tasks as memory keeps them, and which one is meant: the last one, one by its number, one by its name.
+
+use serde::Serialize;
+
+use crate::agent::durable::open;
+use crate::agent::memory;
+use crate::agent::state::session::Session;
+use crate::agent::state::trace::{Entry, markdown};
+use crate::base::failure::{Failure, Kind};
+use crate::base::text::clean;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::memory::error::MemoryError;
+use crate::memory::traces::{TracedEntry, TracedTask};
+
+/// Tasks of a list.
+const LISTED: usize = 20;
+
+/// The trace of one task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Traced {
+    pub task: String,
+    pub request: String,
+    pub entries: Vec<Entry>,
+}
+
+impl Traced {
+    pub fn markdown(&self) -> String {
+        markdown(&self.request, &self.entries)
+    }
+}
+
+/// Enters what the running or last task has recorded since the last time. What cannot be kept is left out.
+pub(crate) async fn keep(session: &Session) {
+    let (task, request, entries) = session.shared_trace().take_unkept();
+    if entries.is_empty() {
+        return;
+    }
+    let Some(remember) = memory::remember(session).await else { return };
+    let name = remember.session.clone();
+    let entries = entries.into_iter().map(kept).collect();
+    if let Err(error) = remember.run(move |memory| memory.add_traced(&name, &task, &request, entries)).await {
+        tracing::warn!(%error, "a part of the trace could not be kept");
+    }
+}
+
+fn kept(entry: Entry) -> TracedEntry {
+    let Trace { effect, about, rule, reason } = entry.trace;
+    TracedEntry { step: entry.step, call: entry.call, effect: effect.name().to_owned(), about, rule, reason }
+}
+
+fn read(entry: TracedEntry) -> Entry {
+    let TracedEntry { step, call, effect, about, rule, reason } = entry;
+    let effect = Effect::from_name(&effect).unwrap_or(Effect::Kept);
+    Entry { step, call, trace: Trace { effect, about, rule, reason } }
+}
+
+fn failure(error: &MemoryError) -> Failure {
+    Failure::new(Kind::Internal, error.to_string(), "try again; :help sextant-memory")
+}
+
+/// The tasks that have a trace, the last one that was worked on first.
+pub async fn list(session: &Session) -> Result<Vec<TracedTask>, Failure> {
+    keep(session).await;
+    if !open::has_record(session) {
+        return Ok(Vec::new());
+    }
+    let Some(remember) = memory::remember(session).await else { return Ok(Vec::new()) };
+    let name = remember.session.clone();
+    let tasks = remember.run(move |memory| memory.traced_tasks(&name, usize::MAX)).await;
+    tasks.map_err(|error| failure(&error))
+}
+
+/// The list for a reader, numbered as [`find`] takes it.
+pub fn list_markdown(tasks: &[TracedTask]) -> String {
+    let mut lines = vec!["# Traces, the last task first".to_owned(), String::new()];
+    for (number, task) in (1..).zip(tasks.iter().take(LISTED)) {
+        lines.push(format!("{number}. “{}” ({} entries)", clean(&task.request), task.entries));
+    }
+    if tasks.len() > LISTED {
+        lines.push(format!("and {} older ones", tasks.len() - LISTED));
+    }
+    lines.join("\n")
+}
+
+/// The trace of a task: the last one where nothing is named, a number counts back from it (1 is the last), else its
+/// name.
+///
+/// # Errors
+/// Where there is no such task, with what there is.
+pub async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
+    let which = which.trim();
+    let tasks = list(session).await?;
+    if tasks.is_empty() && which.is_empty() {
+        // Without memory there is what the process holds.
+        let (entries, (task, request, _)) = (session.trace(), session.shared_trace().take_unkept());
+        if entries.is_empty() {
+            return Err(Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something"));
+        }
+        return Ok(Traced { task, request, entries });
+    }
+    let place = match which.parse::<usize>() {
+        _ if which.is_empty() => Some(0),
+        Ok(number) if number <= tasks.len() => number.checked_sub(1),
+        Ok(_) => None,
+        Err(_) => tasks.iter().position(|known| known.task == which),
+    };
+    let Some(known) = place.and_then(|place| tasks.get(place)) else {
+        let hint = match tasks.len() {
+            0 => "nothing is kept of any task here".to_owned(),
+            count => format!("give a number from 1 (the last task) to {count}, or a task's name"),
+        };
+        return Err(Failure::user(format!("there is no trace of a task {which}"), hint));
+    };
+    let remember =
+        memory::remember(session).await.ok_or_else(|| Failure::user("there is no memory here", "memory.enabled"))?;
+    let (task, request) = (known.task.clone(), known.request.clone());
+    let name = task.clone();
+    let entries = remember.run(move |memory| memory.traced(&name)).await.map_err(|error| failure(&error))?;
+    Ok(Traced { task, request, entries: entries.into_iter().map(read).collect() })
+}

@@ -1,0 +1,198 @@
+//! The one way that an edit goes: scope, baseline, checkpoint, apply, settle, delta.
+
+use std::collections::BTreeSet;
+
+use crate::agent::diagnostics::collect;
+use crate::agent::edit::{guard, making, permissions, rollback};
+use crate::agent::state::baseline::{Baseline, doubt_late};
+use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::edit_request::{self, Changed, Wanted, When};
+use crate::agent::state::journal::{Checkpoint, FileChange, Kind};
+use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::{Key, Ledger, Snaps};
+use crate::agent::state::task::Task;
+use crate::agent::state::{in_flight, scope};
+use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
+use crate::diagnostics::model::Report;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::Document;
+
+/// Carries out an edit and answers with what it introduced. Nothing is written when it is refused.
+pub(crate) async fn change(
+    session: &Session,
+    task: &mut Task,
+    wanted: Vec<Wanted>,
+    when: When,
+    deadline: Deadline,
+) -> Result<Changed, Failure> {
+    for want in &wanted {
+        task.scope.check(want)?;
+    }
+    permissions::permit(session, task, &wanted)?;
+    let doubts = guard::guard(session, task, &wanted).await?;
+    collect::take_late(session, task).await;
+    let checked = session.config.diagnostics.on_edit;
+    let in_burst = task.deferred.is_some();
+    let (mut bystanders, mut stale, mut deadline) = (Vec::new(), Vec::new(), deadline);
+    if checked {
+        bystanders =
+            collect::bystanders(session, &wanted.iter().map(|want| want.path().to_owned()).collect::<Vec<_>>()).await;
+        if task.deferred.as_ref().is_none_or(|burst| burst.lacks(&wanted)) {
+            (stale, deadline) = baseline(session, &wanted, &bystanders, deadline).await;
+        }
+    }
+    let has_begun = !task.journal.is_empty();
+    let mut burst = task.deferred.clone().unwrap_or_default();
+    burst.take(&collect::known(session).await, in_burst);
+    let Baseline { snaps: mut before, late } = burst;
+    remember_created(task, &wanted, &mut before);
+    let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+    let renamed = task.scope.follow(&wanted);
+    let files = files_before(session, &wanted).await;
+    let change = in_flight::Change {
+        task: task.id.clone(),
+        request: task.journal.request.clone(),
+        checkpoint: checkpoint(session, task, files, &symbols),
+        edits: wanted.into_iter().map(Wanted::into_edit).collect(),
+        takes_back: Vec::new(),
+        restores_marks: false,
+    };
+    // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
+    let in_flight::Made { checkpoint, applied } = making::make(session, change).await?;
+    task.scope = renamed;
+    for file in &checkpoint.files {
+        if let Some(text) = &file.after {
+            task.seen.insert(file.path.clone(), text.clone());
+        }
+    }
+    let id = checkpoint.id.clone();
+    task.journal.checkpoints.push(checkpoint);
+    task.deferred = None;
+    task.consent.doubts.extend(doubts);
+    let verdict = match when {
+        _ if !checked => Verdict::without(Status::Off),
+        When::Now => {
+            let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
+            let reports = collect::look(session, &now, &bystanders, deadline).await;
+            let burst = Baseline { snaps: before.clone(), late };
+            judge(session, task, &burst, &reports, &stale).await
+        }
+        When::Defer => {
+            task.deferred = Some(Baseline { snaps: before.clone(), late });
+            Verdict { pending: vec!["deferred to the next result".to_owned()], ..Verdict::without(Status::Partial) }
+        }
+    };
+    task.remember_start(&before, has_begun);
+    Ok(Changed { checkpoint: id, applied, symbols, verdict, before })
+}
+
+/// Settles a burst of edits whose answers were deferred; `None` where there is none.
+pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
+    let before = task.deferred.take()?;
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let mut documents = Vec::new();
+    for file in &files {
+        documents.extend(session.editor.read(file).await.ok());
+    }
+    let bystanders = collect::bystanders(session, &files).await;
+    let reports = collect::look(session, &documents, &bystanders, deadline).await;
+    Some(judge(session, task, &before, &reports, &[]).await)
+}
+
+/// Makes sure of the baseline, and names the providers that have none of this very text. A file that nobody was
+/// ever asked about is waited for as at the start of a task, since the servers open it only now; what is left of
+/// the deadline, or all of it anew, comes with the answer.
+async fn baseline(
+    session: &Session,
+    wanted: &[Wanted],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> (Vec<String>, Deadline) {
+    let edited: Vec<Document> = wanted
+        .iter()
+        .filter_map(|want| match want {
+            Wanted::Change { document, .. } => Some(document.clone()),
+            Wanted::Create { .. } => None,
+        })
+        .collect();
+    let is_first = {
+        let ledger = session.ledger.lock().await;
+        edited.iter().any(|document| !ledger.was_asked(&document.path))
+    };
+    let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
+    let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
+    let reports = collect::ensure_baseline(session, &edited, bystanders, limit).await;
+    let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
+    (comparison::status(&reports).1, deadline)
+}
+
+async fn files_before(session: &Session, wanted: &[Wanted]) -> Vec<FileChange> {
+    let mut files = Vec::new();
+    for want in wanted {
+        let path = want.path().to_owned();
+        let before = match want {
+            Wanted::Change { document, .. } => Some(document.text.clone()),
+            Wanted::Create { .. } => None,
+        };
+        let after = edit_request::intended(want);
+        let marks_before = session.editor.marks(&path).await;
+        let marks_after = marks_before.clone();
+        files.push(FileChange { path, before, after, marks_before, marks_after });
+    }
+    files
+}
+
+pub(crate) fn checkpoint(session: &Session, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
+    let (id, symbols) = (session.next_checkpoint(), symbols.to_vec());
+    Checkpoint { id, kind: Kind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
+}
+
+fn remember_created(task: &mut Task, wanted: &[Wanted], before: &mut Snaps) {
+    let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
+    for want in wanted {
+        if let Wanted::Create { path, .. } = want {
+            task.created.insert(path.clone());
+            before.extend(Ledger::absent(path, providers.iter().cloned()));
+        }
+    }
+}
+
+async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[Report], stale: &[String]) -> Verdict {
+    let open: BTreeSet<Key> = reports
+        .iter()
+        .filter(|report| !report.freshness.is_fresh())
+        .map(|report| (report.file.clone(), report.provider.clone()))
+        .collect();
+    for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
+        let about = format!("report of {} on {}", report.provider, report.file);
+        let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
+        task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+    }
+    let after: Snaps = collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+    let mut before = known.snaps.clone();
+    for (file, provider) in after.keys() {
+        if task.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
+            before.extend(Ledger::absent(file, [provider.clone()]));
+        }
+    }
+    let mut verdict = comparison::compared(&before, &after, reports).await;
+    if !stale.is_empty() && verdict.status == Status::Complete {
+        verdict.status = Status::Partial;
+        verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));
+    }
+    doubt_late(&mut verdict, &known.late, &before, &after, session.config.diagnostics.severity_floor);
+    guard::discount(task, &mut verdict);
+    // Only of these is anything still to come; what the others amend was compared now.
+    before.retain(|key, _| open.contains(key));
+    task.pending = (!open.is_empty()).then_some(before);
+    verdict
+}
+
+/// Takes back the last change of the task: text, saved state and knowledge are what they were.
+pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &Changed) -> Result<(), Failure> {
+    rollback::roll_back_to(session, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
+    session.ledger.lock().await.restore(&changed.before);
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! A change of files once it has begun: work of its own, which whoever waits for it may leave and hear of later.
+//!
+//! The checkpoint is opened, the editor asked, and the checkpoint closed with what came of it, all in one piece
+//! that no stop breaks. Where the editor stalls, a stopped task ends without it; what the editor has made then is
+//! entered where it belongs before the next undo, approval or resume.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::agent::durable::open;
+use crate::agent::edit::recover::{self, confirm};
+use crate::agent::state::durable::Durable;
+use crate::agent::state::in_flight::{Begun, Change, Made, Result};
+use crate::agent::state::journal::{Checkpoint, Journal};
+use crate::agent::state::session::Session;
+use crate::base::failure::{Failure, Kind};
+use crate::editor::error::EditorError;
+use crate::editor::event::Event;
+use crate::editor::{Editor, Save};
+use crate::symbols::path::SymbolPath;
+use crate::workspace::root::Root;
+
+/// How long a command that needs to know what an editor has made waits for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Held by whoever waits for a change. Dropped before its end, the change is left.
+struct Waiting<'a> {
+    session: &'a Session,
+    begun: Begun,
+    /// Whether the end was seen.
+    seen: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.seen && self.begun.doubtful().is_none() {
+            self.session.making.forget(&self.begun.ended);
+            return;
+        }
+        self.begun.left.store(true, Ordering::SeqCst);
+        if self.seen {
+            return;
+        }
+        let text = "the editor is still busy with an edit; you are told what becomes of it".to_owned();
+        self.session.editor.show(Event::Progress { text });
+    }
+}
+
+/// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
+pub(crate) async fn make(session: &Session, change: Change) -> Result<Made> {
+    let durable = open::durable(session).await;
+    let (tell, ended) = watch::channel(None);
+    let left = Arc::new(AtomicBool::new(false));
+    let begun = Begun {
+        task: change.task.clone(),
+        request: change.request.clone(),
+        takes_back: change.takes_back.iter().map(|checkpoint| checkpoint.id.clone()).collect(),
+        left: Arc::clone(&left),
+        ended,
+        doubtful: Arc::default(),
+    };
+    let doubtful = Arc::clone(&begun.doubtful);
+    session.making.list().push(begun.clone());
+    let mut ended = begun.ended.clone();
+    let mut waiting = Waiting { session: session, begun, seen: false };
+    let (editor, root, save) = (Arc::clone(&session.editor), session.root.clone(), session.config.save);
+    tokio::spawn(async move {
+        let made = carry_out((editor.as_ref(), &root), durable.as_deref(), save, change, &doubtful).await;
+        let words = match &made {
+            Ok(made) => {
+                let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
+                format!("the edit that was under way when you stopped was made: {}", files.join(", "))
+            }
+            Err(error) => format!("the edit that was under way when you stopped was not made: {error}"),
+        };
+        tell.send_replace(Some(made));
+        if left.load(Ordering::SeqCst) {
+            editor.show(Event::Progress { text: words });
+        }
+    });
+    let made = match ended.wait_for(Option::is_some).await {
+        Ok(ended) => ended.clone().unwrap_or(Err(EditorError::Closed)),
+        Err(_) => Err(EditorError::Closed),
+    };
+    waiting.seen = true;
+    made
+}
+
+/// Waits for the changes that a stop has left, and enters what came of them into the journals.
+///
+/// # Errors
+/// Where the editor has not answered within 5 s: what is there is not known then.
+pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failure> {
+    let left = session.making.left();
+    for begun in &left {
+        let mut ended = begun.ended.clone();
+        if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
+            let message = format!("the editor is still busy with an edit of “{}”", begun.request);
+            return Err(Failure::new(Kind::Editor, message, "try again when it has come to its end"));
+        }
+    }
+    let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
+    for begun in &left {
+        let made = match begun.doubtful() {
+            None => begun.made(),
+            Some(checkpoint) => match find(session, checkpoint).await? {
+                Some(made) => Some(made),
+                // It may come yet: the next one looks again.
+                None => continue,
+            },
+        };
+        known.push((begun, made));
+    }
+    let mut history = session.history.lock().await;
+    for (begun, made) in &known {
+        let Some(made) = made else { continue };
+        if begun.takes_back.is_empty() && history.iter().all(|journal| journal.task != begun.task) {
+            history.push(Journal::new(begun.task.clone(), begun.request.clone()));
+        }
+        history.iter_mut().for_each(|journal| begun.enter(made, journal));
+    }
+    drop(history);
+    let mut plan = session.plan.lock().await;
+    for (begun, made) in &known {
+        if let Some(made) = made {
+            plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
+        }
+        session.making.forget(&begun.ended);
+    }
+    Ok(())
+}
+
+/// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.
+async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
+    for file in &mut checkpoint.files {
+        let now = recover::look_at(session, &file.path).await?.map(|document| document.text);
+        if now == file.before {
+            return Ok(None);
+        }
+        file.after = now;
+        file.marks_after = session.editor.marks(&file.path).await;
+    }
+    if let Some(durable) = open::durable(session).await {
+        durable.close_change(session.editor.as_ref(), &checkpoint, &[]).await;
+    }
+    Ok(Some(checkpoint))
+}
+
+async fn carry_out(
+    (editor, root): (&dyn Editor, &Root),
+    durable: Option<&Durable>,
+    save: Save,
+    change: Change,
+    doubtful: &Mutex<Option<Checkpoint>>,
+) -> Result<Made> {
+    let Change { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
+    let reverses: Vec<i64> = takes_back.iter().filter_map(|taken| taken.record).collect();
+    if let Some(durable) = durable {
+        checkpoint.record = durable.open_change(editor, &task, &checkpoint, &reverses).await;
+    }
+    let applied = match confirm(root, &edits) {
+        Ok(()) => editor.apply(&edits, save).await,
+        Err(refused) => Err(refused),
+    };
+    let applied = match applied {
+        Ok(applied) => applied,
+        Err(error) => {
+            if let Some(durable) = durable {
+                durable.drop_change(editor, &checkpoint, &error).await;
+            }
+            // What takes others back says of itself in which state it is found: it is not guessed at.
+            if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
+                *doubtful.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+            }
+            return Err(error);
+        }
+    };
+    for (file, done) in checkpoint.files.iter_mut().zip(&applied) {
+        file.after = done.document.as_ref().map(|document| document.text.clone());
+        if !restores_marks {
+            file.marks_after = editor.marks(&file.path).await;
+        } else if done.document.is_some() {
+            editor.restore_marks(&file.path, &file.marks_after, &file.marks_before).await;
+        }
+    }
+    if let Some(durable) = durable {
+        durable.close_change(editor, &checkpoint, &reverses).await;
+    }
+    for file in &checkpoint.files {
+        let own = |symbol: &&String| !restores_marks && SymbolPath::parse(symbol).file == file.path;
+        let symbols = checkpoint.symbols.iter().filter(own).cloned().collect();
+        editor.show(Event::Edited { path: file.path.clone(), symbols });
+    }
+    Ok(Made { checkpoint, applied })
+}

@@ -1,0 +1,9 @@
+//! The one way of a change: permitted, journaled, applied, judged, and taken back.
+
+pub mod change;
+pub(crate) mod guard;
+pub(crate) mod making;
+pub mod permissions;
+pub mod questions;
+pub mod recover;
+pub(crate) mod rollback;

@@ -1,0 +1,68 @@
+//! A question to the user in the middle of a run: one at a time, answered by number, refused where nobody can answer.
+
+use std::sync::atomic::Ordering;
+
+use tokio::sync::oneshot;
+
+use crate::agent::state::approvals::{Waiting, Withdraw};
+use crate::agent::state::session::Session;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+
+/// Says that a door brings the user's answers: without one a question is a refusal.
+pub fn answers_come(session: &Session) {
+    session.approvals.someone.store(true, Ordering::Relaxed);
+}
+
+/// Whether a question is waiting for [`answer_waiting`].
+pub fn is_asking(session: &Session) -> bool {
+    session.approvals.open().is_some()
+}
+
+/// Asks the user, and waits for the number of an option, counted from 1. Dropping the future withdraws the
+/// question.
+pub(crate) async fn ask_user(session: &Session, text: &str, options: &[String]) -> Result<usize, Failure> {
+    if !session.approvals.can_ask() {
+        return Err(Failure::user(
+            format!("this needs an answer from you, and there is no way to give one: {text}"),
+            "run it in a terminal or in the editor, or answer beforehand with --answer N",
+        ));
+    }
+    let _turn = session.approvals.turn.lock().await;
+    let (answer, answered) = oneshot::channel();
+    *session.approvals.open() = Some(Waiting { options: options.len(), answer });
+    let _withdraw = Withdraw(&session.approvals);
+    session.editor.show(Event::Question { text: text.to_owned(), options: options.to_vec() });
+    answered.await.map_err(|_| Failure::user(format!("nobody answered: {text}"), "answer with the number of an option"))
+}
+
+/// Answers the question that waits. `None` where none does; a number that is no option leaves it open.
+pub fn answer_waiting(session: &Session, choice: usize) -> Option<Result<(), Failure>> {
+    let mut open = session.approvals.open();
+    let waiting = open.take()?;
+    if !(1..=waiting.options).contains(&choice) {
+        let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", waiting.options));
+        *open = Some(waiting);
+        return Some(Err(failure));
+    }
+    // Whoever asked may have left in this very moment; then nothing hangs on the answer.
+    let _ = waiting.answer.send(choice);
+    Some(Ok(()))
+}
+
+/// The question that a paused run ends with, taken out of its last events where the user can be asked at once.
+pub(crate) fn open_question(session: &Session, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
+    let at = events.iter().position(|event| matches!(event, Event::Question { .. }))?;
+    if !session.approvals.can_ask() {
+        return None;
+    }
+    match events.remove(at) {
+        Event::Question { text, options } => Some((text, options)),
+        _ => None,
+    }
+}
+
+/// Ends the question that waits without an answer: nobody is there any more.
+pub fn nobody_answers(session: &Session) {
+    session.approvals.open().take();
+}

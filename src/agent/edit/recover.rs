@@ -1,0 +1,318 @@
+//! After a process died: which of its changes are whole, and what becomes of those that are not.
+
+use std::time::Duration;
+
+use crate::agent::durable::record::{self, Row};
+use crate::agent::durable::state::RunState;
+use crate::agent::durable::{open, phase_name};
+use crate::agent::plan::mode::Phase;
+use crate::agent::plan::{Plan, State};
+use crate::agent::state::durable::Durable;
+use crate::agent::state::journal::{Checkpoint, FileChange};
+use crate::agent::state::session::Session;
+use crate::base::clock::now_ms;
+use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
+use crate::editor::error::EditorError;
+use crate::editor::event::Event;
+use crate::editor::{Document, FileEdit, HalfDone};
+use crate::edits::hunks::hunks;
+use crate::workspace::root::Root;
+
+/// How long a first command may take to put right what others have left.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How one file of an unfinished change was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    After,
+    /// The beginning of the text that was to be written, or no file at all: the write was cut off.
+    Torn,
+    /// Somebody else has changed it.
+    Neither,
+    /// Its path is none of ours, or it cannot be read.
+    Refused,
+}
+
+/// What becomes of an unfinished change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It had been made; only the word of it was missing.
+    Finished,
+    /// Nothing of it had been made.
+    Dropped,
+    /// Some of it had: what had is taken back.
+    Back,
+}
+
+/// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and decides
+/// nothing, but where no file is before it is taken that the change went through, since it stays possible to
+/// undo and an undo that does not fit is refused.
+pub fn decide(sides: &[Side]) -> Verdict {
+    if sides.contains(&Side::Torn) {
+        return Verdict::Back;
+    }
+    match (sides.contains(&Side::Before), sides.contains(&Side::After)) {
+        (true, true) => Verdict::Back,
+        (true, false) => Verdict::Dropped,
+        (false, _) => Verdict::Finished,
+    }
+}
+
+/// A text before and after that is the same counts as before: there is nothing to take back.
+fn side(change: &FileChange, now: Option<&str>) -> Side {
+    if now == change.before.as_deref() {
+        Side::Before
+    } else if now == change.after.as_deref() {
+        Side::After
+    } else if change.after.as_deref().is_some_and(|after| now.is_none_or(|now| after.starts_with(now))) {
+        Side::Torn
+    } else {
+        Side::Neither
+    }
+}
+
+/// What was found at the first command of a process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// What was done about unfinished changes, in the user's words.
+    pub notes: Vec<String>,
+    /// The task that was interrupted, where it is the last one that was worked on.
+    pub interrupted: Option<RunState>,
+}
+
+/// Puts right what a dead process has left, once, and tells the user of a task that it left.
+pub(crate) async fn recover(session: &Session) {
+    if let Some(found) = recovered(session).await {
+        if let Some(run) = found.interrupted {
+            let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
+            let done = steps.iter().filter(|step| step.state == State::Done).count();
+            let (request, of) = (run.request, steps.len());
+            session.editor.show(Event::Interrupted { request, done, of, notes: found.notes });
+        } else {
+            tell(session, found.notes);
+        }
+    }
+}
+
+/// The same where the user is about to decide what becomes of the interrupted task: nothing is asked.
+pub(crate) async fn recover_quietly(session: &Session) {
+    if let Some(found) = recovered(session).await {
+        tell(session, found.notes);
+    }
+}
+
+fn tell(session: &Session, notes: Vec<String>) {
+    notes.into_iter().for_each(|text| session.editor.show(Event::Progress { text }));
+}
+
+/// What was found; `None` but for the first time.
+async fn recovered(session: &Session) -> Option<Found> {
+    let mut first = None;
+    let found = &mut first;
+    session.recovered.get_or_init(move || async move { *found = Some(look_back(session).await) }).await;
+    first
+}
+
+async fn look_back(session: &Session) -> Found {
+    let mut found = Found::default();
+    // The first task of a workspace makes the record, and has nothing to look back to.
+    if !open::has_record(session) {
+        return found;
+    }
+    let Some(durable) = open::durable(session).await else { return found };
+    let open = durable.run(|memory| memory.open_checkpoints()).await;
+    let end = Deadline::after(PATIENCE);
+    for (id, owner) in open::or_tell(session, &durable, open).unwrap_or_default() {
+        if end.passed() {
+            found.notes.push("unfinished changes are left for the next command: looking at them takes long".to_owned());
+            break;
+        }
+        if durable.owner().is_alive(&owner) {
+            continue;
+        }
+        let me = durable.owner().name().to_owned();
+        let taken = durable
+            .run(move |memory| {
+                let taken = memory.take_checkpoint(id, &owner, &me)?;
+                taken.then(|| memory.checkpoint(id, now_ms())).transpose()
+            })
+            .await;
+        if let Some(Some(kept)) = open::or_tell(session, &durable, taken) {
+            let (checkpoint, row) = record::read(kept);
+            found.notes.extend(put_right(session, &durable, checkpoint, &row).await);
+        }
+    }
+    found.interrupted = interrupted(session, &durable).await;
+    found
+}
+
+/// The last task, where its process died over it.
+async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
+    let name = durable.session();
+    let tasks = durable.run(move |memory| memory.tasks(&name)).await;
+    let last = open::or_tell(session, durable, tasks)?.into_iter().next()?;
+    let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
+    let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
+    // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
+    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
+    let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != State::Open);
+    let waits = run.question.is_some() || run.plan.as_ref().is_some_and(open);
+    let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
+    // Its steps were run one at a time, or some of them were taken back.
+    let paused = paused
+        || last.phase == phase_name(Phase::Planning) && run.plan.as_ref().is_some_and(|plan| open(plan) && begun(plan));
+    (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
+}
+
+async fn put_right(session: &Session, durable: &Durable, mut checkpoint: Checkpoint, row: &Row) -> Vec<String> {
+    let mut notes = Vec::new();
+    let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
+    let half = |file: &FileChange| HalfDone {
+        path: file.path.clone(),
+        before: file.before.clone(),
+        after: file.after.clone(),
+    };
+    // A path that is refused is not even looked for leftovers at; the look below says why.
+    let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
+    session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
+    let mut found: Vec<(Side, Option<Document>)> = Vec::new();
+    for change in &checkpoint.files {
+        let now = match look_at(session, &change.path).await {
+            Ok(now) => now,
+            Err(failure) => {
+                // It cannot be told what it is: it is not touched.
+                notes.push(failure.one_line());
+                found.push((Side::Refused, None));
+                continue;
+            }
+        };
+        found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now));
+    }
+    for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == Side::Neither) {
+        notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
+    }
+    let sides: Vec<Side> = found.iter().map(|(side, _)| *side).collect();
+    let verdict = decide(&sides);
+    if verdict == Verdict::Back {
+        let mut edits = Vec::new();
+        let ours = |side: Side| matches!(side, Side::After | Side::Torn);
+        for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
+            edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
+        }
+        let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
+        match apply_confirmed(session, &edits).await {
+            Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
+            Err(error) => {
+                // Still open, with our name on it: the next process tries again.
+                notes.push(format!("an edit that had not come to its end could not be taken back: {error}"));
+                return notes;
+            }
+        }
+    }
+    if verdict == Verdict::Finished {
+        for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != Side::Refused) {
+            change.marks_after = session.editor.marks(&change.path).await;
+        }
+        durable.close_change(session.editor.as_ref(), &checkpoint, &row.reverses).await;
+    } else if let Some(id) = checkpoint.record {
+        let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
+        open::or_tell(session, durable, dropped);
+    }
+    tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
+    notes
+}
+
+async fn apply_confirmed(session: &Session, edits: &[FileEdit]) -> Result<(), EditorError> {
+    confirm(&session.root, edits)?;
+    session.editor.apply(edits, session.config.save).await.map(|_| ())
+}
+
+/// A file that a record names, as it is; `None` where there is none.
+pub(crate) async fn look_at(session: &Session, path: &str) -> Result<Option<Document>, Failure> {
+    recorded(&session.root, path)?;
+    match session.editor.read(path).await {
+        Ok(document) => Ok(Some(document)),
+        Err(EditorError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses a path that a record names and that is not, or is no longer, a file of the workspace.
+pub(crate) fn recorded(root: &Root, path: &str) -> Result<(), Failure> {
+    root.confirm(path).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure::new(
+            failure.kind,
+            format!("{path:?}, which the record names, is refused: {}", failure.message),
+            failure.hint,
+        )
+    })
+}
+
+/// The same for edits, directly before they are made: what a path leads to may have changed since it was resolved.
+pub(crate) fn confirm(root: &Root, edits: &[FileEdit]) -> Result<(), EditorError> {
+    let refused = edits.iter().find_map(|edit| root.confirm(edit.path()).err());
+    refused.map_or(Ok(()), |error| Err(EditorError::Other(error.to_string())))
+}
+
+/// The edit that leads from a file as it is to a text; `None` where it is there already.
+pub(crate) fn edit_to(path: &str, now: Option<&Document>, then: Option<&str>) -> Option<FileEdit> {
+    let path = path.to_owned();
+    match (now, then) {
+        (None, None) => None,
+        (None, Some(text)) => Some(FileEdit::Create { path, text: text.to_owned() }),
+        (Some(document), None) => Some(FileEdit::Delete { path, version: document.version }),
+        (Some(document), Some(text)) => {
+            let hunks = hunks(&document.text, text);
+            (!hunks.is_empty()).then_some(FileEdit::Change { path, version: document.version, hunks })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::Marks;
+
+    #[test]
+    fn an_unfinished_change_is_finished_dropped_or_taken_back() {
+        use Side::{After, Before, Neither, Torn};
+        let cases: &[(&[Side], Verdict)] = &[
+            (&[After, After], Verdict::Finished),
+            (&[Before, Before], Verdict::Dropped),
+            (&[Before, After], Verdict::Back),
+            (&[After, Neither, Before], Verdict::Back),
+            (&[Before, Neither], Verdict::Dropped),
+            (&[After, Neither], Verdict::Finished),
+            (&[Neither], Verdict::Finished),
+            (&[Torn], Verdict::Back),
+            (&[After, Torn, Neither], Verdict::Back),
+        ];
+        for (sides, verdict) in cases {
+            assert_eq!(decide(sides), *verdict, "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_text() {
+        let text = |text: &str| Some(text.to_owned());
+        let change = |before, after| FileChange {
+            path: "a".into(),
+            before,
+            after,
+            marks_before: Marks::Null,
+            marks_after: Marks::Null,
+        };
+        let edited = change(text("1"), text("2"));
+        assert_eq!([side(&edited, Some("1")), side(&edited, Some("2"))], [Side::Before, Side::After]);
+        assert_eq!(side(&edited, Some("3")), Side::Neither);
+        assert_eq!([side(&edited, Some("")), side(&edited, None)], [Side::Torn, Side::Torn]);
+        assert_eq!(side(&change(text("a"), text("a\nb\n")), Some("a\n")), Side::Torn);
+        assert_eq!(side(&change(text("a"), None), Some("b")), Side::Neither);
+        let made = change(None, text("2"));
+        assert_eq!([side(&made, None), side(&made, Some("2"))], [Side::Before, Side::After]);
+        assert_eq!(side(&change(text("1"), text("1")), Some("1")), Side::Before);
+    }
+}

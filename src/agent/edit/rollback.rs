@@ -1,0 +1,141 @@
+//! Taking hunks back out of files as they are now, as one change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::agent::durable::open;
+use crate::agent::edit::making;
+use crate::agent::edit::recover::{self, edit_to};
+use crate::agent::state::in_flight::Change;
+use crate::agent::state::journal::{Checkpoint, FileChange, Journal, Taken};
+use crate::agent::state::reverse::{Turn, turn};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::state::undo_target::{Pick, standing};
+use crate::base::failure::Failure;
+use crate::editor::{FileEdit, Marks};
+
+/// What becomes of the files: worked out, and not done yet.
+pub(crate) struct Way {
+    pub(crate) edits: Vec<FileEdit>,
+    pub(crate) files: Vec<FileChange>,
+    pub(crate) takes: Vec<Taken>,
+    /// Places that somebody else has changed since.
+    pub(crate) left: Vec<String>,
+}
+
+/// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
+/// then. With `partial` what touches later changes of the user stays and is named.
+pub(crate) async fn roll_back_to(
+    session: &Session,
+    task: &mut Task,
+    mark: usize,
+    partial: bool,
+) -> Result<Vec<String>, Failure> {
+    let mark = mark.min(task.journal.checkpoints.len());
+    let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
+    if taken.is_empty() {
+        // A record of nothing would count as a change where the next process counts them.
+        return Ok(Vec::new());
+    }
+    let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
+    let picks: Vec<Pick<'_>> = standing(&task.journal).into_iter().filter(own).collect();
+    let way = way_back(session, &task.journal, &picks).await?;
+    refuse_touched(&way.left, partial)?;
+    let back = Checkpoint { files: way.files, ..Checkpoint::default() };
+    let back = go(session, &task.journal, back, way.edits, taken).await?;
+    task.journal.checkpoints.truncate(mark);
+    for file in &back.files {
+        match &file.after {
+            Some(text) => task.seen.insert(file.path.clone(), text.clone()),
+            None => task.seen.remove(&file.path),
+        };
+    }
+    task.pending = None;
+    Ok(way.left)
+}
+
+/// Works out what takes these hunks back, from the files as they are now.
+pub(crate) async fn way_back(session: &Session, journal: &Journal, picks: &[Pick<'_>]) -> Result<Way, Failure> {
+    let taken = journal.taken();
+    let mut by_path: BTreeMap<&str, Vec<&Pick<'_>>> = BTreeMap::new();
+    for pick in picks.iter().rev() {
+        by_path.entry(&pick.file.path).or_default().push(pick);
+    }
+    let mut way = Way { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
+    for (path, picks) in by_path {
+        let gone = |pick: &Pick<'_>| taken.get(&(pick.edit.id.as_str(), path)).cloned().unwrap_or_default();
+        let turns: Vec<Turn<'_>> = picks
+            .iter()
+            .map(|pick| Turn { change: pick.file, taken: gone(pick), wanted: pick.hunks.clone() })
+            .collect();
+        let (newest, oldest) = (picks[0].file.marks_after.clone(), picks[picks.len() - 1].file.marks_before.clone());
+        let turned = way.add(session, path, &turns, (newest, oldest)).await?;
+        for (pick, (done, over)) in picks.iter().zip(turned) {
+            let (edit, path) = (pick.edit.id.clone(), path.to_owned());
+            way.takes.push(Taken { edit, path, hunks: done.into_iter().collect(), over: over.into_iter().collect() });
+        }
+    }
+    Ok(way)
+}
+
+impl Way {
+    /// Turns hunks of one file, and answers with those that this turns and those that were turned by hand.
+    pub(crate) async fn add(
+        &mut self,
+        session: &Session,
+        path: &str,
+        turns: &[Turn<'_>],
+        (marks_before, marks_after): (Marks, Marks),
+    ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
+        let now = recover::look_at(session, path).await?;
+        let turned = turn(turns, now.as_ref().map(|document| document.text.as_str()));
+        self.left.extend(turned.left);
+        if let Some(edit) = edit_to(path, now.as_ref(), turned.text.as_deref()) {
+            self.edits.push(edit);
+            let before = now.map(|document| document.text);
+            self.files.push(FileChange {
+                path: path.to_owned(),
+                before,
+                after: turned.text,
+                marks_before,
+                marks_after,
+            });
+        }
+        Ok(turned.done.into_iter().zip(turned.by_hand).collect())
+    }
+}
+
+/// Goes a way, as one change with a checkpoint of its own. All or none.
+pub(crate) async fn go(
+    session: &Session,
+    journal: &Journal,
+    mut checkpoint: Checkpoint,
+    edits: Vec<FileEdit>,
+    takes_back: Vec<Checkpoint>,
+) -> Result<Checkpoint, Failure> {
+    checkpoint.id = session.next_checkpoint();
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    let change = Change { task, request, checkpoint, edits, takes_back, restores_marks: true };
+    let made = making::make(session, change).await?.checkpoint;
+    Ok(made)
+}
+
+/// Keeps an undo that changes no file.
+pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
+    checkpoint.id = session.next_checkpoint();
+    if let Some(durable) = open::durable(session).await {
+        let editor = session.editor.as_ref();
+        checkpoint.record = durable.open_change(editor, &journal.task, &checkpoint, &[]).await;
+        durable.close_change(editor, &checkpoint, &[]).await;
+    }
+    checkpoint
+}
+
+/// Where the user's own changes are in the way.
+pub(crate) fn refuse_touched(left: &[String], partial: bool) -> Result<(), Failure> {
+    if left.is_empty() || partial {
+        return Ok(());
+    }
+    let message = format!("{} was changed since, in the same place; nothing was undone", left.join(", "));
+    Err(Failure::user(message, ":AgentUndo! (`sextant undo --partial`) takes back all the rest"))
+}

@@ -1,0 +1,65 @@
+//! How the checks of a step stand once it has run.
+
+use crate::agent::diagnostics::{collect, reported};
+use crate::agent::plan::Step;
+use crate::agent::plan::criteria::{Criterion, Finding, Known};
+use crate::agent::planner::validate;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::base::deadline::Deadline;
+use crate::symbols::path::SymbolPath;
+
+/// How the checks of a step stand, in their order.
+pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, new: usize) -> Vec<Finding> {
+    if step.checks.is_empty() {
+        return Vec::new();
+    }
+    let mut commands: Vec<(String, Finding)> = Vec::new();
+    for check in &step.checks {
+        if let Criterion::CommandPasses(name) = check {
+            commands.push((name.clone(), validate::command_stands(session, task, name).await));
+        }
+    }
+    let spoken = spoken_of(session, &task.scope.files()).await;
+    let asked: Vec<SymbolPath> = step
+        .checks
+        .iter()
+        .filter_map(|check| match check {
+            Criterion::SymbolExists(path) | Criterion::SymbolGone(path) => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    let found = reported::in_scope(session, &task.scope).await;
+    let reported = found
+        .iter()
+        .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
+    let facts =
+        Known { spoken, reported: reported.collect(), new, present: target::present(session, &asked).await, commands };
+    step.checks.iter().map(|check| check.judge(&facts)).collect()
+}
+
+/// Whether what is known of every one of these files is of its text now. Asks where it is not.
+pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
+    let mut documents = Vec::new();
+    for file in files {
+        documents.extend(session.editor.read(file).await.ok());
+    }
+    if documents.is_empty() || !session.config.diagnostics.on_edit {
+        return false;
+    }
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    collect::ensure_baseline(session, &documents, &collect::bystanders(session, files).await, deadline).await;
+    let ledger = session.ledger.lock().await;
+    documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
+}
+
+/// Half for each that nobody can tell.
+pub(crate) fn unmet(findings: &[Finding]) -> f64 {
+    let weight = |finding: &Finding| match finding {
+        Finding::Met => 0.0,
+        Finding::Unknown(_) => 0.5,
+        Finding::Unmet(_) => 1.0,
+    };
+    findings.iter().map(weight).sum()
+}

@@ -1,0 +1,141 @@
+//! How the run of a plan ended: whether it can go on another time, and which steps failed and why.
+
+use crate::agent::diagnostics::{reported, workspace};
+use crate::agent::durable;
+use crate::agent::edit::rollback;
+use crate::agent::memory::keep;
+use crate::agent::plan::mode::Phase;
+use crate::agent::plan::{Plan, State, event};
+use crate::agent::run::finish;
+use crate::agent::state::language::Say;
+use crate::agent::state::outcome::{Ending, FailedStep, Outcome};
+use crate::agent::state::session::Session;
+use crate::agent::state::stop;
+use crate::agent::state::task::Task;
+use crate::base::failure::{Failure, Kind};
+use crate::base::text::headline;
+use crate::editor::event::Event;
+
+/// Failed steps that a summary tells of; the document has them all.
+const TOLD: usize = 3;
+
+/// Whether what ended a run from outside may be over at another time, so that the run can go on then.
+pub(crate) fn goes_on(kind: Kind) -> bool {
+    matches!(kind, Kind::Cancelled | Kind::Limit | Kind::Model | Kind::Editor)
+}
+
+/// The failure with the way on, where there is one.
+pub(crate) fn resumable(mut failure: Failure) -> Failure {
+    if matches!(failure.kind, Kind::Limit | Kind::Model | Kind::Editor) {
+        failure.hint = format!("{}; :AgentResume goes on with it", failure.hint.trim_end_matches('.'));
+    }
+    failure
+}
+
+/// The failed steps of a plan with their reasons; those before the last new plan are replaced by it.
+pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
+    let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.state == State::Failed);
+    steps
+        .map(|(index, step)| FailedStep {
+            step: index + 1,
+            title: step.title.clone(),
+            reason: headline(&step.outcome),
+            replaced: index < replaced,
+        })
+        .collect()
+}
+
+/// How far a plan came, and why not further.
+pub(crate) fn words(say: Say, (done, all): (usize, usize), replans: u32, failed: &[FailedStep]) -> String {
+    let times = say.counted(replans as usize, "time", "vez", "veces");
+    let steps = say.counted(all, "step", "paso", "pasos");
+    let mut out = say.of(format!("{done} of {steps} done"), format!("{done} de {steps} hechos"));
+    if replans > 0 {
+        out.push_str(&say.of(format!(", planned anew {times}"), format!(", replanificado {times}")));
+    }
+    for FailedStep { step, title, reason, .. } in failed.iter().filter(|step| !step.replaced).take(TOLD) {
+        let english = format!(". Step {step} (“{title}”) failed: {reason}");
+        out.push_str(&say.of(english, format!(". El paso {step} («{title}») falló: {reason}")));
+    }
+    out
+}
+
+/// Takes back what a step had done whose model went away, or whose budget ended: it begins anew, as after a
+/// process that was killed.
+///
+/// # Errors
+/// A file cannot be put back.
+pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> Result<(), Failure> {
+    let Some(mark) = task.keep.mark.take() else { return Ok(()) };
+    if task.journal.checkpoints.len() <= mark {
+        return Ok(());
+    }
+    let left = rollback::roll_back_to(session, task, mark, true).await?;
+    if !left.is_empty() {
+        let text = format!("left as you changed it since: {}", left.join(", "));
+        session.editor.show(Event::Progress { text });
+    }
+    Ok(())
+}
+
+/// The run is over or pauses: the document, the open question, the outcome.
+pub(crate) async fn end_run(
+    session: &Session,
+    plan: &Plan,
+    task: &mut Task,
+    phase: Phase,
+    events: &mut Vec<Event>,
+) -> Outcome {
+    events.push(event::plan_event(plan, phase.words()));
+    if let Some(question) = &task.question {
+        events.push(Event::Question { text: question.text.clone(), options: question.options() });
+    }
+    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
+    let failed = failed_steps(plan, task.course.replaced);
+    let word = words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
+    let word =
+        if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
+    let mut outcome = finish::finish(session, task, &word).await;
+    if phase == Phase::Completed || phase == Phase::Error {
+        workspace::leave_all(session).await;
+    }
+    outcome.ok = failed.iter().all(|step| step.replaced) && task.question.is_none();
+    outcome.failed_steps = failed;
+    keep::remember_run(session, plan, task, phase, &outcome).await;
+    outcome
+}
+
+/// A plan of offered fixes is done where none is left; otherwise it says how many are.
+pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
+    if !session.model.needs_providers() {
+        return String::new();
+    }
+    let cancel = session.cancelled();
+    let Ok((left, more)) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
+        return String::new();
+    };
+    match (left, more) {
+        (0, false) => String::new(),
+        (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
+        (1, false) => ". 1 more fix is offered: plan again to go on".to_owned(),
+        (left, false) => format!(". {left} more fixes are offered: plan again to go on"),
+        (left, true) => format!(". At least {left} more fixes are offered: plan again to go on"),
+    }
+}
+
+/// Ends a run where it stands, without another step.
+pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    let result = end_waiting(session, Phase::Paused, &mut events).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+/// Shows the plan of the session as it stands, and what came of it so far.
+pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
+    let mut waiting = session.plan.lock().await;
+    let Some((plan, task)) = waiting.as_mut() else {
+        return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
+    };
+    durable::keep_task(session, task, Some(plan), phase).await;
+    Ok(end_run(session, plan, task, phase, events).await)
+}

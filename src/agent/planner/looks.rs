@@ -1,0 +1,181 @@
+//! Steps that only look: what they are handed, the tools that they look with, several at once.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::diagnostics::{collect, reported};
+use crate::agent::memory::narrow;
+use crate::agent::modules::module::{Eyes, ModuleContext, ModuleResult};
+use crate::agent::modules::run_at_once;
+use crate::agent::plan::criteria::Finding;
+use crate::agent::plan::evaluate::Facts;
+use crate::agent::plan::mode::Mode;
+use crate::agent::plan::recovery::StepError;
+use crate::agent::plan::{Kind, Plan, State};
+use crate::agent::planner::attempt::{self, Tried};
+use crate::agent::planner::available;
+use crate::agent::planner::checks::{self, unmet};
+use crate::agent::state::edit_answer::Line;
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::{target, tools};
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, tool_failure};
+use crate::base::plural::counted;
+use crate::editor::event::Event;
+use crate::llm::tools::LOOKS;
+use crate::symbols::path::SymbolPath;
+
+/// The session as a module sees it: the tools that only look.
+struct SessionEyes<'a> {
+    session: &'a Session,
+    cancel: &'a CancellationToken,
+    /// What reading leaves behind: the texts that the model will have seen.
+    read: Mutex<Task>,
+}
+
+#[async_trait]
+impl Eyes for SessionEyes<'_> {
+    async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure> {
+        if self.cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        if !LOOKS.contains(&tool) {
+            return Err(tool_failure(format!("{tool} does more than look"), "use a step of kind edit"));
+        }
+        let step = u32::try_from(context.number).unwrap_or(u32::MAX);
+        let target = ["symbol", "path", "query", "pattern"].iter().find_map(|key| parameters[*key].as_str());
+        let (tool, target) = (tool.to_owned(), target.unwrap_or_default().to_owned());
+        let reasoning = context.title.clone();
+        self.session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
+        let answer = tokio::select! {
+            answer = tools::run_tool(self.session, &mut own, &tool, &parameters) => answer,
+            () = self.cancel.cancelled() => Err(Failure::cancelled()),
+        };
+        self.read.lock().await.seen.extend(own.seen);
+        let (ok, text) = match &answer {
+            Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
+            Err(failure) => (false, failure.one_line()),
+        };
+        self.session.editor.show(Event::Acted { step, tool, ok, text });
+        answer.map(|answer| answer.text)
+    }
+
+    async fn reported(&self, _: &ModuleContext, symbol: &SymbolPath) -> Vec<String> {
+        if self.cancel.is_cancelled() {
+            return Vec::new();
+        }
+        let session = self.session;
+        if session.config.diagnostics.on_edit
+            && let Ok(document) = target::document(session, &symbol.file).await
+        {
+            let bystanders = collect::bystanders(session, std::slice::from_ref(&document.path)).await;
+            let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+            collect::ensure_baseline(session, &[document], &bystanders, deadline).await;
+        }
+        let scope = if symbol.names.is_empty() {
+            Scope::Files(vec![symbol.file.clone()])
+        } else {
+            Scope::Symbols(vec![symbol.clone()])
+        };
+        reported::in_scope(session, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
+    }
+}
+
+/// Runs steps that only look, all at once; what each came to, in their order.
+pub(crate) async fn look_steps(
+    session: &Session,
+    plan: &Plan,
+    batch: &[usize],
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Vec<Tried>, Failure> {
+    let mut contexts = Vec::new();
+    let mut tried: Vec<Option<Tried>> = Vec::new();
+    for index in batch {
+        match look_context(session, plan, *index, task).await {
+            Ok(context) => {
+                contexts.push(context);
+                tried.push(None);
+            }
+            Err(failed) => tried.push(Some(failed)),
+        }
+    }
+    let read = Mutex::new(Task::new("", Mode::Simple, None, Scope::Workspace));
+    let eyes = SessionEyes { session: session, cancel, read };
+    let results = run_at_once(&contexts, &eyes).await;
+    if cancel.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
+    task.seen.extend(eyes.read.into_inner().seen);
+    let mut results = contexts.iter().zip(results);
+    let mut all = Vec::new();
+    for (index, known) in batch.iter().zip(tried) {
+        all.push(match known {
+            Some(failed) => failed,
+            None => match results.next() {
+                Some((context, result)) => judge_look(session, plan, *index, task, context, result).await,
+                None => Tried::default(),
+            },
+        });
+    }
+    Ok(all)
+}
+
+async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
+    let step = &plan.steps[index];
+    if let Some(missing) = available::missing(session, step).await {
+        let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
+        let outcome = format!("{missing} is not there any more");
+        return Err(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
+    }
+    let unresolved = |why: String| {
+        let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
+        Tried::failed(StepError::Unresolved, why, facts)
+    };
+    let inputs = attempt::resolve_inputs(session, plan, step).await.map_err(unresolved)?;
+    // A search looks for its target, wherever it is used.
+    let symbols = match step.kind {
+        Kind::Search => step.symbols.clone(),
+        _ => attempt::with_target(session, step, &inputs, &task.scope).await.map_err(unresolved)?,
+    };
+    let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
+    let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
+    context.memory = narrow::module_memory(session, task.mode, &context).await;
+    Ok(context)
+}
+
+async fn judge_look(
+    session: &Session,
+    plan: &Plan,
+    index: usize,
+    task: &mut Task,
+    context: &ModuleContext,
+    result: ModuleResult,
+) -> Tried {
+    let step = &plan.steps[index];
+    let facts = Facts { answered: true, checks: step.checks.len(), ..Facts::default() };
+    if let Some(error) = result.error {
+        return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
+    }
+    let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
+    let findings = checks::findings(session, step, task, 0).await;
+    task.scope = whole;
+    let facts = Facts { unmet: unmet(&findings), ..facts };
+    let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
+        Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+        Finding::Met | Finding::Unknown(_) => None,
+    });
+    if let Some(missed) = missed {
+        let failed = Tried::failed(StepError::CheckUnmet, missed, facts);
+        return Tried { parts: result.parts, ..failed };
+    }
+    let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
+    let outcome = format!("looked at {} in {}", counted(symbols, "symbol"), counted(files, "file"));
+    let output = Some(result.output);
+    Tried { state: State::Done, outcome, facts, parts: result.parts, output, objection: None }
+}

@@ -1,0 +1,86 @@
+//! Making a plan: the facts to the model, its reply held against the project, the document shown.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::budget;
+use crate::agent::plan::{Plan, Step};
+use crate::agent::planner::validate;
+use crate::agent::run::context;
+use crate::agent::state::session::Session;
+use crate::agent::state::stop;
+use crate::agent::state::task::Task;
+use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::Event;
+use crate::llm::step::ModelError;
+
+/// How often a model is asked again when its plan does not fit the project.
+const ATTEMPTS: usize = 2;
+
+/// What a plan is asked for with, besides the facts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// What was wrong, or what has made a new plan necessary.
+    pub(crate) problems: Vec<String>,
+    /// Steps that stay; the new ones are numbered behind them.
+    pub(crate) kept: Vec<Step>,
+    /// The plan that stands, as a model reads it.
+    pub(crate) standing: Vec<String>,
+    /// What the user wants changed in it.
+    pub(crate) change: String,
+}
+
+/// Asks the model for steps from where things stand, and holds them against the project.
+pub(crate) async fn propose(
+    session: &Session,
+    task: &mut Task,
+    wanted: Wanted,
+    cancel: &CancellationToken,
+) -> Result<Plan, Failure> {
+    let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task)).await?;
+    let because = wanted.problems.clone();
+    (input.problems, input.standing, input.change) = (wanted.problems, wanted.standing, wanted.change);
+    let words = |text: &str| session.editor.show(Event::Words { text: text.to_owned() });
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        if let Some(why) = budget::over_budget(session, task) {
+            return Err(budget::stop(task, &why));
+        }
+        let (reply, usage) = tokio::select! {
+            answered = session.model.plan(&input, &words) => answered,
+            () = cancel.cancelled() => return Err(Failure::cancelled()),
+            () = budget::out_of_time(session, task.spent) => continue,
+        };
+        task.usage.add(usage);
+        let problems = match reply {
+            Ok(reply) => {
+                match stop::unless_stopped(session, cancel, validate::validate(session, task, reply, &wanted.kept))
+                    .await?
+                {
+                    Ok(plan) => {
+                        for (number, step) in (1..).zip(&plan.steps) {
+                            let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
+                            task.trace.push_step(number, trace);
+                        }
+                        return Ok(plan);
+                    }
+                    Err(problems) => problems,
+                }
+            }
+            Err(ModelError::Unusable { problems, .. }) => problems,
+            Err(error) => {
+                let trace = Trace::new(Effect::Stopped, "the plan", session.model.name(), error.to_string());
+                task.trace.push(1, trace);
+                return Err(crate::agent::run::run_loop::model_failure(&error));
+            }
+        };
+        let trace = Trace::new(Effect::Refused, "a plan", session.model.name(), problems.join("; "));
+        task.trace.push(1, trace);
+        if attempt > ATTEMPTS {
+            let message = format!("no usable plan came back: {}", problems.join("; "));
+            return Err(Failure::new(Kind::Model, message, "ask in other words, or use another model"));
+        }
+        input.problems = because.iter().cloned().chain(problems).collect();
+    }
+}

@@ -1,0 +1,12 @@
+//! Plans made, judged, carried out and made anew.
+
+pub(crate) mod attempt;
+pub(crate) mod available;
+pub(crate) mod checks;
+pub(crate) mod ending;
+pub(crate) mod looks;
+pub(crate) mod make;
+pub(crate) mod replan;
+pub(crate) mod run;
+pub(crate) mod validate;
+pub mod waiting;

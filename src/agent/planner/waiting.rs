@@ -1,0 +1,43 @@
+//! The plan that waits, of this process or of one before it, shown without being taken up.
+
+use crate::agent::durable::waiting;
+use crate::agent::edit::recover;
+use crate::agent::plan::State;
+use crate::agent::plan::event::plan_event;
+use crate::agent::plan::mode::Phase;
+use crate::agent::state::session::Session;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+
+/// Whether a plan is kept that could be gone on with.
+pub(crate) async fn is_kept(session: &Session) -> bool {
+    waiting::waiting(session).await.is_ok_and(|waiting| waiting.is_some_and(|waiting| waiting.run.plan.is_some()))
+}
+
+/// What is to be shown of the plan that waits: the document, its open question, and how to go on.
+///
+/// # Errors
+/// Where there is none.
+pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
+    recover::recover_quietly(session).await;
+    let none = || Failure::user("no plan waits here", "`:AgentPlan make this file type-clean` makes one");
+    if let Some((plan, task)) = session.plan.lock().await.as_ref() {
+        let over = plan.steps.iter().all(|step| step.state != State::Open);
+        let phase = if over { Phase::Completed } else { Phase::Paused };
+        let mut events = vec![plan_event(plan, phase.words())];
+        events.extend(
+            task.question.as_ref().map(|asked| Event::Question { text: asked.text.clone(), options: asked.options() }),
+        );
+        return Ok(events);
+    }
+    let waiting = waiting::waiting(session).await.map_err(|_| none())?.ok_or_else(none)?;
+    let Some(plan) = waiting.run.plan else { return Err(none()) };
+    let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
+    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
+    let text = format!(
+        "“{}” waits, {done} of {} steps done: :AgentResume goes on with it, :AgentUndo takes it back",
+        waiting.run.request,
+        plan.steps.len()
+    );
+    Ok(vec![plan_event(&plan, phase.words()), Event::Progress { text }])
+}

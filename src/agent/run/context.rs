@@ -1,0 +1,241 @@
+//! What a model is told: the request, the source in scope, the diagnostics there, the fixes on offer.
+
+use std::collections::BTreeSet;
+
+use crate::agent::diagnostics::code_actions;
+use crate::agent::diagnostics::reported::{self, OFFERS_MS};
+use crate::agent::diagnostics::triage::{self, Weighed};
+use crate::agent::memory::{learn, project, recall};
+use crate::agent::plan::mode::Mode;
+use crate::agent::run::conventions;
+use crate::agent::state::authority;
+use crate::agent::state::located::Found;
+use crate::agent::state::scope::{Scope, source};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::base::deadline::Deadline;
+use crate::base::secrets::mask;
+use crate::base::text::headline;
+use crate::diagnostics::grouping;
+use crate::diagnostics::merge::Placed;
+use crate::diagnostics::policy::word;
+use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
+use crate::symbols::language;
+use crate::symbols::outline::Outline;
+use crate::workspace::files;
+
+/// Diagnostics of one question. More would not be read, and would cost.
+const DIAGNOSTICS: usize = 12;
+/// Diagnostics of a plan's question.
+const PLAN_DIAGNOSTICS: usize = 60;
+/// The same for a model that reads no prompt and only applies what is offered.
+const OFFLINE_DIAGNOSTICS: usize = 200;
+/// Symbols and themes that a plan's question sums up.
+const SYMBOL_GROUPS: usize = 12;
+const THEME_GROUPS: usize = 5;
+/// Fixes of one step's question.
+const FIXES: usize = 4;
+/// Bytes of source of one question: about 700 tokens.
+pub(crate) const SOURCE: usize = 2400;
+const FILES: usize = 40;
+pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
+    let found = first_ones(task, reported::in_scope(session, &task.scope).await, PLAN_DIAGNOSTICS);
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let (fixes, _) = code_actions::offers(session, task, &found, FIXES, deadline).await;
+    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
+    let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+    task.note_left_out(&left);
+    task.note_seen(&seen);
+    let part = recall::memory_part(session, task, codes(&seen), false).await;
+    StepInput {
+        query: task.request.clone(),
+        memory: part.lines,
+        memory_tokens: Some(part.limit),
+        current_file: task.current_file.clone(),
+        scope: task.scope.names(),
+        sources: sources(session, task).await,
+        workspace: workspace_files(session),
+        diagnostics: seen.iter().map(line).collect(),
+        unsettled: reported::unsettled(session, &task.scope).await,
+        fixes,
+        results: task.results.clone(),
+        step: task.step,
+        error_count: task.errors,
+        framing: conventions::framing(session, task.step > 1 || task.mode != Mode::Simple).await,
+        fresh: task.course.fresh,
+        inputs: task.course.inputs.clone(),
+        contract: task.course.contract.clone(),
+    }
+}
+
+pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput {
+    let found = reported::in_scope(session, &task.scope).await;
+    let groups = groups(&found);
+    let only_fixes = session.model.needs_providers();
+    let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
+    let mut found = first_ones(task, found, most);
+    let deadline = Deadline::after_ms((4 * OFFERS_MS).max(session.config.diagnostics.timeout_ms));
+    let most = if only_fixes { usize::MAX } else { most };
+    let (mut fixes, asked) = code_actions::offers(session, task, &found, most, deadline).await;
+    if only_fixes {
+        found.truncate(asked);
+    }
+    let left_out = all - found.len();
+    code_actions::look_up_changes(session, task, &mut fixes, deadline).await;
+    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
+    task.note_seen(&seen);
+    let part = recall::memory_part(session, task, codes(&seen), true).await;
+    PlanInput {
+        query: task.request.clone(),
+        memory: part.lines,
+        memory_tokens: Some(part.limit),
+        current_file: task.current_file.clone(),
+        scope: task.scope.names(),
+        sources: sources(session, task).await,
+        workspace: project::files_by_use(session, FILES, workspace_files(session)).await,
+        diagnostics: seen.iter().map(line).collect(),
+        unsettled: reported::unsettled(session, &task.scope).await,
+        groups,
+        fixes,
+        left_out,
+        framing: conventions::framing(session, true).await,
+        ..PlanInput::default()
+    }
+}
+
+/// The source in scope as the editor has it now; the outline where it would be too long.
+async fn sources(session: &Session, task: &mut Task) -> Vec<(String, String)> {
+    let mut sources = Vec::new();
+    let mut room = SOURCE;
+    for (name, path, names) in wanted(&task.scope).into_iter().chain(task.analysis.named(&task.scope)) {
+        let Ok(document) = target::document(session, &path).await else { continue };
+        let mut text = excerpt(&document.path, &mask(&document.text), &names, room);
+        room = room.saturating_sub(text.len());
+        if text.is_empty() {
+            "(too long to show; read it)".clone_into(&mut text);
+        }
+        task.seen.insert(document.path, document.text);
+        sources.push((name, text));
+    }
+    sources
+}
+
+fn workspace_files(session: &Session) -> Vec<String> {
+    files::list(&session.root, "", FILES).files
+}
+
+/// Name, file, and names inside of it.
+fn wanted(scope: &Scope) -> Vec<(String, String, String)> {
+    match scope {
+        Scope::Workspace => Vec::new(),
+        Scope::Files(files) => files.iter().map(|file| (file.clone(), file.clone(), String::new())).collect(),
+        Scope::Symbols(symbols) => {
+            symbols.iter().map(|symbol| (symbol.to_string(), symbol.file.clone(), symbol.names.clone())).collect()
+        }
+    }
+}
+
+fn excerpt(path: &str, text: &str, names: &str, room: usize) -> String {
+    let outline = language::of_path(path).map(|language| Outline::parse(language, text));
+    if names.is_empty() {
+        if text.len() <= room {
+            return text.to_owned();
+        }
+        let list =
+            outline.map(|outline| (0..outline.symbols.len()).map(|index| outline.path_of(index)).collect::<Vec<_>>());
+        return list
+            .map(|list| fit(&format!("(too long to show; its symbols: {})", list.join(", ")), room))
+            .unwrap_or_default();
+    }
+    let Some(outline) = outline else { return String::new() };
+    match outline.find(names) {
+        Ok(symbol) => fit(source(text, &outline, symbol), room),
+        Err(_) => String::new(),
+    }
+}
+
+/// As much as fits, cut at a line.
+fn fit(text: &str, room: usize) -> String {
+    if text.len() <= room {
+        return text.to_owned();
+    }
+    let mut cut = room.min(text.len());
+    while !text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    let end = text[..cut].rfind('\n').unwrap_or(0);
+    if end == 0 { String::new() } else { format!("{}\n(cut here; read_symbol shows the rest)", &text[..end]) }
+}
+
+/// Each code once, in the order of the diagnostics.
+fn codes(seen: &[Weighed]) -> Vec<String> {
+    let mut codes: Vec<String> = Vec::new();
+    for code in seen.iter().filter_map(|seen| seen.found.diagnostic.code.as_ref()) {
+        if !codes.contains(code) {
+            codes.push(code.clone());
+        }
+    }
+    codes
+}
+
+/// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
+/// the trace.
+fn first_ones(task: &Task, mut found: Vec<Found>, most: usize) -> Vec<Found> {
+    found.sort_by_cached_key(|found| {
+        !(task.analysis.bears_on(found) || authority::is_named(&task.request, &found.diagnostic))
+    });
+    if found.len() > most {
+        task.note_left_out(&found[most..]);
+        found.truncate(most);
+    }
+    found
+}
+
+/// All that is in scope in a line each for the symbols and the themes; nothing where the list itself is short.
+fn groups(found: &[Found]) -> Vec<String> {
+    if found.len() <= DIAGNOSTICS {
+        return Vec::new();
+    }
+    let items: Vec<Placed> =
+        found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+    let mut lines = grouping::lines(&grouping::by_symbol(&items), SYMBOL_GROUPS);
+    lines.extend(grouping::lines(&grouping::by_theme(&items), THEME_GROUPS));
+    lines
+}
+
+fn line(seen: &Weighed) -> DiagnosticLine {
+    let Found { diagnostic, symbol, .. } = &seen.found;
+    let doubt = if seen.doubtful { " (still there after its fixes: possibly a false positive)" } else { "" };
+    DiagnosticLine {
+        severity: diagnostic.severity.to_string(),
+        symbol: symbol.to_string(),
+        code: diagnostic.code.clone().unwrap_or_default(),
+        message: format!("{}{doubt}", headline(&diagnostic.message)),
+        source: seen.source(),
+        confidence: word(seen.confidence).to_owned(),
+        suggested_action: diagnostic.suggested_action.as_deref().map(headline),
+    }
+}
+
+/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes
+/// second.
+fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weighed>, Vec<Found>, Vec<FixOffer>) {
+    let fixable: BTreeSet<usize> = fixes.iter().filter_map(|fix| fix.diagnostic).collect();
+    let mut kept: Vec<usize> = fixable.iter().copied().take(most).collect();
+    kept.extend((0..found.len()).filter(|index| !fixable.contains(index)).take(most.saturating_sub(kept.len())));
+    kept.sort_unstable();
+    let place = |index: usize| kept.iter().position(|known| *known == index);
+    let fixes = fixes
+        .into_iter()
+        .filter_map(|fix| match fix.diagnostic {
+            Some(index) => place(index).map(|index| FixOffer { diagnostic: Some(index), ..fix }),
+            None => Some(fix),
+        })
+        .collect();
+    let left = found.iter().enumerate().filter(|(index, _)| place(*index).is_none());
+    let left = left.map(|(_, seen)| seen.found.clone()).collect();
+    (kept.iter().filter_map(|index| found.get(*index).cloned()).collect(), left, fixes)
+}

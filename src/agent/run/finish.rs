@@ -1,0 +1,253 @@
+//! The end of a task: the last look, the list of what it introduced, its summary.
+
+use std::collections::BTreeSet;
+
+use crate::agent::diagnostics::collect;
+use crate::agent::diagnostics::triage::key;
+use crate::agent::durable::stack;
+use crate::agent::edit::guard;
+use crate::agent::plan::mode::Mode;
+use crate::agent::state::baseline::doubt_late;
+use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::edit_answer::{Line, agreed};
+use crate::agent::state::language::Say;
+use crate::agent::state::located::Found;
+use crate::agent::state::outcome::{OpenEnd, Outcome};
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::{Ledger, Snaps};
+use crate::agent::state::stop;
+use crate::agent::state::task::Task;
+use crate::base::deadline::Deadline;
+use crate::base::plural::counted;
+use crate::base::text::headline;
+use crate::diagnostics::grouping;
+use crate::diagnostics::merge::Placed;
+use crate::diagnostics::model::Severity;
+use crate::editor::event::{Entry, Event};
+use crate::llm::step::Usage;
+
+/// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
+pub(crate) const LAST_LOOK_MS: u64 = 5000;
+
+/// New diagnostics that a summary only counts; more are summed up by theme.
+pub(crate) const GLANCE: usize = 5;
+
+/// Themes of a summary.
+pub(crate) const THEMES: usize = 8;
+
+/// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
+pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Outcome {
+    let cancel = session.cancelled();
+    stop::soon(&cancel, collect::take_late(session, task)).await;
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
+    let verdict = verdict.unwrap_or_else(|| Verdict::without(Status::Timeout));
+    if !task.journal.is_empty() {
+        stack::note(&mut *session.history.lock().await, &task.journal);
+    }
+    let floor = session.config.diagnostics.severity_floor;
+    let with_word = |found: &Found| {
+        let mut found = found.clone();
+        if let Some(word) = task.suggested.get(&key(&found)) {
+            found.diagnostic.suggested_action = Some(word.clone());
+        }
+        found
+    };
+    let new: Vec<Found> = verdict.new_from(floor).map(with_word).collect();
+    let shown: Vec<&Found> = new.iter().collect();
+    introduced(session, &task.request, &shown, task.shown);
+    task.shown = true;
+    let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
+        request: task.request.clone(),
+        start: task.start.clone(),
+        created: task.created.clone(),
+    });
+    *session.open_end.lock().await = open_end;
+    session.ledger.lock().await.forget_gone();
+    let word = match task.reach {
+        Some(reach) if word.is_empty() => reach.words(),
+        Some(reach) => format!("{word}. {}", reach.words()),
+        None => word.to_owned(),
+    };
+    let mut summary = summary(
+        (&word, Say::to(&task.request)),
+        &files,
+        &verdict,
+        (shown.len(), verdict.fixed_from(floor)),
+        task.usage,
+    );
+    summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
+    Outcome {
+        ok: true,
+        summary,
+        answer: String::new(),
+        files,
+        new_diagnostics: shown.into_iter().map(Line::of).collect(),
+        fixed: verdict.fixed_from(floor),
+        unchanged: verdict.unchanged,
+        diagnostics_status: verdict.status,
+        pending: verdict.pending,
+        usage: task.usage,
+        failed_steps: Vec::new(),
+        trace: task.trace.entries(),
+    }
+}
+
+pub(crate) fn introduced(session: &Session, request: &str, shown: &[&Found], amend: bool) {
+    session.editor.show(Event::Introduced {
+        title: format!("Sextant: {request}"),
+        entries: shown.iter().map(|found| entry(found)).collect(),
+        open: session.config.quickfix.open,
+        amend,
+    });
+}
+
+/// An answer came after the task was over: its list is amended, and the user told what it is about.
+pub async fn amend(session: &Session) {
+    let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
+    collect::take_late(session, &mut nobody).await;
+    let Some(end) = session.open_end.lock().await.clone() else { return };
+    let known = collect::known(session).await;
+    let start = with_created(&end.start, &end.created, &known);
+    let verdict = comparison::compared(&start, &known, &[]).await;
+    let shown: Vec<&Found> = verdict.new_from(session.config.diagnostics.severity_floor).collect();
+    introduced(session, &end.request, &shown, true);
+    session.editor.show(Event::Progress {
+        text: format!("a late answer came: {} in all", counted(shown.len(), "new diagnostic")),
+    });
+}
+
+pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[String]) -> Verdict {
+    if !session.config.diagnostics.on_edit {
+        return Verdict::without(Status::Off);
+    }
+    if files.is_empty() {
+        return Verdict::without(Status::Complete);
+    }
+    let mut documents = Vec::new();
+    for file in files {
+        if let Ok(document) = session.editor.read(file).await {
+            documents.push(document);
+        }
+    }
+    let bystanders = collect::bystanders(session, files).await;
+    let budget = session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS);
+    let open = task.pending.is_some();
+    let deadline = Deadline::after_ms(budget);
+    let reports = if open {
+        collect::look(session, &documents, &bystanders, deadline).await
+    } else {
+        collect::ensure_baseline(session, &documents, &bystanders, deadline).await
+    };
+    let unfresh: BTreeSet<(String, String)> = reports
+        .iter()
+        .filter(|report| !report.freshness.is_fresh())
+        .map(|report| (report.file.clone(), report.provider.clone()))
+        .collect();
+    let known = collect::known(session).await;
+    let start = with_created(&task.start, &task.created, &known);
+    let after: Snaps = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+    let mut verdict = comparison::compared(&start, &after, &reports).await;
+    if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
+        verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
+    }
+    comparison::doubt_syntax(&mut verdict, files, &after);
+    doubt_late(&mut verdict, &task.late_start, &start, &after, session.config.diagnostics.severity_floor);
+    guard::discount_all(task, &mut verdict);
+    verdict
+}
+
+/// In a file that the task created nothing is old.
+pub(crate) fn with_created(start: &Snaps, created: &BTreeSet<String>, known: &Snaps) -> Snaps {
+    let mut start = start.clone();
+    for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {
+        start.extend(Ledger::absent(file, [provider.clone()]));
+    }
+    start
+}
+
+pub(crate) fn entry(found: &Found) -> Entry {
+    let kind = match found.diagnostic.severity {
+        Severity::Error => "E",
+        Severity::Warning => "W",
+        Severity::Info => "I",
+        Severity::Hint => "N",
+    };
+    let symbol = if found.symbol.names.is_empty() { String::new() } else { format!("{}: ", found.symbol.names) };
+    let code = found.diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
+    Entry {
+        path: found.symbol.file.clone(),
+        line: found.line,
+        column: found.column,
+        kind: kind.to_owned(),
+        text: format!(
+            "{symbol}{}{code}{}",
+            headline(&found.diagnostic.message),
+            agreed(&found.sources, found.diagnostic.confidence)
+        ),
+    }
+}
+
+/// What is new in a line for each theme, where it is more than is taken in at a glance.
+pub(crate) fn themes(shown: &[&Found]) -> Vec<String> {
+    if shown.len() <= GLANCE {
+        return Vec::new();
+    }
+    let items: Vec<Placed> =
+        shown.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+    let lines = grouping::lines(&grouping::by_theme(&items), THEMES);
+    lines.into_iter().map(|line| format!("  {line}")).collect()
+}
+
+/// What is known of the diagnostics after a change.
+pub(crate) fn known(say: Say, verdict: &Verdict, new: usize, fixed: usize) -> String {
+    let (all, pending) = (verdict.unchanged, verdict.pending.join(", "));
+    let count = say.counted(new, "new diagnostic", "diagnóstico nuevo", "diagnósticos nuevos");
+    match verdict.status {
+        Status::Complete => say.of(
+            format!("{count}, {fixed} fixed, {all} unchanged"),
+            format!("{count}, {fixed} arreglados, {all} sin cambios"),
+        ),
+        Status::Partial if new == 0 => say.of(
+            format!("whether anything is new is not known yet: {pending}"),
+            format!("aún no se sabe si hay algo nuevo: {pending}"),
+        ),
+        Status::Partial => say.of(
+            format!("{count} so far, not known yet: {pending}"),
+            format!("{count} hasta ahora, aún no se sabe: {pending}"),
+        ),
+        status => say.of(
+            format!("diagnostics {}: what the change did is not known", status.name()),
+            format!("diagnósticos {}: no se sabe qué hizo el cambio", status.name()),
+        ),
+    }
+}
+
+pub(crate) fn summary(
+    (word, say): (&str, Say),
+    files: &[String],
+    verdict: &Verdict,
+    (new, fixed): (usize, usize),
+    usage: Usage,
+) -> String {
+    let mut parts = Vec::new();
+    if !word.is_empty() {
+        parts.push(word.trim_end_matches('.').to_owned());
+    }
+    if files.is_empty() {
+        parts.push(say.of("nothing was changed", "no se ha cambiado nada"));
+    } else {
+        let files = files.join(", ");
+        parts.push(say.of(format!("changed {files}"), format!("cambiado: {files}")));
+        parts.push(known(say, verdict, new, fixed));
+    }
+    parts.extend(verdict.not_counted_line());
+    if usage.calls > 0 && usage.prompt_tokens > 0 {
+        let tokens = usage.prompt_tokens + usage.completion_tokens;
+        let about = if usage.estimated { say.of("about ", "unos ") } else { String::new() };
+        let calls = say.counted(usage.calls as usize, "call", "llamada", "llamadas");
+        parts.push(say.of(format!("{about}{tokens} tokens in {calls}"), format!("{about}{tokens} tokens en {calls}")));
+    }
+    parts.join(". ") + "."
+}

@@ -1,0 +1,11 @@
+//! One task from its start to its end: what the model is told, what it does, when it stops.
+
+pub mod analyse;
+pub(crate) mod context;
+pub mod contract;
+pub(crate) mod conventions;
+pub(crate) mod early_stop;
+pub(crate) mod finish;
+pub(crate) mod requested;
+pub(crate) mod run_loop;
+pub(crate) mod start;

@@ -1,0 +1,190 @@
+//! The loop of every mode: ask the model, act, until it is done, the steps run out, or three errors in a row.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::budget;
+use crate::agent::durable::{self, traces};
+use crate::agent::edit::change;
+use crate::agent::memory::keep;
+use crate::agent::run::{context, contract, early_stop};
+use crate::agent::state::outcome::Ended;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::state::{edit_answer, stop};
+use crate::agent::tools::{read_once, validate};
+use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
+use crate::base::secrets::mask;
+use crate::base::text;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::Event;
+use crate::llm::step::{Action, LastResult, ModelError};
+use crate::llm::tools::LOOKS;
+
+/// Results that are kept for the model; older ones have been acted upon.
+pub(crate) const RESULTS: usize = 6;
+
+/// Whether a task has changed a file, or an edit or a command of it may have.
+pub(crate) fn may_have_changed(session: &Session, task: &Task) -> bool {
+    !task.journal.is_empty() || session.making.open() || task.answered.ran_command
+}
+
+/// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
+pub(crate) async fn run_steps(
+    session: &Session,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Ended, Failure> {
+    let changes = task.journal.checkpoints.len();
+    loop {
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        task.step += 1;
+        if task.step > session.config.limits.steps {
+            return Ok(Ended::OutOfSteps);
+        }
+        if let Some(why) = budget::over_budget(session, task) {
+            return Err(budget::stop(task, &why));
+        }
+        let input = stop::unless_stopped(session, cancel, context::step_facts(session, task)).await?;
+        let words = |text: &str| session.editor.show(Event::Words { text: text.to_owned() });
+        let (reply, usage) = tokio::select! {
+            answered = session.model.step(&input, &words) => answered,
+            () = cancel.cancelled() => return Err(Failure::cancelled()),
+            () = budget::out_of_time(session, task.spent) => continue,
+        };
+        task.usage.add(usage);
+        let mut more = Vec::new();
+        let changed = task.journal.checkpoints.len() > changes;
+        if let Some(ended) = reply.as_ref().ok().and_then(|reply| contract::ends(task, reply, changed)) {
+            return Ok(ended);
+        }
+        let result = match reply {
+            Ok(reply) => match reply.action.clone() {
+                None => return Ok(Ended::Done { changed, answer: reply.answer }),
+                Some(action) => {
+                    more.clone_from(&reply.more);
+                    let (result, ok) = act(session, task, &action, &reply.reasoning).await;
+                    if ok && (!reply.proceed || early_stop::mended(session, task).await) {
+                        return Ok(Ended::Done {
+                            changed: task.journal.checkpoints.len() > changes,
+                            answer: reply.answer,
+                        });
+                    }
+                    result
+                }
+            },
+            Err(ModelError::Unusable { problems, .. }) => {
+                LastResult { tool: "reply".into(), ok: false, text: problems.join("; ") }
+            }
+            Err(error) => return Err(model_failure(&error)),
+        };
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        task.errors = if result.ok { 0 } else { task.errors + 1 };
+        let text = result.text.clone();
+        task.results.push(result);
+        task.course.fresh = 1 + look_further(session, task, &more).await;
+        let old = task.results.len().saturating_sub(RESULTS.max(task.course.fresh));
+        task.results.drain(..old);
+        durable::keep_call(session, task).await;
+        if task.errors >= session.config.limits.errors {
+            return Ok(Ended::TooManyErrors(text));
+        }
+    }
+}
+
+pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
+    let (step, tool) = (task.step, action.tool.clone());
+    let target = ["symbol", "path", "fix", "query", "pattern"]
+        .iter()
+        .find_map(|key| action.parameters.get(*key).and_then(|value| value.as_str()))
+        .unwrap_or_default();
+    let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
+    let about = format!("{tool} {target}");
+    session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
+    let edits = task.journal.checkpoints.len();
+    let cancel = session.cancelled();
+    let ran = async {
+        let need = validate::gate(session, task, &tool, &action.parameters).await?;
+        read_once::run_once(session, task, &tool, &action.parameters, need).await
+    };
+    let (ok, mut text) = match stop::unless_stopped(session, &cancel, ran).await.and_then(|ran| ran) {
+        Ok(answer) => (true, mask(&answer.text).into_owned()),
+        Err(failure) => (false, mask(&failure.one_line()).into_owned()),
+    };
+    if task.journal.checkpoints.len() == edits
+        && let Ok(Some(verdict)) = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await
+    {
+        text = format!("{text}\n{}", edit_answer::deferred(&verdict, &session.config.diagnostics));
+    }
+    // Of an edit also what it did to the diagnostics: whether what it was for is gone.
+    let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
+    let came_of_it = text::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
+    let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
+    task.trace.push(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
+    session.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
+    traces::keep(session).await;
+    task.note_acted(action, ok, &text);
+    keep::keep(session, task).await;
+    (LastResult { tool, ok, text }, ok)
+}
+
+/// What a user sees of a tool's answer: of reading only how much, of editing all.
+pub(crate) fn shown(tool: &str, ok: bool, text: &str) -> String {
+    let reads = validate::need(tool) == Some(validate::Need::Read);
+    if ok && reads { counted(text.lines().count(), "line") } else { text.to_owned() }
+}
+
+pub(crate) fn model_failure(error: &ModelError) -> Failure {
+    let hint = match error {
+        ModelError::Unreachable { .. } => {
+            "check base_url and whether the server runs; `provider = \"offline\"` needs none"
+        }
+        ModelError::Unauthorized { .. } => "check the key and that it belongs to this provider",
+        ModelError::Busy { .. } => "try again later, or use another model",
+        ModelError::Rejected { .. } => "check the model's name and the provider in the configuration",
+        ModelError::Cut { .. } | ModelError::Stalled { .. } => "try again; what was finished is kept",
+        ModelError::Unusable { .. } => "try again, or use a model that can answer in JSON",
+    };
+    Failure::new(Kind::Model, error.to_string(), hint)
+}
+
+/// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model
+/// is told which is not allowed. Returns how many results came of it.
+pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Action]) -> usize {
+    if let Some(problem) = refused(more) {
+        task.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
+        return 1;
+    }
+    for action in more {
+        let (result, _) = act(session, task, action, "asked for together").await;
+        task.results.push(result);
+        // Asked for one at a time, each of them would have been a question of its own.
+        task.notes.calls_saved += 1;
+    }
+    more.len()
+}
+
+pub(crate) fn refused(more: &[Action]) -> Option<String> {
+    let other = more.iter().find(|action| !LOOKS.contains(&action.tool.as_str()))?;
+    Some(format!("`more` takes only {}; {} does more, so none of `more` ran", LOOKS.join(", "), other.tool))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_action_that_edits_stops_all_of_them() {
+        let action = |tool: &str| Action { tool: tool.to_owned(), parameters: json!({}) };
+        assert_eq!(refused(&[]), None);
+        assert_eq!(refused(&[action("read_symbol"), action("search")]), None);
+        let said = refused(&[action("read_symbol"), action("write_file")]).unwrap();
+        assert!(said.contains("write_file does more, so none"), "{said}");
+    }
+}

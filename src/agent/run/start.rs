@@ -1,0 +1,130 @@
+//! Starts a task: shows it, and learns what the providers say about its files before anything changes.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::diagnostics::{collect, reported, workspace};
+use crate::agent::edit::permissions;
+use crate::agent::memory::keep;
+use crate::agent::plan::mode::Mode;
+use crate::agent::run::analyse;
+use crate::agent::state::request::Request;
+use crate::agent::state::risk;
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::task::Task;
+use crate::agent::{budget, target};
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, Kind};
+use crate::diagnostics::syntax;
+use crate::editor::Document;
+use crate::editor::event::Event;
+use crate::llm::ask::{self, Ask};
+
+/// Starts a task: shows it, and learns what the providers say about its files before anything changes.
+pub(crate) async fn begin(
+    session: &Session,
+    request: &Request,
+    mode: Mode,
+    scope: Scope,
+    cancel: &CancellationToken,
+) -> Result<Task, Failure> {
+    session.use_cancel(cancel);
+    let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
+    let mut task = Task::new(&request.text, mode, current, scope);
+    session.use_trace(&task.trace);
+    session.note_asked(&task.id, &request.text);
+    analyse::analyse_into(session, &mut task).await;
+    session.editor.show(Event::Started {
+        request: request.text.clone(),
+        mode: mode.to_string(),
+        model: session.model.name().to_owned(),
+    });
+    budget::say_what_is_not_counted(session);
+    let mut documents = Vec::new();
+    for file in task.scope.files() {
+        let document = target::document(session, &file).await?;
+        if let Some(reason) = &document.locked {
+            let error = crate::editor::error::EditorError::Locked { path: file, reason: reason.clone() };
+            return Err(error.into());
+        }
+        documents.push(document);
+    }
+    workspace::drop_stale(session, &documents).await;
+    first_look(session, &documents, cancel).await?;
+    if workspace::is_wide(session, &task) {
+        let text = "looking over the files of the workspace".to_owned();
+        session.editor.show(Event::Progress { text });
+        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+        task.reach = Some(workspace::look_over(session, deadline).await);
+    }
+    let known = collect::known(session).await;
+    if session.model.needs_providers() && ask::classify(&request.text) == Ask::Repair {
+        refuse_blind(&documents, &known)?;
+    }
+    permissions::begin_on_reports(session, &task).await?;
+    task.remember_start(&known, false);
+    analyse::weigh_named(&mut task, &known).await;
+    keep::remember_start(session, &mut task).await;
+    tell_risk(session, &mut task, None).await;
+    Ok(task)
+}
+
+/// A model that lives on the providers' words must not take their silence for "nothing wrong".
+pub(crate) fn refuse_blind(documents: &[Document], known: &Snaps) -> Result<(), Failure> {
+    // That a text parses says nothing about what it means.
+    let said = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
+    let Some(blind) = documents.iter().find(|document| !said(&document.path)) else { return Ok(()) };
+    let hint =
+        "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
+    Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
+}
+
+pub(crate) async fn first_look(
+    session: &Session,
+    documents: &[Document],
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    if !session.config.diagnostics.on_edit {
+        return Ok(());
+    }
+    let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
+    let bystanders = collect::bystanders(session, &paths).await;
+    if documents.is_empty() && bystanders.is_empty() {
+        let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
+        session.editor.show(Event::Progress { text });
+    }
+    let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+    let waiting = async {
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        session.editor.show(Event::Progress { text: "waiting for the language servers".to_owned() });
+        std::future::pending::<()>().await;
+    };
+    let reports = tokio::select! {
+        reports = collect::ensure_baseline(session, documents, &bystanders, deadline) => reports,
+        () = waiting => Vec::new(),
+        () = cancel.cancelled() => return Err(Failure::cancelled()),
+    };
+    for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
+        let why = report.note.as_deref().unwrap_or("no answer in time");
+        session.editor.show(Event::Progress {
+            text: format!("{} says nothing about {} yet: {why}", report.provider, report.file),
+        });
+    }
+    Ok(())
+}
+
+/// Assesses a task and shows it; again with the steps of its plan, once there is one.
+pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Option<usize>) {
+    let risk =
+        risk::assess(&task.request, &task.scope, reported::in_scope(session, &task.scope).await.len(), plan_steps);
+    tracing::info!(?risk, "the risk of a task");
+    session.editor.show(Event::Risk {
+        level: risk.level.to_string(),
+        steps: risk.estimated_steps,
+        complexity: risk.complexity,
+        confidence: risk.confidence,
+        reasons: risk.reasons.clone(),
+    });
+    task.risk = Some(risk);
+}

@@ -1,0 +1,93 @@
+//! What the words of a request were found to mean.
+
+use std::collections::BTreeSet;
+
+use crate::agent::state::located::Found;
+use crate::agent::state::scope::Scope;
+use crate::symbols::path::SymbolPath;
+
+/// Letters of a plain word that may be a symbol's name.
+pub(crate) const SHORTEST: usize = 3;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Analysis {
+    pub question: bool,
+    pub symbols: Vec<SymbolPath>,
+    pub files: Vec<String>,
+    /// Names that stand for several symbols, with all of them.
+    pub ambiguous: Vec<(String, Vec<SymbolPath>)>,
+    /// Codes of known diagnostics that the request quotes.
+    pub codes: BTreeSet<String>,
+    /// How many known diagnostics bear on it.
+    pub bearing: usize,
+}
+
+impl Analysis {
+    /// What is named and not shown as part of the scope: name, file, names inside of it.
+    pub(crate) fn named(&self, scope: &Scope) -> Vec<(String, String, String)> {
+        let shown = |symbol: &SymbolPath| *scope != Scope::Workspace && scope.holds(symbol);
+        let files = self.files.iter().map(|file| SymbolPath::new(file, ""));
+        self.symbols
+            .iter()
+            .cloned()
+            .chain(files)
+            .filter(|symbol| !shown(symbol))
+            .take(MOST_SOURCES)
+            .map(|symbol| (symbol.to_string(), symbol.file, symbol.names))
+            .collect()
+    }
+
+    /// Whether a diagnostic is about what the request names.
+    pub(crate) fn bears_on(&self, found: &Found) -> bool {
+        let named = !self.symbols.is_empty() && Scope::Symbols(self.symbols.clone()).holds(&found.symbol);
+        let quoted = found.diagnostic.code.as_ref().is_some_and(|code| self.codes.contains(code));
+        named || quoted || self.files.contains(&found.symbol.file)
+    }
+
+    pub(crate) fn words(&self) -> String {
+        let mut parts = vec![if self.question { "a question" } else { "a change" }.to_owned()];
+        let named: Vec<String> =
+            self.symbols.iter().map(ToString::to_string).chain(self.files.iter().cloned()).collect();
+        if !named.is_empty() {
+            parts.push(format!("it names {}", named.join(", ")));
+        }
+        for (name, all) in &self.ambiguous {
+            let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+            parts.push(format!("{name} may be {}", all.join(" or ")));
+        }
+        if self.bearing > 0 {
+            parts.push(format!("{} known diagnostics bear on it", self.bearing));
+        }
+        parts.join("; ")
+    }
+}
+
+/// A word of a request that may name something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mention {
+    /// As a symbol path or a file path.
+    pub(crate) name: String,
+    /// Whether its form says that it is a name: quoted, `a::b`, `a_b`, `f()`, `CamelCase`, a path.
+    pub(crate) sure: bool,
+}
+
+impl Mention {
+    /// A plain word of one or two letters is a word, whatever a symbol is called.
+    pub(crate) fn is_long_enough(&self) -> bool {
+        self.sure || (self.name.chars().count() >= SHORTEST && !self.name.starts_with(|c: char| c.is_ascii_digit()))
+    }
+}
+
+impl Analysis {
+    pub(crate) fn take(&mut self, name: &str, found: Vec<SymbolPath>) {
+        match found.as_slice() {
+            [] => {}
+            [one] if self.symbols.contains(one) => {}
+            [one] => self.symbols.push(one.clone()),
+            _ => self.ambiguous.push((name.to_owned(), found)),
+        }
+    }
+}
+
+/// Sources that are shown beside those in scope.
+pub(crate) const MOST_SOURCES: usize = 4;

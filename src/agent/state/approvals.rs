@@ -1,0 +1,62 @@
+//! The open question, and what the user has allowed for the session.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::oneshot;
+
+/// The open question, and what the user has allowed for the session.
+#[derive(Debug, Default)]
+pub(crate) struct Approvals {
+    /// Whether a door brings answers.
+    pub(crate) someone: AtomicBool,
+    /// Held by whoever asks, so that a second question waits for its turn.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    pub(crate) waiting: Mutex<Option<Waiting>>,
+    /// Commands that were allowed for the session, argument by argument.
+    pub(crate) commands: Mutex<BTreeSet<Vec<String>>>,
+    /// Files that run by being there, which may be changed for the session.
+    pub(crate) files: Mutex<BTreeSet<String>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) options: usize,
+    pub(crate) answer: oneshot::Sender<usize>,
+}
+
+/// Takes the question back when nobody waits for its answer any more.
+pub(crate) struct Withdraw<'a>(pub(crate) &'a Approvals);
+
+impl Drop for Withdraw<'_> {
+    fn drop(&mut self) {
+        self.0.open().take();
+    }
+}
+
+impl Approvals {
+    pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn can_ask(&self) -> bool {
+        self.someone.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn allowed(&self, command: &[String]) -> bool {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
+    }
+
+    pub(crate) fn allowed_file(&self, path: &str) -> bool {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
+    }
+
+    pub(crate) fn allow_file(&self, path: &str) {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+    }
+
+    pub(crate) fn allow(&self, command: &[String]) {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).insert(command.to_vec());
+    }
+}

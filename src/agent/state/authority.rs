@@ -1,0 +1,185 @@
+//! What the user has allowed: in words, by a plan, by an answer.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::plan::State;
+use crate::agent::plan::mode::Mode;
+use crate::agent::plan::question::Question;
+use crate::agent::state::doubt::{Doubt, Uncounted};
+use crate::agent::state::edit_request::Wanted;
+use crate::agent::state::journal::Journal;
+use crate::agent::state::scope::{self, Scope};
+use crate::diagnostics::model::Diagnostic;
+use crate::edits::apply::apply;
+use crate::llm::ask;
+use crate::symbols::language;
+use crate::symbols::outline::{Kind as SymbolKind, Outline};
+use crate::symbols::path::SymbolPath;
+
+/// Groups that the way out of too much noise names.
+pub(crate) const KINDS: usize = 4;
+
+/// On whose word a task works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// The user asked for this change.
+    Asked,
+    /// What providers report is to be mended.
+    Reported,
+    /// A step of a plan that the user approved.
+    Approved,
+}
+
+/// What the user has allowed and what waits for a word.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Consent {
+    /// Symbols whose deletion the user has allowed.
+    pub(crate) allowed: BTreeSet<String>,
+    /// What the step that runs was kept from deleting.
+    pub(crate) withheld: BTreeSet<String>,
+    /// Whether the open steps were planned anew since the user approved the plan: nobody has agreed to their words.
+    pub(crate) replanned: bool,
+    /// Why the edit that is being made is not credited with what goes away.
+    pub(crate) doubts: Vec<Doubt>,
+    /// What went away in the task and is not counted as fixed.
+    pub(crate) uncounted: Vec<Uncounted>,
+}
+
+impl Consent {
+    /// A step that came to nothing because it lacks the user's word: the question for it.
+    pub(crate) fn question(&self, step: usize, title: &str, state: State, mark: usize) -> Option<Question> {
+        if self.withheld.is_empty() || state == State::Done {
+            return None;
+        }
+        let what: Vec<&str> = self.withheld.iter().map(String::as_str).collect();
+        let text = format!(
+            "Step {} (“{title}”) would delete {}, which the approved plan does not say. To do the step again allows it. What now?",
+            step + 1,
+            what.join(", ")
+        );
+        Some(Question { step, text, mark, allows: self.withheld.iter().cloned().collect(), suggested: Vec::new() })
+    }
+}
+
+pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {
+    match mode {
+        Mode::Planner | Mode::Supervised => Basis::Approved,
+        Mode::Simple if needs_providers || ask::mends(request) => Basis::Reported,
+        Mode::Simple => Basis::Asked,
+    }
+}
+
+/// The symbols that an edit would leave the project without, outermost only; a file that it would empty.
+///
+/// What gets another name in its place, or turns up elsewhere in the same edit, is not lost. What is inside of a
+/// function is that function's own affair.
+pub(crate) fn lost(wanted: &[Wanted]) -> Vec<String> {
+    let mut gone: Vec<(String, String)> = Vec::new();
+    let mut added: BTreeSet<String> = BTreeSet::new();
+    for want in wanted {
+        let (before, after, path, hunks) = match want {
+            Wanted::Change { document, hunks } => {
+                let Ok(after) = apply(&document.text, hunks) else { continue };
+                (document.text.as_str(), after, &document.path, hunks.as_slice())
+            }
+            Wanted::Create { path, text } => ("", text.clone(), path, [].as_slice()),
+        };
+        let Some(language) = language::of_path(path) else {
+            if after.trim().is_empty() && !before.trim().is_empty() {
+                gone.push((path.clone(), String::new()));
+            }
+            continue;
+        };
+        let (old, new) = (Outline::parse(language, before), Outline::parse(language, &after));
+        let names = |outline: &Outline| -> Vec<String> {
+            (0..outline.symbols.len()).map(|symbol| outline.path_of(symbol)).collect()
+        };
+        let (old_names, new_names) = (names(&old), names(&new));
+        let fresh = |symbol: &usize| !old_names.contains(&new_names[*symbol]);
+        let fresh: Vec<usize> = (0..new.symbols.len()).filter(fresh).collect();
+        added.extend(fresh.iter().map(|symbol| new.symbols[*symbol].name.clone()));
+        let is_gone = |symbol: usize| !new_names.contains(&old_names[symbol]);
+        for (index, symbol) in old.symbols.iter().enumerate().filter(|(index, _)| is_gone(*index)) {
+            let inside =
+                symbol.parent.is_some_and(|parent| is_gone(parent) || old.symbols[parent].kind != SymbolKind::Class);
+            let start = scope::moved(symbol.name_range.start, hunks);
+            let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
+            // A text that does not parse says nothing of what is in it.
+            let unread = new.has_errors && has_word(&after, &symbol.name);
+            if !inside && !renamed && !unread {
+                gone.push((SymbolPath::new(path, &old_names[index]).to_string(), symbol.name.clone()));
+            }
+        }
+    }
+    gone.into_iter().filter(|(_, name)| name.is_empty() || !added.contains(name)).map(|(path, _)| path).collect()
+}
+
+/// Whether the task has put a symbol of this name into another file before: then it is moved and not lost.
+pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
+    let lost = SymbolPath::parse(lost);
+    let name = lost.names.rsplit("::").next().unwrap_or_default();
+    let holds = |path: &str, text: &Option<String>| {
+        let (Some(language), Some(text)) = (language::of_path(path), text) else { return false };
+        Outline::parse(language, text).symbols.iter().any(|symbol| symbol.name == name)
+    };
+    !name.is_empty()
+        && journal.net().iter().any(|change| {
+            change.path != lost.file && holds(&change.path, &change.after) && !holds(&change.path, &change.before)
+        })
+}
+
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|found| found == word)
+}
+
+/// Whether words ask for a symbol to go: it is named right after a word of removal, or what such a word speaks of is
+/// no name at all (`the dead code`) and the symbol is what the words are about.
+pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
+    let path = SymbolPath::parse(symbol);
+    let last = path.names.rsplit("::").next().unwrap_or_default();
+    let name = last.split('#').next().unwrap_or(last);
+    ask::removals(words).iter().any(|object| {
+        if name.is_empty() {
+            return object.iter().any(|word| word.to_lowercase() == "file" || path.file.contains(*word));
+        }
+        let named = |own: &SymbolPath| own.names.rsplit("::").next().is_some_and(|name| object.contains(&name));
+        let listed = match scope {
+            Scope::Symbols(symbols) if symbols.iter().any(named) => false,
+            Scope::Symbols(symbols) => symbols.iter().any(|own| own.to_string() == symbol),
+            Scope::Files(_) | Scope::Workspace => true,
+        };
+        object.contains(&name) || listed && ask::is_generic(object)
+    })
+}
+
+/// Whether a request names a code or a kind of what is reported.
+pub(crate) fn names_a_kind(request: &str, diagnostics: &[&Diagnostic]) -> bool {
+    let kinds: BTreeSet<String> = diagnostics.iter().flat_map(|diagnostic| kinds(diagnostic)).collect();
+    kinds.iter().any(|kind| names(request, kind))
+}
+
+/// Whether a request names the kind of this one.
+pub(crate) fn is_named(request: &str, diagnostic: &Diagnostic) -> bool {
+    kinds(diagnostic).iter().any(|kind| names(request, kind))
+}
+
+/// Its code and its theme.
+pub(crate) fn kinds(diagnostic: &Diagnostic) -> Vec<String> {
+    let theme = crate::diagnostics::theme::theme(diagnostic).map(str::to_owned);
+    diagnostic.code.iter().cloned().chain(theme).collect()
+}
+
+/// Every word of the kind begins a word of the request: `unused import` is in `fix the unused imports`.
+pub(crate) fn names(request: &str, kind: &str) -> bool {
+    let lower = request.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).collect();
+    let kind = kind.to_lowercase();
+    let mut parts = kind.split_whitespace().peekable();
+    parts.peek().is_some() && parts.all(|part| words.iter().any(|word| word.starts_with(part)))
+}
+
+#[cfg(test)]
+mod tests;

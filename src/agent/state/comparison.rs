@@ -1,0 +1,345 @@
+//! What a change did to the diagnostics: two snapshots and the reports between them, judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::agent::state::dedup::{self, Fate, Item};
+use crate::agent::state::located::Found;
+use crate::agent::state::snapshots::{Key, Snap, Snaps};
+use crate::base::text::{Encoding, LineIndex, headline};
+use crate::diagnostics::delta::{Change, FileChange, How, delta};
+use crate::diagnostics::model::{Diagnostic, Freshness, Report, Severity};
+use crate::diagnostics::syntax;
+use crate::symbols::language;
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
+
+/// How much of the answer is known (design 4.4). An empty list means clean only under `Complete`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Complete,
+    Partial,
+    Timeout,
+    Unavailable,
+    /// No provider covers the files.
+    Skipped,
+    /// Turned off by the user.
+    Off,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+            Self::Timeout => "timeout",
+            Self::Unavailable => "unavailable",
+            Self::Skipped => "skipped",
+            Self::Off => "off",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub status: Status,
+    /// Introduced; worst first, then in source order.
+    pub new: Vec<Found>,
+    pub revealed: Vec<Found>,
+    pub fixed: Vec<Diagnostic>,
+    pub unchanged: usize,
+    /// Of the unchanged, those that say it in other words, and what they said before.
+    pub updated: Vec<(Found, String)>,
+    pub masked: usize,
+    /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
+    pub pending: Vec<String>,
+    /// Why each of those that went away is not counted as fixed.
+    pub not_counted: Vec<String>,
+}
+
+impl Verdict {
+    pub fn without(status: Status) -> Self {
+        Self {
+            status,
+            new: Vec::new(),
+            revealed: Vec::new(),
+            fixed: Vec::new(),
+            unchanged: 0,
+            updated: Vec::new(),
+            masked: 0,
+            pending: Vec::new(),
+            not_counted: Vec::new(),
+        }
+    }
+
+    /// What is not counted as fixed, in a line; `None` where everything is.
+    pub fn not_counted_line(&self) -> Option<String> {
+        let first = self.not_counted.first()?;
+        Some(format!("{} not counted as fixed: {first}", self.not_counted.len()))
+    }
+
+    /// The new ones that are at least as severe as the floor.
+    pub fn new_from(&self, floor: Severity) -> impl Iterator<Item = &Found> {
+        self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
+    }
+
+    /// How many of the fixed ones are at least as severe as the floor.
+    pub fn fixed_from(&self, floor: Severity) -> usize {
+        self.fixed.iter().filter(|gone| gone.severity <= floor).count()
+    }
+
+    pub fn count(&self, severity: Severity) -> usize {
+        self.new.iter().filter(|found| found.diagnostic.severity == severity).count()
+    }
+}
+
+/// The reports' own story, before any comparison.
+pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
+    let mut pending: Vec<String> = reports
+        .iter()
+        .filter(|report| !report.freshness.is_fresh())
+        .map(|report| {
+            let name = report.provider.strip_prefix("lsp:").unwrap_or(&report.provider);
+            match report.freshness {
+                Freshness::Quiet => format!("{name} ({}, by guess only)", report.file),
+                Freshness::Unavailable => {
+                    let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+                    format!("{name} ({}, not available{why})", report.file)
+                }
+                _ => format!("{name} ({})", report.file),
+            }
+        })
+        .collect();
+    let status = if reports.is_empty() {
+        Status::Skipped
+    } else if pending.is_empty() {
+        Status::Complete
+    } else if pending.len() < reports.len() {
+        Status::Partial
+    } else if reports.iter().all(|report| report.freshness == Freshness::Unavailable) {
+        Status::Unavailable
+    } else {
+        Status::Timeout
+    };
+    let only_syntax = only_syntax(reports);
+    if only_syntax.is_empty() {
+        return (status, pending);
+    }
+    pending.extend(only_syntax.into_iter().map(unchecked));
+    (if status == Status::Complete { Status::Partial } else { status }, pending)
+}
+
+fn unchecked(file: &str) -> String {
+    format!("all but the syntax ({file})")
+}
+
+/// The same for files that were not asked about again: of which nobody but the parser is known to have spoken.
+pub fn doubt_syntax(verdict: &mut Verdict, files: &[String], known: &Snaps) {
+    for file in files {
+        let mut providers = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).peekable();
+        let alone = providers.peek().is_some() && providers.all(|provider| provider == syntax::NAME);
+        let word = unchecked(file);
+        if alone && !verdict.pending.contains(&word) {
+            verdict.pending.push(word);
+            if verdict.status == Status::Complete {
+                verdict.status = Status::Partial;
+            }
+        }
+    }
+}
+
+/// The files of which nobody but the parser speaks: that a text parses says little.
+fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
+    let by = |syntax: bool| {
+        let chosen = reports.iter().filter(move |report| (report.provider == syntax::NAME) == syntax);
+        chosen.map(|report| report.file.as_str()).collect::<BTreeSet<_>>()
+    };
+    by(true).difference(&by(false)).copied().collect()
+}
+
+/// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. Given
+/// up, the thread finishes for nobody.
+pub async fn compared(before: &Snaps, after: &Snaps, reports: &[Report]) -> Verdict {
+    let (before, after, told) = (before.clone(), after.clone(), status(reports));
+    let done = tokio::task::spawn_blocking(move || compare(&before, &after, told)).await;
+    done.unwrap_or_else(|_| Verdict::without(Status::Unavailable))
+}
+
+/// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
+/// for a file says nothing about what is new there, and the status tells so. What several say of one place
+/// is counted once.
+/// What the reports tell by themselves comes from [`status`].
+fn compare(before: &Snaps, after: &Snaps, (status, pending): (Status, Vec<String>)) -> Verdict {
+    let mut verdict = Verdict { pending, ..Verdict::without(status) };
+    let mut without_baseline = Vec::new();
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    for (provider, keys) in by_provider(after) {
+        // What the parser says, every other provider says too: it counts where nobody else is known.
+        let told = |key: &&Key| provider != syntax::NAME || !known_of_others(before, after, key);
+        let (known, unknown): (Vec<&Key>, Vec<&Key>) =
+            keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
+        without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
+        compare_provider(before, after, &known, (&mut old, &mut new));
+    }
+    old.extend(unheard(before, after));
+    let mut namer = Namer::default();
+    let text_of = |file: &str| text_of(after, file).and_then(|snap| snap.text.as_deref());
+    for complaint in dedup::after(&new) {
+        let mut name = || Found { sources: complaint.sources.clone(), ..namer.name(&complaint.diagnostic, text_of) };
+        match complaint.fate {
+            Fate::New => verdict.new.push(name()),
+            Fate::Revealed => verdict.revealed.push(name()),
+            _ => {
+                verdict.unchanged += 1;
+                verdict.updated.extend(complaint.was.clone().map(|was| (name(), was)));
+            }
+        }
+    }
+    for complaint in dedup::before(&old) {
+        match complaint.fate {
+            Fate::Fixed => verdict.fixed.push(complaint.diagnostic),
+            Fate::Masked => verdict.masked += 1,
+            _ => {}
+        }
+    }
+    if !without_baseline.is_empty() {
+        verdict.pending.extend(without_baseline);
+        if verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+        }
+    }
+    verdict.new.sort_by(|a, b| order(a).cmp(&order(b)));
+    verdict
+}
+
+/// What was said before by those who have not spoken since, of files that others have spoken of.
+fn unheard(before: &Snaps, after: &Snaps) -> Vec<Item> {
+    let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
+    let silent = |key: &Key| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
+    let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
+    said.map(|diagnostic| Item::new(diagnostic.clone(), Fate::Unknown)).collect()
+}
+
+fn known_of_others(before: &Snaps, after: &Snaps, key: &Key) -> bool {
+    after.keys().any(|other| other.0 == key.0 && other.1 != key.1 && before.contains_key(other))
+}
+
+fn order(found: &Found) -> (Severity, &str, u32, u32) {
+    (found.diagnostic.severity, found.symbol.file.as_str(), found.line, found.column)
+}
+
+pub(crate) fn short(provider: &str) -> &str {
+    provider.strip_prefix("lsp:").unwrap_or(provider)
+}
+
+fn by_provider(snaps: &Snaps) -> BTreeMap<String, Vec<&Key>> {
+    let mut out: BTreeMap<String, Vec<&Key>> = BTreeMap::new();
+    for key in snaps.keys() {
+        out.entry(key.1.clone()).or_default().push(key);
+    }
+    out
+}
+
+fn compare_provider(
+    before: &Snaps,
+    after: &Snaps,
+    keys: &[&Key],
+    (old_items, new_items): (&mut Vec<Item>, &mut Vec<Item>),
+) {
+    let side = |snaps: &'_ Snaps| -> Vec<Diagnostic> {
+        keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()
+    };
+    let (old, new) = (side(before), side(after));
+    let unchanged_files = |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
+    if keys.iter().all(|key| unchanged_files(&key)) {
+        let stays = |diagnostic: Diagnostic| Item::new(diagnostic, Fate::Stays);
+        old_items.extend(old.into_iter().map(stays));
+        new_items.extend(new.into_iter().map(stays));
+        return;
+    }
+    let files = keys
+        .iter()
+        .map(|key| FileChange {
+            path: &key.0,
+            before: before.get(*key).and_then(|snap| snap.text.as_deref()),
+            after: after.get(*key).and_then(|snap| snap.text.as_deref()),
+        })
+        .collect();
+    let result = delta(&Change { files, renames: Vec::new() }, &old, &new);
+    let (mut was, mut is) = (vec![Fate::Stays; old.len()], vec![Fate::Stays; new.len()]);
+    result.fixed.iter().for_each(|index| was[*index] = Fate::Fixed);
+    result.masked.iter().for_each(|index| was[*index] = Fate::Masked);
+    result.new.iter().for_each(|index| is[*index] = Fate::New);
+    result.revealed.iter().for_each(|index| is[*index] = Fate::Revealed);
+    let first = new_items.len();
+    let item = |(diagnostic, fate)| Item::new(diagnostic, fate);
+    new_items.extend(new.into_iter().zip(is).map(item));
+    for pair in result.persisting.iter().filter(|pair| pair.how == How::Updated) {
+        let (then, now) = (headline(&old[pair.before].message), &mut new_items[first + pair.after]);
+        now.was = (then != headline(&now.diagnostic.message)).then_some(then);
+    }
+    old_items.extend(old.into_iter().zip(was).map(item));
+}
+
+/// Finds the symbol of a diagnostic; parses each file once.
+#[derive(Default)]
+pub struct Namer {
+    files: BTreeMap<String, (LineIndex, Outline)>,
+}
+
+impl Namer {
+    pub fn name<'t>(&mut self, diagnostic: &Diagnostic, text_of: impl Fn(&str) -> Option<&'t str>) -> Found {
+        let file = diagnostic.location.file().unwrap_or_default().to_owned();
+        let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
+            let line = diagnostic.location.range().map_or(1, |range| range.start.line.saturating_add(1));
+            let (symbol, sources) = (SymbolPath::new(file, ""), vec![diagnostic.source.clone()]);
+            return Found { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
+        };
+        let (index, outline) = self.files.entry(file.clone()).or_insert_with(|| {
+            let outline = language::of_path(&file).map(|language| Outline::parse(language, text)).unwrap_or_default();
+            (LineIndex::new(text), outline)
+        });
+        let offset = index.offset(text, range.start, Encoding::Utf16);
+        let names = outline.at(offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+        let line = index.line_of(offset);
+        Found {
+            diagnostic: diagnostic.clone(),
+            sources: vec![diagnostic.source.clone()],
+            symbol: SymbolPath::new(file, names),
+            line: range.start.line.saturating_add(1),
+            column: u32::try_from(offset.saturating_sub(index.line_start(line))).unwrap_or(0) + 1,
+        }
+    }
+}
+
+/// As [`named`], on a thread of its own.
+pub async fn all(snaps: &Snaps, files: BTreeSet<String>) -> Vec<Found> {
+    let snaps = snaps.clone();
+    tokio::task::spawn_blocking(move || named(&snaps, &files)).await.unwrap_or_default()
+}
+
+/// Every diagnostic of a snapshot in these files, named.
+fn named(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
+    let mut namer = Namer::default();
+    let mut found: Vec<Found> = Vec::new();
+    // As in a comparison: the parser is heard where nobody else is.
+    let others: BTreeSet<&str> = snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
+    let told =
+        |(file, provider): &Key| files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()));
+    for ((file, _), snap) in snaps.iter().filter(|(key, _)| told(key)) {
+        let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
+        found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));
+    }
+    found.sort_by(|a, b| order(a).cmp(&order(b)));
+    found
+}
+
+/// The texts of a snapshot, one a file.
+pub fn text_of<'a>(snaps: &'a Snaps, file: &str) -> Option<&'a Snap> {
+    snaps.iter().find(|((known, _), _)| known == file).map(|(_, snap)| snap.as_ref())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! The memory file as the place where tasks are kept, and what a task knows of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::agent::plan::evaluate::Trigger;
+use crate::agent::state::memory::{Remember, tell};
+use crate::agent::state::owner::Owner;
+use crate::agent::state::snapshots::Key;
+use crate::editor::Editor;
+use crate::editor::event::Event;
+use crate::memory::error::Result;
+use crate::memory::store::Memory;
+
+/// What a task knows of how it is kept.
+#[derive(Debug, Default)]
+pub struct Keep {
+    /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
+    pub at: usize,
+    /// Checkpoints before the running step; `None` between steps.
+    pub mark: Option<usize>,
+    /// Why the plan is being made anew.
+    pub replanning: Option<Trigger>,
+    /// What of the task's baseline is kept already.
+    pub baseline: BTreeSet<Key>,
+    /// Of the state in the memory file; a larger one there means that another process went on with the task.
+    pub revision: Option<i64>,
+}
+
+/// The memory file as the place where tasks are kept, and this process as the one that works on them.
+#[derive(Debug)]
+pub struct Durable {
+    pub(crate) remember: Arc<Remember>,
+    pub(crate) owner: Owner,
+    pub(crate) told: AtomicBool,
+}
+
+impl Durable {
+    pub(crate) fn session(&self) -> String {
+        self.remember.session.clone()
+    }
+
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.remember.run(work).await
+    }
+
+    /// What was kept, or the user told once why not: a task goes on without it.
+    pub(crate) fn or_tell<T>(&self, editor: &dyn Editor, kept: Result<T>) -> Option<T> {
+        tell(&self.remember, editor);
+        let error = match kept {
+            Ok(kept) => return Some(kept),
+            Err(error) => error,
+        };
+        tracing::warn!(%error, "something was not kept");
+        if !self.told.swap(true, Ordering::Relaxed) {
+            let text = format!("this task could not be kept for another process: {error}");
+            editor.show(Event::Progress { text });
+        }
+        None
+    }
+}

@@ -1,0 +1,98 @@
+//! Changes of files that are under way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::agent::state::journal::{Checkpoint, Journal};
+use crate::editor::error::EditorError;
+use crate::editor::{Applied, FileEdit};
+
+/// A change that is to be made, in the name of a task.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) task: String,
+    pub(crate) request: String,
+    /// Its files name the text that is meant to be there afterwards.
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) edits: Vec<FileEdit>,
+    /// The checkpoints that it takes back: they go from the journal instead of this one coming into it.
+    pub(crate) takes_back: Vec<Checkpoint>,
+    /// Whether marks are put where the checkpoint has them, rather than read.
+    pub(crate) restores_marks: bool,
+}
+
+/// A change that was made: its files name what is there now.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) applied: Vec<Applied>,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, EditorError>;
+
+/// A change that somebody waits for, or has left.
+#[derive(Clone, Debug)]
+pub(crate) struct Begun {
+    pub(crate) task: String,
+    pub(crate) request: String,
+    pub(crate) takes_back: Vec<String>,
+    pub(crate) left: Arc<AtomicBool>,
+    /// `None` until the editor has answered.
+    pub(crate) ended: watch::Receiver<Option<Result<Made>>>,
+    /// Of an edit that the editor did not answer in time: what was to be made, which may come yet.
+    pub(crate) doubtful: Arc<Mutex<Option<Checkpoint>>>,
+}
+
+impl Begun {
+    pub(crate) fn made(&self) -> Option<Checkpoint> {
+        self.ended.borrow().as_ref().and_then(|ended| ended.as_ref().ok()).map(|made| made.checkpoint.clone())
+    }
+
+    pub(crate) fn doubtful(&self) -> Option<Checkpoint> {
+        self.doubtful.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts what was made into the journal that it belongs to. Doing it twice is doing it once.
+    pub(crate) fn enter(&self, made: &Checkpoint, journal: &mut Journal) {
+        if journal.task != self.task {
+            return;
+        }
+        if !self.takes_back.is_empty() {
+            journal.checkpoints.retain(|known| !self.takes_back.contains(&known.id));
+        } else if journal.checkpoints.iter().all(|known| known.id != made.id) {
+            journal.checkpoints.push(made.clone());
+        }
+    }
+}
+
+/// Changes that are being made, and those that a stop has left.
+#[derive(Debug, Default)]
+pub(crate) struct Making {
+    pub(crate) begun: Mutex<Vec<Begun>>,
+}
+
+impl Making {
+    pub(crate) fn list(&self) -> std::sync::MutexGuard<'_, Vec<Begun>> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a change is under way that somebody still waits for.
+    pub(crate) fn busy(&self) -> bool {
+        self.list().iter().any(|begun| !begun.left.load(Ordering::SeqCst))
+    }
+
+    /// Whether the editor may still make a change, whoever waits for it.
+    pub(crate) fn open(&self) -> bool {
+        !self.list().is_empty()
+    }
+
+    pub(crate) fn left(&self) -> Vec<Begun> {
+        self.list().iter().filter(|begun| begun.left.load(Ordering::SeqCst)).cloned().collect()
+    }
+
+    pub(crate) fn forget(&self, ended: &watch::Receiver<Option<Result<Made>>>) {
+        self.list().retain(|begun| !begun.ended.same_channel(ended));
+    }
+}

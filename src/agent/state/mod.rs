@@ -1,0 +1,35 @@
+//! What the agent knows and decides by: values, and rules that need nobody else.
+
+pub(crate) mod analysis;
+pub(crate) mod approvals;
+pub(crate) mod authority;
+pub mod baseline;
+pub mod comparison;
+pub mod config;
+pub(crate) mod dedup;
+pub(crate) mod doubt;
+pub(crate) mod durable;
+pub mod edit_answer;
+pub(crate) mod edit_request;
+pub(crate) mod in_flight;
+pub mod journal;
+pub mod language;
+pub(crate) mod located;
+pub(crate) mod memory;
+pub mod notes;
+pub(crate) mod offered;
+pub mod outcome;
+pub mod owner;
+pub(crate) mod reach;
+pub(crate) mod read_cache;
+pub mod request;
+pub mod reverse;
+pub mod risk;
+pub mod scope;
+pub mod session;
+pub mod snapshots;
+pub(crate) mod spent;
+pub(crate) mod stop;
+pub mod task;
+pub mod trace;
+pub mod undo_target;

@@ -1,0 +1,91 @@
+//! The end of a task: what it changed, what it has introduced and not repaired, in the user's words.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::agent::plan::progress::Objection;
+use crate::agent::state::comparison::Status;
+use crate::agent::state::edit_answer::Line;
+use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::trace::Entry as TraceEntry;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+use crate::llm::step::Usage;
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// Whether it came to its own end and no step of a plan failed. New diagnostics are told apart from this.
+    pub ok: bool,
+    pub summary: String,
+    /// What the model said at the end; empty when it only worked.
+    pub answer: String,
+    /// Files that are different now.
+    pub files: Vec<String>,
+    /// Introduced by the task and still there.
+    pub new_diagnostics: Vec<Line>,
+    pub fixed: usize,
+    pub unchanged: usize,
+    pub diagnostics_status: Status,
+    pub pending: Vec<String>,
+    pub usage: Usage,
+    /// Steps of the plan that failed, with the reasons.
+    pub failed_steps: Vec<FailedStep>,
+    /// Which diagnostics led to what, and what was set aside and why.
+    pub trace: Vec<TraceEntry>,
+}
+
+/// A step that failed, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedStep {
+    pub step: usize,
+    pub title: String,
+    pub reason: String,
+    /// Whether a new plan came in its place.
+    pub replaced: bool,
+}
+
+/// What a late answer is held against after the task is over.
+#[derive(Clone, Debug)]
+pub struct OpenEnd {
+    pub(crate) request: String,
+    pub(crate) start: Snaps,
+    pub(crate) created: BTreeSet<String>,
+}
+
+/// How a piece of work ended, and what is still to be shown: after the door is free for the next command,
+/// since the user may answer at once.
+#[derive(Debug)]
+#[must_use = "the events are not shown yet"]
+pub struct Ending<T> {
+    pub result: Result<T, Failure>,
+    pub events: Vec<Event>,
+}
+
+impl<T> Ending<T> {
+    /// The last words come from the result itself.
+    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, done: impl Fn(&T) -> (bool, String)) -> Self {
+        events.push(match &result {
+            Ok(outcome) => {
+                let (ok, summary) = done(outcome);
+                Event::Finished { ok, summary }
+            }
+            Err(failure) => Event::Failed { failure: failure.clone() },
+        });
+        Self { result, events }
+    }
+}
+
+/// How the steps came to their end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Done {
+        changed: bool,
+        answer: String,
+    },
+    OutOfSteps,
+    /// The last of the errors.
+    TooManyErrors(String),
+    /// The model does not want to go on with the step of its plan.
+    Objected(Objection),
+}

@@ -1,0 +1,15 @@
+//! What a user asked for, and where: from a cursor or a range to the scope of a task.
+
+/// A request as a door hands it over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    pub text: String,
+    /// The file that it is about, relative to the root or absolute; the workspace where absent.
+    pub path: Option<String>,
+    /// One-based lines, both included; the whole file where absent.
+    pub lines: Option<(usize, usize)>,
+    /// Symbols that were named instead of lines.
+    pub symbols: Vec<String>,
+    /// Whether everything in the workspace may be changed; the path only says where the user stands.
+    pub workspace: bool,
+}

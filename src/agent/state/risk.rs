@@ -1,0 +1,128 @@
+//! What a task may cost and break, for the user to know. Information only: nothing is decided by it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::agent::state::language::Say;
+use crate::agent::state::scope::Scope;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Low,
+    Medium,
+    High,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Risk {
+    pub estimated_steps: usize,
+    /// 0 to 1.
+    pub complexity: f64,
+    pub level: Level,
+    /// 0 to 1: how much this estimate is worth.
+    pub confidence: f64,
+    pub reasons: Vec<String>,
+}
+
+/// Words of a request that ask for changes which are hard to take in at a glance.
+const WIDE: &[&str] = &[
+    "all",
+    "every",
+    "everywhere",
+    "whole",
+    "project",
+    "rename",
+    "refactor",
+    "todo",
+    "todos",
+    "todas",
+    "renombr",
+    "refactor",
+];
+const DESTRUCTIVE: &[&str] = &["delete", "remove", "drop", "rewrite", "replace", "borra", "elimina", "reescrib"];
+
+/// Assesses a request before anything is done.
+pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Option<usize>) -> Risk {
+    let words = request.to_lowercase();
+    let says = |list: &'static [&'static str]| -> Option<&'static str> {
+        let begins = |word: &str| words.split(|c: char| !c.is_alphanumeric()).any(|known| known.starts_with(word));
+        list.iter().copied().find(|word| begins(word))
+    };
+    let say = Say::to(request);
+    let mut reasons = Vec::new();
+    let mut score: f64 = 0.1;
+    match scope {
+        Scope::Workspace => {
+            score += 0.4;
+            reasons.push(say.of("the whole workspace may be changed", "puede cambiar todo el proyecto"));
+        }
+        Scope::Files(files) => {
+            score += 0.1 + 0.1 * files.len().min(3) as f64;
+            let count = say.counted(files.len(), "whole file", "archivo entero", "archivos enteros");
+            reasons.push(say.of(format!("{count} may be changed"), format!("puede cambiar {count}")));
+        }
+        Scope::Symbols(symbols) => {
+            score += 0.05 * symbols.len().min(6) as f64;
+            let count = say.counted(symbols.len(), "symbol", "símbolo", "símbolos");
+            reasons.push(say.of(format!("confined to {count}"), format!("limitado a {count}")));
+        }
+    }
+    if let Some(word) = says(WIDE) {
+        score += 0.2;
+        reasons.push(say.of(format!("the request is wide (“{word}”)"), format!("la petición es amplia («{word}»)")));
+    }
+    let destructive = says(DESTRUCTIVE);
+    if let Some(word) = destructive {
+        score += 0.15;
+        let removes = format!("the request may remove things (“{word}”)");
+        reasons.push(say.of(removes, format!("la petición puede borrar cosas («{word}»)")));
+    }
+    if diagnostics > 10 {
+        score += 0.1;
+        reasons.push(
+            say.of(
+                format!("{diagnostics} diagnostics to begin with"),
+                format!("{diagnostics} diagnósticos al empezar"),
+            ),
+        );
+    }
+    let complexity = score.min(1.0);
+    let level = match (complexity, destructive.is_some(), scope) {
+        (_, true, Scope::Workspace) => Level::High,
+        (c, _, _) if c >= 0.6 => Level::High,
+        (c, _, _) if c >= 0.3 => Level::Medium,
+        _ => Level::Low,
+    };
+    let estimated_steps = plan_steps.unwrap_or(1 + (complexity * 8.0).round() as usize);
+    Risk { estimated_steps, complexity, level, confidence: if plan_steps.is_some() { 0.8 } else { 0.5 }, reasons }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::path::SymbolPath;
+
+    #[test]
+    fn narrow_work_is_low_and_wide_destruction_is_high() {
+        let one = Scope::Symbols(vec![SymbolPath::new("a.py", "f")]);
+        let low = assess("fix this", &one, 1, None);
+        assert_eq!(low.level, Level::Low, "{low:?}");
+        let high = assess("delete all unused functions", &Scope::Workspace, 40, None);
+        assert_eq!(high.level, Level::High, "{high:?}");
+        assert!(high.reasons.len() >= 4 && high.complexity <= 1.0, "{high:?}");
+        assert_eq!(assess("borra todo", &Scope::Workspace, 0, None).level, Level::High, "in Spanish too");
+        assert_eq!(assess("fix", &one, 0, Some(3)).estimated_steps, 3);
+    }
+}

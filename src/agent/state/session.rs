@@ -1,0 +1,165 @@
+//! A session: one editor, one workspace, one model, and what is known from one task to the next.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::{Mutex, OnceCell};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::plan::Plan;
+use crate::agent::plan::mode::Mode;
+use crate::agent::state::approvals::Approvals;
+use crate::agent::state::config::{Config, PlanMode};
+use crate::agent::state::durable::Durable;
+use crate::agent::state::in_flight::Making;
+use crate::agent::state::journal::{Checkpoint, Journal};
+use crate::agent::state::memory::Remember;
+use crate::agent::state::outcome::OpenEnd;
+use crate::agent::state::snapshots::Ledger;
+use crate::agent::state::task::Task;
+use crate::agent::state::trace::{Entry, SharedTrace};
+use crate::editor::Editor;
+use crate::editor::event::Event;
+use crate::llm::step::Model;
+use crate::workspace::record::Record;
+use crate::workspace::root::Root;
+
+pub struct Session {
+    pub(crate) editor: Arc<dyn Editor>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) root: Root,
+    pub(crate) config: Config,
+    pub(crate) ledger: Mutex<Ledger>,
+    /// Files that were opened to look over the workspace and are not closed yet.
+    pub(crate) visited: Mutex<BTreeSet<String>>,
+    /// What the tasks of this process have changed, oldest first; where memory is on it has the same and more.
+    pub(crate) history: Mutex<Vec<Journal>>,
+    /// The task and the words of what was asked for last; a direct request has no task.
+    asked: RwLock<Option<(String, String)>>,
+    pub(crate) plan: Mutex<Option<(Plan, Task)>>,
+    /// A finished task whose answer is not complete: a late one amends its list.
+    pub(crate) open_end: Mutex<Option<OpenEnd>>,
+    /// Of the last task, or of the one that runs.
+    trace: RwLock<SharedTrace>,
+    mode: RwLock<PlanMode>,
+    checkpoints: AtomicU64,
+    pub(crate) approvals: Approvals,
+    /// Changes of files that are under way.
+    pub(crate) making: Making,
+    /// Opened with [`crate::agent::memory::remember`].
+    pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
+    /// Opened with [`crate::agent::durable::open::durable`].
+    pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
+    /// Whether what a dead process left was looked at.
+    pub(crate) recovered: OnceCell<()>,
+    /// When the project was last looked over, in milliseconds since 1970.
+    pub(crate) scanned: AtomicI64,
+    /// Of the task that runs; waits for diagnostics end with it.
+    cancel: RwLock<CancellationToken>,
+}
+
+impl Session {
+    pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
+        let root = match &config.memory.state {
+            Some(state) => root.without(state),
+            None => root,
+        };
+        Self {
+            mode: RwLock::new(config.mode),
+            editor,
+            model,
+            root,
+            config,
+            ledger: Mutex::default(),
+            visited: Mutex::default(),
+            history: Mutex::default(),
+            asked: RwLock::default(),
+            plan: Mutex::default(),
+            open_end: Mutex::default(),
+            trace: RwLock::default(),
+            checkpoints: AtomicU64::new(1),
+            approvals: Approvals::default(),
+            making: Making::default(),
+            memory: OnceCell::new(),
+            durable: OnceCell::new(),
+            recovered: OnceCell::new(),
+            scanned: AtomicI64::new(0),
+            cancel: RwLock::default(),
+        }
+    }
+
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Where this workspace is remembered; `None` where there is no state folder.
+    pub(crate) fn record(&self) -> Option<Record> {
+        self.config.memory.state.as_deref().map(|state| Record::of(state, &self.root))
+    }
+
+    /// Shows an event in the editor of this session.
+    pub fn show(&self, event: Event) {
+        self.editor.show(event);
+    }
+
+    /// How the next plan is carried out. Only the user changes it.
+    pub fn set_mode(&self, mode: PlanMode) {
+        *self.mode.write().unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        (*self.mode.read().unwrap_or_else(PoisonError::into_inner)).into()
+    }
+
+    pub fn model_name(&self) -> &str {
+        self.model.name()
+    }
+
+    /// What led to what in the last task, in order.
+    pub fn trace(&self) -> Vec<Entry> {
+        self.trace.read().unwrap_or_else(PoisonError::into_inner).entries()
+    }
+
+    /// The same for a reader.
+    pub fn trace_markdown(&self) -> String {
+        self.trace.read().unwrap_or_else(PoisonError::into_inner).markdown()
+    }
+
+    pub(crate) fn shared_trace(&self) -> SharedTrace {
+        self.trace.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn use_trace(&self, trace: &SharedTrace) {
+        *self.trace.write().unwrap_or_else(PoisonError::into_inner) = trace.clone();
+    }
+
+    pub(crate) fn note_asked(&self, task: &str, request: &str) {
+        let asked = Some((task.to_owned(), request.to_owned()));
+        *self.asked.write().unwrap_or_else(PoisonError::into_inner) = asked;
+    }
+
+    pub(crate) fn last_asked(&self) -> Option<(String, String)> {
+        self.asked.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn next_checkpoint(&self) -> String {
+        format!("c{}", self.checkpoints.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The names of a journal that was read are not given again.
+    pub(crate) fn skip_checkpoints(&self, known: &[Checkpoint]) {
+        let numbers = known.iter().filter_map(|checkpoint| checkpoint.id.strip_prefix('c')?.parse::<u64>().ok());
+        if let Some(last) = numbers.max() {
+            self.checkpoints.fetch_max(last.saturating_add(1), Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn use_cancel(&self, cancel: &CancellationToken) {
+        *self.cancel.write().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
+    }
+
+    pub(crate) fn cancelled(&self) -> CancellationToken {
+        self.cancel.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,132 @@
+//! From what a caller names to a document and a symbol in it.
+
+use crate::agent::state::session::Session;
+use crate::base::failure::{Failure, tool_failure};
+use crate::editor::Document;
+use crate::symbols::language::{self, Language};
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
+use crate::workspace::files;
+use crate::workspace::root::Root;
+
+/// Files that are looked through for a bare symbol name.
+const MOST_FILES: usize = 2000;
+
+/// A symbol in its document.
+pub(crate) struct Place {
+    pub(crate) document: Document,
+    pub(crate) language: &'static Language,
+    pub(crate) outline: Outline,
+    /// Index into the outline.
+    pub(crate) symbol: usize,
+}
+
+impl Place {
+    pub(crate) fn path(&self) -> String {
+        SymbolPath::new(&self.document.path, self.outline.path_of(self.symbol)).to_string()
+    }
+}
+
+/// Reads a file that a caller named. The path is confined to the root.
+pub(crate) async fn document(session: &Session, given: &str) -> Result<Document, Failure> {
+    let path = session.root.resolve(given)?;
+    let bytes = files::size(&session.root, &path);
+    if bytes > files::LARGEST_TARGET {
+        let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
+        let message = format!("{path} has {size} MB, and files of up to {limit} MB are worked on");
+        return Err(Failure::user(message, "name a smaller file, or split this one"));
+    }
+    Ok(session.editor.read(&path).await?)
+}
+
+/// Finds a symbol by full path, or by a suffix that is unique in the workspace.
+pub(crate) async fn place(session: &Session, given: &str) -> Result<Place, Failure> {
+    let wanted = SymbolPath::parse(given);
+    if wanted.names.is_empty() {
+        return Err(tool_failure(
+            format!("{given:?} names a file and no symbol"),
+            "name the symbol as path::Class::method, or use the file tools",
+        ));
+    }
+    let file = if wanted.file.is_empty() { file_of(session, &wanted.names).await? } else { wanted.file };
+    let document = document(session, &file).await?;
+    let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
+    let outline = Outline::parse(language, &document.text);
+    match outline.find(&wanted.names) {
+        Ok(symbol) => Ok(Place { document, language, outline, symbol }),
+        Err(not_found) => Err(unknown(&document.path, &wanted.names, &not_found.candidates)),
+    }
+}
+
+async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
+    let (root, wanted) = (session.root.clone(), names.to_owned());
+    // Many files are read: a stop must not have to wait for that.
+    let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(unknown("the workspace", names, &[])),
+        many => Err(tool_failure(
+            format!("{names} is in several files"),
+            format!("name one: {}", many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")),
+        )),
+    }
+}
+
+/// The files that hold one symbol of a name, as they are on disk.
+fn files_with(root: &Root, names: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in files::list(root, "", MOST_FILES).files {
+        let Some(language) = language::of_path(&path) else { continue };
+        let last = names.rsplit("::").next().unwrap_or(names);
+        let plain = last.split('#').next().unwrap_or(last);
+        // A file that does not even hold the name need not be parsed or opened in the editor.
+        let Some(on_disk) = files::text(root, &path) else { continue };
+        if on_disk.contains(plain) && Outline::parse(language, &on_disk).find(names).is_ok() {
+            found.push(path);
+        }
+    }
+    found
+}
+
+pub(crate) fn no_grammar(path: &str) -> Failure {
+    tool_failure(
+        format!("{path} is in a language without symbols here"),
+        "use edit_file with old_string and new_string",
+    )
+}
+
+fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
+    let hint = if candidates.is_empty() {
+        "list_symbols shows what there is".to_owned()
+    } else {
+        format!("did you mean {}?", candidates.join(", "))
+    };
+    tool_failure(format!("no single symbol {names} in {place}"), hint)
+}
+
+pub(crate) async fn full_path(session: &Session, given: &str) -> Result<SymbolPath, Failure> {
+    let path = SymbolPath::parse(given);
+    if !path.file.is_empty() && path.names.is_empty() {
+        let document = document(session, &path.file).await?;
+        return Ok(SymbolPath::new(document.path, ""));
+    }
+    let place = place(session, given).await?;
+    Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
+}
+
+/// Which of these symbols are there now.
+pub(crate) async fn present(session: &Session, symbols: &[SymbolPath]) -> Vec<SymbolPath> {
+    let mut present = Vec::new();
+    for symbol in symbols {
+        let Ok(document) = document(session, &symbol.file).await else { continue };
+        let found = match language::of_path(&document.path) {
+            _ if symbol.names.is_empty() => true,
+            Some(language) => Outline::parse(language, &document.text).find(&symbol.names).is_ok(),
+            None => false,
+        };
+        if found {
+            present.push(symbol.clone());
+        }
+    }
+    present
+}

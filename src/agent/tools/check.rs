@@ -1,0 +1,28 @@
+//! A command that a plan checks a step with.
+
+use serde_json::json;
+
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::run_command::{self, Ran};
+use crate::agent::tools::validate;
+use crate::base::failure::Failure;
+use crate::base::text::clean;
+use crate::editor::event::Event;
+
+/// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
+pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<Ran, Failure> {
+    let (step, tool, target) = (task.step, "run_command".to_owned(), clean(&run_command::shown(command)));
+    let reasoning = "a check of the plan".to_owned();
+    session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
+    let ran = match validate::gate(session, task, &tool, &json!({"command": command})).await {
+        Ok(_) => run_command::execute(session, task, command).await,
+        Err(refused) => Err(refused),
+    };
+    let (ok, text) = match &ran {
+        Ok(ran) => (ran.passed, ran.text.clone()),
+        Err(failure) => (false, failure.one_line()),
+    };
+    session.editor.show(Event::Acted { step, tool, ok, text });
+    ran
+}

@@ -1,0 +1,90 @@
+//! Whether a read was answered before in the same task, of the same state of the workspace.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::agent::tools::validate::Need;
+use crate::agent::{target, tools};
+use crate::base::failure::Failure;
+use crate::symbols::path::SymbolPath;
+use crate::workspace::files;
+use crate::workspace::root::Root;
+
+/// Files whose state is looked at; in a larger workspace nothing is answered twice from here.
+const MOST_FILES: usize = 20_000;
+
+/// Runs a tool that was let through, or repeats what it answered when nothing can have changed since.
+pub(crate) async fn run_once(
+    session: &Session,
+    task: &mut Task,
+    tool: &str,
+    given: &Value,
+    need: Need,
+) -> Result<ToolAnswer, Failure> {
+    task.answered.ran_command |= need == Need::Run;
+    if need != Need::Read {
+        task.answered.known.clear();
+        return tools::run_tool(session, task, tool, given).await;
+    }
+    let key = format!("{tool} {given}");
+    if let Some((state, step, text)) = task.answered.known.get(&key).cloned()
+        && state_of(session, tool, given).await == Some(state)
+    {
+        task.notes.calls_saved += 1;
+        return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
+    }
+    let before = state_of(session, tool, given).await;
+    let answer = tools::run_tool(session, task, tool, given).await?;
+    if let Some(state) = before {
+        task.answered.known.insert(key, (state, task.step, answer.text.clone()));
+    }
+    Ok(answer)
+}
+
+/// A number that differs whenever the answer may; `None` where that cannot be told.
+async fn state_of(session: &Session, tool: &str, given: &Value) -> Option<u64> {
+    let file = match tool {
+        "read_file" => given["path"].as_str().map(str::to_owned),
+        "read_symbol" => Some(SymbolPath::parse(given["symbol"].as_str()?).file).filter(|file| !file.is_empty()),
+        _ => None,
+    };
+    let mut hasher = DefaultHasher::new();
+    if let Some(file) = file {
+        target::document(session, &file).await.ok()?.text.hash(&mut hasher);
+        return Some(hasher.finish());
+    }
+    // What is in buffers and not on disk counts as well: `list_symbols` reads a file through the editor.
+    for path in session.editor.loaded().await {
+        let document = session.editor.read(&path).await.ok()?;
+        (path, document.version).hash(&mut hasher);
+    }
+    let root = session.root.clone();
+    let on_disk = tokio::task::spawn_blocking(move || disk_state(&root)).await.ok()??;
+    on_disk.hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+/// Paths, lengths and times of all files that are searched.
+fn disk_state(root: &Root) -> Option<u64> {
+    let list = files::list(root, "", MOST_FILES);
+    if list.more {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    for path in list.files {
+        let what = root.join(&path).metadata().ok();
+        let facts = what.map(|what| (what.len(), what.modified().ok().and_then(since_1970)));
+        (path, facts).hash(&mut hasher);
+    }
+    Some(hasher.finish())
+}
+
+fn since_1970(time: SystemTime) -> Option<u128> {
+    time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_nanos())
+}

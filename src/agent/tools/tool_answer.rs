@@ -1,0 +1,17 @@
+//! What a tool answers: the same fact as text for a model and as data for a program.
+
+use crate::agent::state::edit_answer::EditAnswer;
+
+/// What a tool answers: the same fact as text for a model and as data for a program.
+#[derive(Clone, Debug)]
+pub struct ToolAnswer {
+    pub text: String,
+    /// Of the tools that edit.
+    pub edit: Option<EditAnswer>,
+}
+
+impl ToolAnswer {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), edit: None }
+    }
+}
