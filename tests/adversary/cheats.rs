@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use crate::hostile::{Fake, step};
-use crate::sandbox::{Run, Sandbox, excesses, put, turn};
+use crate::measure::{Run, excesses};
+use crate::sandbox::{Sandbox, put, turn};
 use crate::support::servers::tool;
 
 /// One finding of ruff (an unused import) and one of basedpyright (the type that is returned).
@@ -152,7 +153,7 @@ fn run(sandbox: &Sandbox, cheat: &Cheat) -> Vec<String> {
     // basedpyright and its Node count as nobody's: only what the program itself does is judged.
     let mut problems: Vec<String> = excesses(&ran)
         .into_iter()
-        .filter(|what| !what.starts_with("memory") && !what.starts_with("processor"))
+        .filter(|what| !["memory", "processor", "hung: it waited"].iter().any(|kind| what.starts_with(kind)))
         .collect();
     let outcome = outcome(&ran);
     let fixed = outcome["fixed"].as_u64();

@@ -62,6 +62,10 @@ impl Fake {
         Self::new(move |n, _| Answer::Text(values.get(n).cloned().unwrap_or_else(|| done("ok")).to_string()))
     }
 
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// A command line with this model at its end.
     pub fn arguments<'a>(&'a self, first: &[&'a str]) -> Vec<&'a str> {
         [first, &["--model", "openai_compatible:m", "--base-url", &self.url]].concat()

@@ -7,8 +7,11 @@
 
 mod cheats;
 mod files;
+mod git;
 mod hostile;
+mod measure;
 mod model;
+mod nvim;
 mod paths;
 mod plant;
 mod record;

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use crate::hostile::{Answer, Fake, HEAD, done, event, step};
+use crate::measure::excesses;
 use crate::plant::ESCAPES;
-use crate::sandbox::{SECRET, Sandbox, excesses, put, turn};
+use crate::sandbox::{SECRET, Sandbox, put, turn};
 use crate::seed::{Chance, seed};
 
 /// Shapes of real tokens, which are in files of the project and may not be in any request.

@@ -4,20 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde_json::json;
 
 use crate::hostile::{Fake, done, step};
+use crate::measure::{Most, Run, excesses};
 use crate::plant::{Held, PLANTED, PLANTS, Planter};
-use crate::sandbox::{Run, Sandbox, excesses, turn};
+use crate::sandbox::{Sandbox, turn};
 use crate::seed::{Chance, cases, seed};
 
-/// Wall time that is a hang, on a machine that runs other tests too.
-const HANG: Duration = Duration::from_secs(20);
-
 /// A record that the product has made: a task that edited, and a plan that waits.
-fn template(sandbox: &Sandbox) -> tempfile::TempDir {
+pub fn template(sandbox: &Sandbox) -> tempfile::TempDir {
     let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"}), false);
     let plan = json!({"title": "Change g", "reason": "asked", "confidence": 1, "steps": [
         {"title": "change g", "symbols": ["a.py::g"], "because": "asked", "expect": "changed"},
@@ -33,7 +30,7 @@ fn template(sandbox: &Sandbox) -> tempfile::TempDir {
     kept
 }
 
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());
@@ -63,25 +60,14 @@ const COMMANDS: &[&[&str]] = &[
 #[derive(Default)]
 struct Findings {
     problems: Vec<String>,
-    longest: Duration,
-    processor: Duration,
-    memory: u64,
+    most: Most,
 }
 
 impl Findings {
     fn note(&mut self, run: &Run) {
-        self.longest = self.longest.max(run.took);
-        self.processor = self.processor.max(run.processor);
-        self.memory = self.memory.max(run.memory);
-        let mut problems = excesses(run);
-        if run.took > HANG && !run.killed {
-            problems.push(format!("hung: {:?}", run.took));
-        }
-        self.problems.extend(
-            problems
-                .into_iter()
-                .map(|what| format!("{what} ({})", run.arguments[..2.min(run.arguments.len())].join(" "))),
-        );
+        self.most.note(run);
+        let first = run.arguments[..2.min(run.arguments.len())].join(" ");
+        self.problems.extend(excesses(run).into_iter().map(|what| format!("{what} ({first})")));
     }
 }
 
@@ -146,7 +132,7 @@ fn fill(command: &[&str], model: &Fake) -> Vec<String> {
 fn all_hold(in_workspace: bool, count: usize) {
     let _turn = turn();
     let next = AtomicUsize::new(0);
-    let all = Mutex::new((Vec::new(), Findings::default()));
+    let all = Mutex::new((Vec::new(), Most::default()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -164,22 +150,13 @@ fn all_hold(in_workspace: bool, count: usize) {
                     if !findings.problems.is_empty() {
                         all.0.push(format!("{}:\n    {}", case.name(), findings.problems.join("\n    ")));
                     }
-                    all.1.longest = all.1.longest.max(findings.longest);
-                    all.1.processor = all.1.processor.max(findings.processor);
-                    all.1.memory = all.1.memory.max(findings.memory);
+                    all.1.join(&findings.most);
                 }
             });
         }
     });
     let (mut problems, most) = all.into_inner().unwrap();
-    println!(
-        "records: seed {}, {count} cases, {} with problems; at most {:.1} s, {:.2} s of processor, {} MB",
-        seed(),
-        problems.len(),
-        most.longest.as_secs_f64(),
-        most.processor.as_secs_f64(),
-        most.memory >> 20
-    );
+    println!("records: seed {}, {count} cases, {} with problems; {most}", seed(), problems.len());
     problems.sort();
     assert!(problems.is_empty(), "seed {}:\n{}", seed(), problems.join("\n"));
 }

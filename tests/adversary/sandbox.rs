@@ -2,26 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
-use std::io::Read;
+use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
-use wait4::Wait4;
+
+use crate::measure::{Run, run};
 
 /// What no request, prompt or log may ever show.
 pub const SECRET: &str = "CANARY-SECRET-5d1f";
-
-/// Longest that a command may take, on a machine that does other things too. The processor time is what counts.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-/// Processor time that a command may use; without optimisation it takes some five times as much.
-pub const PROCESSOR: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 5 });
-/// Memory that a command may use, in bytes.
-pub const MEMORY: u64 = 300 << 20;
 
 /// `a.py` of every project.
 pub const TEXT: &str = "import os\n\n\ndef f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
@@ -41,26 +34,6 @@ pub struct Sandbox {
     pub marks: PathBuf,
     /// What PATH begins with: programs under common names that leave a mark.
     pub traps: PathBuf,
-}
-
-/// What a command did.
-#[derive(Debug)]
-pub struct Run {
-    pub arguments: Vec<String>,
-    pub status: Option<i32>,
-    pub stdout: Vec<u8>,
-    pub stderr: Vec<u8>,
-    pub took: Duration,
-    pub processor: Duration,
-    /// Largest resident set, in bytes.
-    pub memory: u64,
-    pub killed: bool,
-}
-
-impl Run {
-    pub fn text(&self) -> String {
-        format!("{}{}", String::from_utf8_lossy(&self.stdout), String::from_utf8_lossy(&self.stderr))
-    }
 }
 
 /// One thing as it lies on the disk. The time of the last read is kept beside it.
@@ -157,7 +130,7 @@ impl Sandbox {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Run {
-        run(self.command(arguments), arguments)
+        run(self.command(arguments))
     }
 
     /// Everything that may not be touched: outside, the home but for the record, and what the project keeps to itself.
@@ -247,66 +220,6 @@ impl Snapshot {
     }
 }
 
-/// Runs a command to its end, or for [`PATIENCE`].
-pub fn run(mut command: Command, arguments: &[&str]) -> Run {
-    let start = Instant::now();
-    let own = resident(std::process::id()).unwrap_or(0);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary");
-    let id = child.id();
-    let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
-    let readers = [collect(stdout), collect(stderr)];
-    let killed = Arc::new(AtomicBool::new(false));
-    let (ended, waits) = mpsc::channel::<()>();
-    let guard = std::thread::spawn({
-        let killed = Arc::clone(&killed);
-        move || {
-            let mut most = 0;
-            while waits.recv_timeout(Duration::from_millis(10)) == Err(mpsc::RecvTimeoutError::Timeout) {
-                // Not waited for yet, so that the id is still this process.
-                most = most.max(resident(id).unwrap_or(0));
-                if start.elapsed() > PATIENCE && !killed.swap(true, Ordering::SeqCst) {
-                    let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
-                }
-            }
-            most
-        }
-    });
-    let used = child.wait4().expect("it ends");
-    let took = start.elapsed();
-    let _ = ended.send(());
-    let sampled = guard.join().expect("it ends");
-    let [stdout, stderr] = readers.map(|reader| reader.join().expect("it ends"));
-    Run {
-        arguments: arguments.iter().map(|part| (*part).to_owned()).collect(),
-        status: used.status.code(),
-        stdout,
-        stderr,
-        took,
-        processor: used.rusage.utime + used.rusage.stime,
-        // The system's own figure begins with what this process used when it started the other.
-        memory: if used.rusage.maxrss > own { used.rusage.maxrss } else { sampled },
-        killed: killed.load(Ordering::SeqCst),
-    }
-}
-
-/// The most memory that a process has had so far, in bytes.
-fn resident(id: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
-}
-
-/// At most so much of an output is kept, in bytes.
-const OUTPUT: u64 = 8 << 20;
-
-fn collect(from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = from.take(OUTPUT).read_to_end(&mut bytes);
-        bytes
-    })
-}
-
 pub fn put(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     fs::write(path, text).expect("a file");
@@ -315,37 +228,4 @@ pub fn put(path: &Path, text: &str) {
 pub fn script(path: &Path, text: &str) {
     put(path, text);
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a program");
-}
-
-/// What a terminal would obey: control characters, C1 included, and those that turn the direction of text.
-pub fn escapes(bytes: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let bad = |c: &char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(*c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
-    };
-    let lines = text.lines().filter(|line| line.chars().any(|c| bad(&c)));
-    lines.map(|line| format!("escape in the output: {line:?}").chars().take(200).collect()).collect()
-}
-
-/// What a command that has ended did too much of.
-pub fn excesses(run: &Run) -> Vec<String> {
-    let mut found = escapes(&run.stdout);
-    found.extend(escapes(&run.stderr));
-    if run.killed {
-        found.push(format!("hung: no end after {PATIENCE:?}"));
-    }
-    if run.processor > PROCESSOR {
-        found.push(format!("processor: {:?}", run.processor));
-    }
-    if run.memory > MEMORY {
-        found.push(format!("memory: {} MB", run.memory >> 20));
-    }
-    if run.text().contains("panicked") {
-        found.push("panic".to_owned());
-    }
-    if run.text().contains(SECRET) {
-        found.push("a secret in the output".to_owned());
-    }
-    found
 }

@@ -7,17 +7,19 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::sandbox::{Sandbox, excesses, turn};
+use crate::measure::{IDLE, Most, Run, excesses_of};
+use crate::sandbox::{Sandbox, turn};
 use crate::seed::{Chance, cases, seed};
 use crate::stop::{EACH, command, log};
 
 /// What the command may wait for a server, and what it may take beside that.
 const WAITS: &str = "[diagnostics]\ntimeout_ms = 500\nstart_timeout_ms = 1500\n";
-/// A plan waits up to 20 s for a silent server's fixes, in which it can be stopped.
-const HANG: Duration = Duration::from_secs(28);
+/// No wait is longer than the 5 s for what a server offers. Beside it there are those above, for a start and for
+/// diagnostics, and 1 s for the server to leave.
+const LONGEST: Duration = IDLE.saturating_add(Duration::from_millis(500 + 1500 + 1000));
 
 /// How many messages a case has sent, and what was wrong with it.
-fn run_case(sandbox: &Sandbox, number: usize) -> (usize, Duration, u64, Vec<String>) {
+fn run_case(sandbox: &Sandbox, number: usize) -> (usize, Run, Vec<String>) {
     sandbox.reset();
     fs::create_dir_all(sandbox.home.join(".local")).unwrap();
     let servers = json!([{"name": "hostile", "command": command(sandbox, number, EACH)}]);
@@ -32,18 +34,15 @@ fn run_case(sandbox: &Sandbox, number: usize) -> (usize, Duration, u64, Vec<Stri
     ];
     let chosen = *Chance::of_case(number).pick(commands);
     let run = sandbox.run(chosen);
-    let mut problems = excesses(&run);
-    if run.took > HANG && !run.killed {
-        problems.push(format!("hung: {:?}", run.took));
-    }
+    let mut problems = excesses_of(&run, LONGEST);
     problems.extend(sandbox.reads(&unread));
     problems.extend(before.changes(&sandbox.snapshot(false)));
     problems.extend(sandbox.ran());
     let sent = fs::read_to_string(log(sandbox)).unwrap_or_default();
     if !problems.is_empty() {
-        problems.push(format!("sent: {}", sent.lines().collect::<Vec<_>>().join(", ")));
+        problems.push(format!("{}, sent: {}", run.arguments.join(" "), sent.lines().collect::<Vec<_>>().join(", ")));
     }
-    (sent.lines().count(), run.took, run.memory, problems)
+    (sent.lines().count(), run, problems)
 }
 
 #[test]
@@ -51,17 +50,17 @@ fn a_hostile_server_reaches_nothing() {
     let _turn = turn();
     let wanted = cases(500);
     let (next, sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found = Mutex::new((Vec::new(), Duration::ZERO, 0));
+    let found = Mutex::new((Vec::new(), Most::default()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 let sandbox = Sandbox::new();
                 while sent.load(Ordering::SeqCst) < wanted && next.load(Ordering::SeqCst) < wanted {
                     let number = next.fetch_add(1, Ordering::SeqCst);
-                    let (count, took, memory, problems) = run_case(&sandbox, number);
+                    let (count, run, problems) = run_case(&sandbox, number);
                     sent.fetch_add(count, Ordering::SeqCst);
                     let mut found = found.lock().unwrap();
-                    (found.1, found.2) = (found.1.max(took), found.2.max(memory));
+                    found.1.note(&run);
                     if !problems.is_empty() {
                         found.0.push(format!("server {number}:\n    {}", problems.join("\n    ")));
                     }
@@ -69,15 +68,13 @@ fn a_hostile_server_reaches_nothing() {
             });
         }
     });
-    let (found, longest, memory) = found.into_inner().unwrap();
+    let (found, most) = found.into_inner().unwrap();
     let sent = sent.into_inner();
     println!(
-        "servers: seed {}, {sent} messages of {} servers, {} with problems; at most {:.1} s, {} MB",
+        "servers: seed {}, {sent} messages of {} servers, {} with problems; {most}",
         seed(),
         next.into_inner(),
-        found.len(),
-        longest.as_secs_f64(),
-        memory >> 20
+        found.len()
     );
     assert!(sent >= wanted, "{sent} messages");
     assert!(found.is_empty(), "seed {}:\n{}", seed(), found.join("\n"));

@@ -14,7 +14,6 @@ mod engine;
 mod extremes;
 mod headless;
 mod honest;
-mod hostile_git;
 mod known;
 mod learning;
 mod loading;

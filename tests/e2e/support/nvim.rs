@@ -49,6 +49,17 @@ pub struct Nvim {
     pub screen: Screen,
 }
 
+/// Where a Neovim is started.
+pub struct Place<'a> {
+    pub root: &'a Path,
+    pub home: &'a Path,
+    /// For what Neovim keeps for itself.
+    pub own: &'a Path,
+    pub state: &'a Path,
+    /// `PATH`, where it is not the test's own.
+    pub path: Option<String>,
+}
+
 /// The Neovim under test.
 pub fn binary() -> PathBuf {
     std::env::var_os("SEXTANT_NVIM").map_or_else(|| tool("nvim"), PathBuf::from)
@@ -95,7 +106,17 @@ impl Nvim {
     }
 
     pub async fn start_with(project: &Project, options: &str, servers: &[&str], sextant: &str) -> Self {
-        let this = Self::begin(project, options, servers, sextant).await;
+        Self::begin(project, options, servers, sextant).await.listening().await
+    }
+
+    /// Starts Neovim in any folder, with another home, and without servers.
+    #[allow(dead_code, reason = "the adversary's suite uses it")]
+    pub async fn start_at(place: &Place<'_>, options: &str) -> Self {
+        Self::begin_at(place, options, &[], env!("CARGO_BIN_EXE_sextant")).await.listening().await
+    }
+
+    async fn listening(self) -> Self {
+        let this = self;
         let channel = this.nvim.get_api_info().await.expect("an answer")[0].clone();
         this.nvim.exec_lua(MESSAGES, vec![channel]).await.expect("messages");
         this
@@ -124,20 +145,28 @@ impl Nvim {
     }
 
     async fn begin(project: &Project, options: &str, servers: &[&str], sextant: &str) -> Self {
-        let home = project.beside("home");
+        let (home, state) = (project.beside("home"), project.state_home());
+        let place = Place { root: project.root(), home: &home, own: &home, state: &state, path: None };
+        Self::begin_at(&place, options, servers, sextant).await
+    }
+
+    async fn begin_at(place: &Place<'_>, options: &str, servers: &[&str], sextant: &str) -> Self {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).display();
         let mut command = Command::new(binary());
         command
             .args(["--clean", "--headless", "--embed", "-n"])
             .args(["--cmd", &format!("set runtimepath^={repository}")])
-            .current_dir(project.root())
-            .env("HOME", &home)
+            .current_dir(place.root)
+            .env("HOME", place.home)
             .stderr(Stdio::null())
             .kill_on_drop(true);
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
-            command.env(name, home.join(name));
+            command.env(name, place.own.join(name));
         }
-        command.env("XDG_STATE_HOME", project.state_home());
+        command.env("XDG_STATE_HOME", place.state);
+        if let Some(path) = &place.path {
+            command.env("PATH", path);
+        }
         let (sender, heard) = unbounded_channel();
         let screen = Screen::default();
         let ears = Ears { heard: sender, screen: screen.clone() };
@@ -180,6 +209,17 @@ impl Nvim {
 
     pub async fn edit(&self, path: &str) {
         self.command(&format!("edit {path}")).await;
+    }
+
+    /// The next event, whatever it is.
+    #[allow(dead_code, reason = "the adversary's suite uses it")]
+    pub async fn hear(&mut self) -> (String, Json) {
+        self.heard.recv().await.expect("Neovim is there")
+    }
+
+    #[allow(dead_code, reason = "the adversary's suite uses it")]
+    pub fn id(&self) -> u32 {
+        self.child.id().expect("Neovim runs")
     }
 
     /// The next event of this name; events before it are dropped.

@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::measure::{Most, Run, excesses, run};
+use crate::seed::{Chance, cases, seed};
 use crate::support::project::Project;
 use crate::support::servers::tool;
 
@@ -14,6 +16,32 @@ struct Trap {
     project: Project,
     marks: PathBuf,
 }
+
+/// Keys of git's configuration that name a program.
+const KEYS: &[&str] = &[
+    "core.fsmonitor",
+    "core.sshCommand",
+    "core.pager",
+    "core.editor",
+    "core.askPass",
+    "core.gitProxy",
+    "core.alternateRefsCommand",
+    "diff.external",
+    "diff.trap.command",
+    "diff.trap.textconv",
+    "filter.trap.clean",
+    "filter.trap.smudge",
+    "filter.second.process",
+    "merge.trap.driver",
+    "credential.helper",
+    "gpg.program",
+    "alias.rev-parse",
+    "alias.ls-files",
+    "pager.diff-index",
+    "interactive.diffFilter",
+    "trace2.eventTarget",
+    "remote.origin.uploadpack",
+];
 
 const A: &str = "import os\n\n\ndef f() -> int:\n    return 1\n";
 
@@ -75,8 +103,7 @@ impl Trap {
         self.git(&["config", key, value]);
     }
 
-    fn run(&self, folder: &Path, path: Option<&str>, arguments: &[&str]) -> Output {
-        let begin = Instant::now();
+    fn run(&self, folder: &Path, path: Option<&str>, arguments: &[&str]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sextant"));
         command.arg("diff").args(arguments).current_dir(folder);
         command.env("XDG_CONFIG_HOME", self.project.beside("config")).env("HOME", self.project.beside("home"));
@@ -85,9 +112,7 @@ impl Trap {
             let old = std::env::var("PATH").expect("PATH");
             command.env("PATH", format!("{path}:{old}"));
         }
-        let output = command.output().expect("the binary");
-        assert!(begin.elapsed() < Duration::from_secs(60), "it took {:?}", begin.elapsed());
-        output
+        run(command)
     }
 
     /// The diff is what it is without the trap, and nothing of the repository ran.
@@ -95,8 +120,9 @@ impl Trap {
         for arguments in [&[][..], &["HEAD", "HEAD"], &["main...HEAD"]] {
             let output = self.run(self.root(), None, arguments);
             self.nothing_ran(what);
-            let said = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-            assert_eq!(output.status.code(), Some(i32::from(arguments.is_empty())), "{what} {arguments:?}: {said:?}");
+            assert_eq!(excesses(&output), [""; 0], "{what} {arguments:?}");
+            let said = output.text();
+            assert_eq!(output.status, Some(i32::from(arguments.is_empty())), "{what} {arguments:?}: {said}");
         }
     }
 
@@ -107,35 +133,15 @@ impl Trap {
 
     /// Every key that makes git run something, in the configuration file that is written to.
     fn hostile_config(&self, set: impl Fn(&str, &str)) {
-        for key in [
-            "core.fsmonitor",
-            "core.sshCommand",
-            "core.pager",
-            "core.editor",
-            "core.askPass",
-            "core.gitProxy",
-            "core.alternateRefsCommand",
-            "diff.external",
-            "diff.trap.command",
-            "diff.trap.textconv",
-            "filter.trap.clean",
-            "filter.trap.smudge",
-            "filter.second.process",
-            "merge.trap.driver",
-            "credential.helper",
-            "gpg.program",
-            "alias.rev-parse",
-            "alias.ls-files",
-            "pager.diff-index",
-            "interactive.diffFilter",
-            "trace2.eventTarget",
-            "remote.origin.uploadpack",
-        ] {
-            let alias = if key.starts_with("alias.") || key.starts_with("credential.") { "!" } else { "" };
-            set(key, &format!("{alias}{}", self.command(key)));
-        }
+        KEYS.iter().for_each(|key| set(key, &self.value(key)));
         set("filter.trap.required", "true");
         set("core.hooksPath", &self.hooks("hooks").display().to_string());
+    }
+
+    /// What makes git run the program of this key.
+    fn value(&self, key: &str) -> String {
+        let alias = if key.starts_with("alias.") || key.starts_with("credential.") { "!" } else { "" };
+        format!("{alias}{}", self.command(key))
     }
 
     fn hooks(&self, name: &str) -> PathBuf {
@@ -202,7 +208,7 @@ fn a_missing_object_is_fetched_from_nowhere() {
         let output = trap.run(trap.root(), None, &[]);
         trap.nothing_ran(&format!("{number}: {url}"));
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert_eq!(output.status, Some(2), "{complaint}");
     }
 }
 
@@ -282,6 +288,69 @@ fn a_configuration_that_never_ends_is_given_up() {
     let output = trap.run(trap.root(), None, &[]);
     assert!(begin.elapsed() < Duration::from_secs(12), "{:?}", begin.elapsed());
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert_eq!(output.status, Some(2), "{complaint}");
     assert!(complaint.contains("did not answer"), "{complaint}");
+}
+
+/// A few of everything that was planted above, at once and anywhere, as chance has it.
+fn plant(trap: &Trap, chance: &mut Chance) -> Vec<String> {
+    let mut planted = Vec::new();
+    for _ in 0..1 + chance.below(8) {
+        let key = *chance.pick(KEYS);
+        let value = match chance.below(4) {
+            0 => trap.value(key),
+            1 => format!("!{}", trap.command(key)),
+            2 => format!("sh -c '{}' --", trap.command(key)),
+            _ => {
+                trap.script(&trap.root().join("tools/inside"), key);
+                "./tools/inside".to_owned()
+            }
+        };
+        planted.push(format!("{key} = {value}"));
+        trap.config(key, &value);
+    }
+    if chance.odds(2) {
+        trap.attributes(if chance.odds(2) { ".gitattributes" } else { ".git/info/attributes" });
+        planted.push("attributes".into());
+    }
+    if chance.odds(2) {
+        for hook in ["post-index-change", "post-checkout", "fsmonitor-watchman", "query-watchman"] {
+            trap.script(&trap.root().join(".git/hooks").join(hook), hook);
+        }
+        planted.push("hooks".into());
+    }
+    if chance.odds(3) {
+        let keys = ["core.repositoryFormatVersion=1", "extensions.partialClone=origin", "remote.origin.promisor=true"];
+        keys.iter().for_each(|pair| pair.split_once('=').into_iter().for_each(|(key, value)| trap.config(key, value)));
+        trap.config("remote.origin.url", &format!("ext::{} %S", trap.command("ext")));
+        trap.config("protocol.ext.allow", "always");
+        planted.push("a promisor".into());
+    }
+    planted
+}
+
+#[test]
+fn no_mixture_of_what_a_repository_can_plant_runs_anything() {
+    let (mut problems, mut most, mut answered) = (Vec::new(), Most::default(), 0);
+    let count = cases(16);
+    for number in 0..count {
+        let mut chance = Chance::of_case(number);
+        let trap = Trap::new();
+        let planted = plant(&trap, &mut chance);
+        trap.script(&trap.root().join("bin/git"), "git of the repository");
+        let arguments: &[&str] =
+            chance.pick::<&[&str]>(&[&[], &["HEAD", "HEAD"], &["main...HEAD"], &["--format", "sarif"]]);
+        let path = *chance.pick(&[None, Some("bin"), Some("."), Some("./bin:tools")]);
+        let ran = trap.run(trap.root(), path, arguments);
+        most.note(&ran);
+        answered += usize::from(matches!(ran.status, Some(0 | 1)));
+        let marks =
+            fs::read_dir(&trap.marks).expect("a folder").flatten().map(|mark| format!("ran: {:?}", mark.file_name()));
+        let found: Vec<_> = excesses(&ran).into_iter().chain(marks).collect();
+        if !found.is_empty() {
+            problems.push(format!("case {number}, {arguments:?}, PATH {path:?}, {planted:?}: {found:?}"));
+        }
+    }
+    println!("git: seed {}, {count} cases, {answered} answered, {} with problems; {most}", seed(), problems.len());
+    assert!(problems.is_empty(), "seed {}:\n{}", seed(), problems.join("\n"));
 }
