@@ -24,7 +24,7 @@ use crate::editors::headless::HeadlessEditor;
 use crate::workspace::root::Root;
 
 /// How long the language servers may take to leave.
-const LEAVE: Duration = Duration::from_secs(3);
+const LEAVE: Duration = Duration::from_secs(1);
 
 /// A request on a folder, as the command line gives it.
 #[derive(Debug, Args)]

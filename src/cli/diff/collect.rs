@@ -20,7 +20,7 @@ use crate::diagnostics::server::documents::language_id;
 /// Files that a server has open at a time: enough to keep it busy, few enough for its queue and its memory.
 const BATCH: usize = 50;
 /// How long the servers may take to leave.
-const LEAVE: Duration = Duration::from_secs(3);
+const LEAVE: Duration = Duration::from_secs(1);
 
 /// One state of the project, on disk.
 #[derive(Debug)]
