@@ -69,20 +69,69 @@ impl Encoding {
     }
 }
 
+/// Bytes between two places whose units are counted beforehand: the longest walk to a column.
+const STRIDE: usize = 1024;
+
+/// A place of a text that is not ASCII, and the units before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: usize,
+    utf16: usize,
+    utf32: usize,
+}
+
+impl Mark {
+    fn units(&self, encoding: Encoding) -> usize {
+        match encoding {
+            Encoding::Utf8 => self.at,
+            Encoding::Utf16 => self.utf16,
+            Encoding::Utf32 => self.utf32,
+        }
+    }
+
+    /// One every [`STRIDE`], from the beginning.
+    fn of(text: &str) -> Vec<Self> {
+        let mut here = Self::default();
+        let mut marks = vec![here];
+        for (at, c) in text.char_indices() {
+            if at >= marks.len() * STRIDE {
+                marks.push(Self { at, ..here });
+            }
+            here.utf16 += c.len_utf16();
+            here.utf32 += 1;
+        }
+        marks
+    }
+}
+
 /// Where the lines of one text begin. Lines end at `\n`; a `\r` before it belongs to the line end.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
     len: usize,
-    /// Every unit is a byte: a column is found without a walk along its line.
-    is_ascii: bool,
+    /// Of a text with more than ASCII, where a column is not a number of bytes: a server may name thousands of places
+    /// at the end of one endless line.
+    marks: Vec<Mark>,
 }
 
 impl LineIndex {
     pub fn new(text: &str) -> Self {
         let mut starts = vec![0];
         starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
-        Self { starts, len: text.len(), is_ascii: text.is_ascii() }
+        let marks = if text.is_ascii() { Vec::new() } else { Mark::of(text) };
+        Self { starts, len: text.len(), marks }
+    }
+
+    /// The units before a byte offset on a character boundary.
+    fn units_before(&self, text: &str, offset: usize, encoding: Encoding) -> usize {
+        let at = self.marks.partition_point(|mark| mark.at <= offset);
+        match at.checked_sub(1).and_then(|at| self.marks.get(at)) {
+            Some(mark) if encoding != Encoding::Utf8 => {
+                let rest = text[mark.at..offset].chars().map(|c| encoding.width(c)).sum::<usize>();
+                mark.units(encoding) + rest
+            }
+            _ => offset,
+        }
     }
 
     /// The number of lines; a text that ends in `\n` has an empty last line.
@@ -118,13 +167,20 @@ impl LineIndex {
         }
         let range = self.line_range(text, line);
         let mut left = position.character as usize;
-        if self.is_ascii {
+        if self.marks.is_empty() {
             return range.start + left.min(range.len());
         }
-        for (i, c) in text[range.clone()].char_indices() {
+        let wanted = self.units_before(text, range.start, encoding).saturating_add(left);
+        let after = self.marks.partition_point(|mark| mark.units(encoding) <= wanted);
+        let near = after.checked_sub(1).and_then(|at| self.marks.get(at)).filter(|mark| mark.at > range.start);
+        let begin = near.map_or(range.start, |mark| mark.at.min(range.end));
+        if let Some(mark) = near {
+            left = wanted - mark.units(encoding);
+        }
+        for (i, c) in text[begin..range.end].char_indices() {
             let width = encoding.width(c);
             if left < width {
-                return range.start + i;
+                return begin + i;
             }
             left -= width;
         }
@@ -135,11 +191,8 @@ impl LineIndex {
     pub fn position(&self, text: &str, offset: usize, encoding: Encoding) -> Position {
         let offset = offset.min(self.len);
         let line = self.line_of(offset);
-        let before = &text[self.starts[line]..offset];
-        let character = match self.is_ascii || encoding == Encoding::Utf8 {
-            true => before.len(),
-            false => before.chars().map(|c| encoding.width(c)).sum::<usize>(),
-        };
+        let before = |offset| self.units_before(text, offset, encoding);
+        let character = before(offset) - before(self.starts[line]);
         Position { line: line as u32, character: character as u32 }
     }
 
@@ -214,6 +267,30 @@ mod tests {
                 prop_assert!((range.end.line as usize) < index.line_count());
                 let bytes = index.byte_range(&text, range, Encoding::Utf16);
                 prop_assert_eq!(index.range(&text, bytes, Encoding::Utf16), range, "it stays where it is");
+            }
+        }
+
+        #[test]
+        fn in_a_long_line_a_place_is_where_a_walk_finds_it(
+            piece in "[aä😀\n]{1,9}", times in 100usize..900, line in 0u32..3, character in 0u32..9_000,
+        ) {
+            let text = piece.repeat(times);
+            let index = LineIndex::new(&text);
+            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                let range = index.line_range(&text, line as usize);
+                let mut left = character as usize;
+                let mut walk = text[range.clone()].char_indices();
+                let found = walk.find_map(|(at, c)| {
+                    let width = encoding.width(c);
+                    let here = (left < width).then_some(range.start + at);
+                    left = left.saturating_sub(width);
+                    here
+                });
+                let offset = index.offset(&text, at(line, character), encoding);
+                prop_assert_eq!(offset, found.unwrap_or(range.end));
+                let before = &text[index.line_start(index.line_of(offset))..offset];
+                let units: usize = before.chars().map(|c| encoding.width(c)).sum();
+                prop_assert_eq!(index.position(&text, offset, encoding).character as usize, units);
             }
         }
 

@@ -7,15 +7,16 @@ use crate::agent::state::authority::{self, Basis};
 use crate::agent::state::located::Found;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::Snaps;
 use crate::agent::state::task::Task;
 use crate::base::plural::counted;
 use crate::base::text::headline;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::Confidence;
-use crate::diagnostics::policy::contradiction::{self, Others};
+use crate::diagnostics::policy::contradiction::{self, Others, Trees};
 use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
-use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, judge, words};
+use crate::diagnostics::policy::{Effect, Evidence, Judged, Judgement, Limits, Trace, judge, words};
 use crate::editor::event::Event;
 use crate::llm::ask;
 use crate::llm::step::FixOffer;
@@ -64,19 +65,23 @@ pub(crate) fn key(found: &Found) -> String {
     format!("{}|{}", found.symbol, found.diagnostic.message)
 }
 
-/// Merges, judges and orders what was found; the fixes follow their diagnostics to their new places.
-pub(crate) async fn weigh(
-    session: &Session,
-    task: &mut Task,
-    found: &[Found],
-    fixes: Vec<FixOffer>,
-) -> (Vec<Weighed>, Vec<FixOffer>) {
-    let texts = present_texts(session, found).await;
-    let known = collect::known(session).await;
-    let others = other_texts(session, found, &texts).await;
+/// What diagnostics are weighed with.
+struct Matter {
+    found: Vec<Found>,
+    texts: BTreeMap<String, String>,
+    known: Snaps,
+    others: Others,
+    /// How many fixes each has survived, by [`key`].
+    survived: BTreeMap<String, u32>,
+}
+
+/// The diagnostics without duplicates, what is known of each, and what the rules make of them.
+fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
+    let Matter { found, texts, known, others, survived } = matter;
     let items: Vec<Placed> = found.iter().map(placed).collect();
     let merged = merge::merge(&items);
-    let evidence = |group: &Merged| {
+    let mut trees = Trees::new();
+    let mut evidence = |group: &Merged| {
         let shown = &found[group.shown];
         let file = &shown.symbol.file;
         let text = texts.get(file);
@@ -87,25 +92,59 @@ pub(crate) async fn weigh(
             sources: group.sources.clone(),
             file_exists: file.is_empty() || text.is_some(),
             text_current: reported == text.map(String::as_str),
-            contradiction: current.and_then(|text| contradiction::against(&shown.diagnostic, text, &others)),
-            survived: group
-                .members
-                .iter()
-                .filter_map(|i| task.survived.get(&key(&found[*i])))
-                .copied()
-                .max()
-                .unwrap_or(0),
+            contradiction: current.and_then(|text| contradiction::against(&shown.diagnostic, text, others, &mut trees)),
+            survived: group.members.iter().filter_map(|i| survived.get(&key(&found[*i]))).copied().max().unwrap_or(0),
             ..Evidence::fresh(&shown.diagnostic.source)
         }
     };
-    let evidence: Vec<Evidence> = merged.iter().map(evidence).collect();
+    let evidence: Vec<Evidence> = merged.iter().map(&mut evidence).collect();
+    let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
+    let judgement = judge(&shown, &evidence, &Limits::default());
+    (merged, evidence, judgement)
+}
+
+/// The other files whose texts may contradict what was found.
+fn depended_on(found: &[Found], texts: &BTreeMap<String, String>) -> BTreeSet<String> {
+    let mut trees = Trees::new();
+    let of = |found: &Found| {
+        let text = texts.get(&found.symbol.file)?;
+        Some(contradiction::depends_on(&found.diagnostic, text, &mut trees))
+    };
+    found.iter().filter_map(of).flatten().collect()
+}
+
+/// A few lines that sum up more than can be weighed, by theme, on a thread of its own.
+pub(crate) async fn summed_up(found: Vec<Found>, most: usize) -> Vec<String> {
+    let work = move || {
+        let items: Vec<Placed> = found.iter().map(placed).collect();
+        grouping::lines(&grouping::by_theme(&items), most)
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+}
+
+/// Merges, judges and orders what was found; the fixes follow their diagnostics to their new places.
+pub(crate) async fn weigh(
+    session: &Session,
+    task: &mut Task,
+    found: &[Found],
+    fixes: Vec<FixOffer>,
+) -> (Vec<Weighed>, Vec<FixOffer>) {
+    let texts = present_texts(session, found).await;
+    let known = collect::known(session).await;
+    let others = other_texts(session, found, &texts).await;
+    let survived = found.iter().map(key).filter_map(|key| task.survived.get(&key).map(|count| (key, *count))).collect();
+    let matter = Matter { found: found.to_vec(), texts, known, others, survived };
+    // On a thread of its own: it reads the texts, and a stop must not wait for that.
+    let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {
+        return (Vec::new(), Vec::new());
+    };
+    let items: Vec<Placed> = found.iter().map(placed).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
     for group in merged.iter().filter(|group| group.members.len() > 1) {
         let about = words::about(&items[group.shown], &group.sources);
         let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
         task.trace.push(task.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
-    let judgement = judge(&shown, &evidence, &Limits::default());
     for entry in judgement.trace {
         task.trace.push(task.step.max(1), entry);
     }
@@ -162,11 +201,8 @@ fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence,
 /// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
 /// to weigh a diagnostic is no reason to load a file.
 async fn other_texts(session: &Session, found: &[Found], texts: &BTreeMap<String, String>) -> Others {
-    let wanted = found.iter().filter_map(|found| {
-        let text = texts.get(&found.symbol.file)?;
-        Some(contradiction::depends_on(&found.diagnostic, text))
-    });
-    let wanted: BTreeSet<String> = wanted.flatten().collect();
+    let (about, known) = (found.to_vec(), texts.clone());
+    let wanted = tokio::task::spawn_blocking(move || depended_on(&about, &known)).await.unwrap_or_default();
     let mut others = Others::new();
     if wanted.is_empty() {
         return others;
@@ -212,9 +248,8 @@ impl Task {
     }
 
     /// Records what there is too much of to be looked at, in groups.
-    pub(crate) fn note_left_out(&self, found: &[Found]) {
-        let items: Vec<Placed> = found.iter().map(placed).collect();
-        for line in grouping::lines(&grouping::by_theme(&items), GROUPS) {
+    pub(crate) async fn note_left_out(&self, found: Vec<Found>) {
+        for line in summed_up(found, GROUPS).await {
             let reason = "there are more than can be weighed at once, and worse ones";
             self.trace.push(self.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
         }

@@ -40,13 +40,13 @@ const FIXES: usize = 4;
 pub(crate) const SOURCE: usize = 2400;
 const FILES: usize = 40;
 pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
-    let found = first_ones(task, reported::in_scope(session, &task.scope).await, PLAN_DIAGNOSTICS);
+    let found = first_ones(task, reported::in_scope(session, &task.scope).await, PLAN_DIAGNOSTICS).await;
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
     let (fixes, _) = code_actions::offers(session, task, &found, FIXES, deadline).await;
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
-    task.note_left_out(&left);
+    task.note_left_out(left).await;
     task.note_seen(&seen);
     let part = recall::memory_part(session, task, codes(&seen), false).await;
     StepInput {
@@ -72,10 +72,10 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
 
 pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput {
     let found = reported::in_scope(session, &task.scope).await;
-    let groups = groups(&found);
+    let groups = groups(&found).await;
     let only_fixes = session.model.needs_providers();
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
-    let mut found = first_ones(task, found, most);
+    let mut found = first_ones(task, found, most).await;
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(session.config.diagnostics.timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let (mut fixes, asked) = code_actions::offers(session, task, &found, most, deadline).await;
@@ -183,27 +183,34 @@ fn codes(seen: &[Weighed]) -> Vec<String> {
 
 /// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
 /// the trace.
-fn first_ones(task: &Task, mut found: Vec<Found>, most: usize) -> Vec<Found> {
-    found.sort_by_cached_key(|found| {
-        !(task.analysis.bears_on(found) || authority::is_named(&task.request, &found.diagnostic))
-    });
-    if found.len() > most {
-        task.note_left_out(&found[most..]);
-        found.truncate(most);
-    }
+async fn first_ones(task: &Task, mut found: Vec<Found>, most: usize) -> Vec<Found> {
+    let (analysis, request) = (task.analysis.clone(), task.request.clone());
+    let sorted = move || {
+        found.sort_by_cached_key(|found| {
+            !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic))
+        });
+        let left = found.split_off(found.len().min(most));
+        (found, left)
+    };
+    let (found, left) = tokio::task::spawn_blocking(sorted).await.unwrap_or_default();
+    task.note_left_out(left).await;
     found
 }
 
 /// All that is in scope in a line each for the symbols and the themes; nothing where the list itself is short.
-fn groups(found: &[Found]) -> Vec<String> {
+async fn groups(found: &[Found]) -> Vec<String> {
     if found.len() <= DIAGNOSTICS {
         return Vec::new();
     }
-    let items: Vec<Placed> =
-        found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
-    let mut lines = grouping::lines(&grouping::by_symbol(&items), SYMBOL_GROUPS);
-    lines.extend(grouping::lines(&grouping::by_theme(&items), THEME_GROUPS));
-    lines
+    let found = found.to_vec();
+    let work = move || {
+        let items: Vec<Placed> =
+            found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+        let mut lines = grouping::lines(&grouping::by_symbol(&items), SYMBOL_GROUPS);
+        lines.extend(grouping::lines(&grouping::by_theme(&items), THEME_GROUPS));
+        lines
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
 fn line(seen: &Weighed) -> DiagnosticLine {

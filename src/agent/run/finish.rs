@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::collect;
-use crate::agent::diagnostics::triage::key;
+use crate::agent::diagnostics::triage::{key, summed_up};
 use crate::agent::durable::stack;
 use crate::agent::edit::guard;
 use crate::agent::plan::mode::Mode;
@@ -21,8 +21,6 @@ use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
 use crate::base::plural::counted;
 use crate::base::text::headline;
-use crate::diagnostics::grouping;
-use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::Severity;
 use crate::editor::event::{Entry, Event};
 use crate::llm::step::Usage;
@@ -77,7 +75,8 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         (shown.len(), verdict.fixed_from(floor)),
         task.usage,
     );
-    summary.extend(themes(&shown).iter().flat_map(|line| ["\n", line]));
+    let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
+    summary.extend(themes.iter().flat_map(|line| ["\n", line]));
     Outcome {
         ok: true,
         summary,
@@ -190,13 +189,11 @@ pub(crate) fn entry(found: &Found) -> Entry {
 }
 
 /// What is new in a line for each theme, where it is more than is taken in at a glance.
-pub(crate) fn themes(shown: &[&Found]) -> Vec<String> {
+async fn themes(shown: &[Found]) -> Vec<String> {
     if shown.len() <= GLANCE {
         return Vec::new();
     }
-    let items: Vec<Placed> =
-        shown.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
-    let lines = grouping::lines(&grouping::by_theme(&items), THEMES);
+    let lines = summed_up(shown.to_vec(), THEMES).await;
     lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 

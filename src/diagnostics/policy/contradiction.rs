@@ -28,6 +28,10 @@ pub struct Contradiction {
 /// The texts of other files by path; `None` for one that is not there.
 pub type Others = BTreeMap<String, Option<String>>;
 
+/// The trees of the files that were read so far, by path: many complaints are about one text. `None` for a text with
+/// syntax errors.
+pub type Trees = BTreeMap<String, Option<Tree>>;
+
 /// The complaints that a rule has something to say about; no other text is parsed.
 const THEMES: [&str; 5] =
     ["undefined name", "unused import", "unused variable", "import not found", "unknown attribute"];
@@ -57,7 +61,7 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn new(diagnostic: &'a Diagnostic, text: &'a str) -> Option<Self> {
+    fn new(diagnostic: &'a Diagnostic, text: &'a str, trees: &mut Trees) -> Option<Self> {
         let path = diagnostic.location.file()?;
         let (range, theme) = (diagnostic.location.range()?, theme(diagnostic).filter(|theme| THEMES.contains(theme))?);
         let language = language::of_path(path).filter(|language| language.name == "python")?;
@@ -65,7 +69,8 @@ impl<'a> Case<'a> {
         let place = index.byte_range(text, range, Encoding::Utf16);
         let first = index.line_start(index.line_of(place.start));
         let lines = first..index.line_range(text, index.line_of(place.end)).end.max(place.end);
-        let tree = language.tree(text).filter(|tree| !tree.root_node().has_error());
+        let whole = || language.tree(text).filter(|tree| !tree.root_node().has_error());
+        let tree = trees.entry(path.to_owned()).or_insert_with(whole).clone();
         Some(Self { diagnostic, path, text, place, lines, theme, tree })
     }
 
@@ -107,15 +112,15 @@ impl<'a> Case<'a> {
 }
 
 /// The other files that must be known to judge a diagnostic.
-pub fn depends_on(diagnostic: &Diagnostic, text: &str) -> Vec<String> {
-    let case =
-        Case::new(diagnostic, text).filter(|case| ["import not found", "unknown attribute"].contains(&case.theme));
+pub fn depends_on(diagnostic: &Diagnostic, text: &str, trees: &mut Trees) -> Vec<String> {
+    let case = Case::new(diagnostic, text, trees)
+        .filter(|case| ["import not found", "unknown attribute"].contains(&case.theme));
     case.map(|case| case.imports_from()).unwrap_or_default()
 }
 
 /// What speaks against a diagnostic of this very text.
-pub fn against(diagnostic: &Diagnostic, text: &str, others: &Others) -> Option<Contradiction> {
-    let case = Case::new(diagnostic, text)?;
+pub fn against(diagnostic: &Diagnostic, text: &str, others: &Others, trees: &mut Trees) -> Option<Contradiction> {
+    let case = Case::new(diagnostic, text, trees)?;
     RULES.iter().find_map(|(rule, found)| Some(Contradiction { rule, reason: found(&case, others)? }))
 }
 

@@ -10,19 +10,21 @@ use serde_json::{Value, json};
 
 use crate::base::deadline::Deadline;
 use crate::base::path;
+use crate::base::plural::counted;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::Commands;
-use crate::diagnostics::model::{self, Freshness, MOST, Report};
+use crate::diagnostics::model::{self, Confidence, Diagnostic, Freshness, MOST, Report};
 use crate::diagnostics::policy::confidence;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
+use crate::editors::nvim::late::Waiting;
 use crate::editors::nvim::parts;
 use crate::editors::nvim::torn;
-use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, List, Offer};
+use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, Item, List, Offer};
 use crate::edits::apply::apply;
 
 /// What an answer may take that waits for nobody but Neovim.
@@ -37,7 +39,7 @@ pub struct NvimEditor {
     channel: Arc<Channel>,
     /// Texts as they were read last, so that an unchanged buffer is not sent again.
     texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
-    late: Mutex<Vec<Entry>>,
+    late: Mutex<Waiting>,
     /// Asked beside the editor's clients.
     pub(super) commands: Commands,
 }
@@ -57,7 +59,7 @@ impl NvimEditor {
 
     /// A client answered after its deadline.
     pub fn take_late(&self, entry: Entry) {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+        self.late.lock().unwrap_or_else(PoisonError::into_inner).add(entry);
     }
 
     pub(super) fn owns(&self, absolute: &str) -> bool {
@@ -118,10 +120,13 @@ impl NvimEditor {
             note = Some(format!("it reports more than {MOST} diagnostics of this file"));
             entry.items.truncate(MOST);
         }
-        let items = text.as_deref().map_or_else(Vec::new, |text| {
-            let confidence = confidence::of_server(freshness);
-            convert::diagnostics(&entry.client, &file, &entry.items, (entry.encoding, text), confidence)
-        });
+        let items = match &text {
+            Some(text) => {
+                let confidence = confidence::of_server(freshness);
+                converted(entry.client.clone(), file.clone(), entry.items, (entry.encoding, text), confidence).await
+            }
+            None => Vec::new(),
+        };
         Report {
             provider: format!("lsp:{}", entry.client),
             diagnostics: items,
@@ -190,6 +195,19 @@ impl NvimEditor {
         };
         Ok(Applied { document: Some(document), path, saved: facts.saved, note: facts.note })
     }
+}
+
+/// Diagnostics as ours, on a thread of their own: a server may send thousands, and a stop waits for none of them.
+async fn converted(
+    client: String,
+    file: String,
+    items: Vec<Item>,
+    (encoding, text): (Encoding, &Arc<str>),
+    confidence: Confidence,
+) -> Vec<Diagnostic> {
+    let text = Arc::clone(text);
+    let work = move || convert::diagnostics(&client, &file, &items, (encoding, &text), confidence);
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
 /// The report of a question that Neovim did not answer.
@@ -271,7 +289,11 @@ impl Editor for NvimEditor {
     }
 
     async fn late(&self) -> Vec<Report> {
-        let entries = std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
+        let (entries, dropped) = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if dropped > 0 {
+            let many = counted(dropped, "late answer");
+            self.show(Event::Progress { text: format!("{many} of language servers dropped: too many came at once") });
+        }
         let mut reports = Vec::new();
         for entry in entries {
             reports.push(self.report(entry).await);
@@ -296,10 +318,10 @@ impl Editor for NvimEditor {
         let mut fixes = Vec::new();
         for offer in offers.0 {
             let text = if offer.repairs.is_empty() { "".into() } else { self.fetch(path).await?.1 };
-            let (place, confidence) = ((offer.encoding, &*text), confidence::of_server(Freshness::Exact));
+            let (place, confidence) = ((offer.encoding, &text), confidence::of_server(Freshness::Exact));
             fixes.push(Fix {
                 provider: format!("lsp:{}", offer.client),
-                repairs: convert::diagnostics(&offer.client, path, &offer.repairs, place, confidence),
+                repairs: converted(offer.client, path.to_owned(), offer.repairs, place, confidence).await,
                 id: offer.id,
                 title: model::name(&offer.title),
                 kind: offer.kind,

@@ -7,6 +7,7 @@ mod door;
 pub mod editor;
 mod handler;
 mod joined;
+mod late;
 mod pages;
 mod parts;
 mod torn;

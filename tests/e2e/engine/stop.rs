@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sextant::agent::plan::Steps;
 use sextant::agent::state::request::Request;
+use sextant::diagnostics::model::MOST;
 use sextant::editor::event::Event;
 use sextant::llm::step::{PlanReply, PlanReplyStep};
 use tokio::sync::Notify;
@@ -124,7 +125,7 @@ async fn a_plan_ends_at_whichever_call_it_is_stopped() {
 async fn stopped_with_a_flood() -> (Vec<&'static str>, Duration) {
     let project = project();
     let replies = vec![act("edit_file", replace("return 1", "return 11"))];
-    let engine = Engine::new(&project, Setup { replies, flood: true, ..Setup::default() });
+    let engine = Engine::new(&project, Setup { replies, flood: MOST, ..Setup::default() });
     engine.calls.stop_behind(2, engine.cancel.clone());
     let ended = engine.ask("change f").await;
     let late = engine.calls.since_stop();
@@ -144,6 +145,41 @@ async fn a_stop_waits_for_no_comparison_of_thousands() {
         took.push(late);
     }
     panic!("the end came late: {took:?}")
+}
+
+/// Stops a task over hundreds of diagnostics of a long text right behind one answer of its editor; `None` when it
+/// gets fewer.
+async fn stopped_behind(answer: usize) -> Option<Duration> {
+    let long: String = (0..1_500).map(|n| format!("def g{n}() -> int:\n    return {n}\n\n\n")).collect();
+    let project = Project::new(&[("a.py", &format!("{TEXT}\n\n{long}"))]);
+    let engine = Engine::new(&project, Setup { flood: 300, ..Setup::default() });
+    engine.calls.stop_behind_any(answer, engine.cancel.clone());
+    let request = Request { text: "change it".into(), path: Some("a.py".into()), ..Request::default() };
+    let ended = engine.ask_about(&request).await;
+    if !engine.cancel.is_cancelled() {
+        return None;
+    }
+    let late = engine.calls.since_stop();
+    assert!(ended["failed"]["kind"] == "cancelled" || ended["ok"] == true, "{ended}");
+    Some(late)
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_no_weighing_whichever_answer_it_follows() {
+    let mut points = 0;
+    'points: loop {
+        let mut took = Vec::new();
+        while took.len() < TRIES {
+            let Some(late) = stopped_behind(points).await else { break 'points };
+            if late <= SOON {
+                points += 1;
+                continue 'points;
+            }
+            took.push(late);
+        }
+        panic!("stopped behind answer {points}, the end came late: {took:?}");
+    }
+    assert!(points > 10, "{points} points");
 }
 
 /// Stops an undo in the user's words at one call of it; `None` when it has fewer calls.

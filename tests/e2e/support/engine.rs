@@ -47,6 +47,9 @@ pub struct Calls {
     stall: Mutex<Option<Stall>>,
     /// Stops the task as soon as this answer about diagnostics (from 1) is given.
     answers: Mutex<Option<(usize, CancellationToken)>>,
+    /// The calls of the editor that were answered; right behind this one of them (from 0) the task is stopped.
+    done: AtomicUsize,
+    behind: Mutex<Option<(usize, CancellationToken)>>,
 }
 
 /// Where an editor that is asked for an edit stalls, until it is told to go on.
@@ -68,6 +71,21 @@ impl Calls {
     /// Stops the task as soon as it is told of diagnostics for the time of this number (from 1).
     pub fn stop_behind(&self, answer: usize, cancel: CancellationToken) {
         *self.answers.lock().unwrap() = Some((answer, cancel));
+    }
+
+    /// Stops the task right behind the editor's answer of this number (from 0), so that what the task does with it
+    /// begins before it can know.
+    pub fn stop_behind_any(&self, answer: usize, cancel: CancellationToken) {
+        *self.behind.lock().unwrap() = Some((answer, cancel));
+    }
+
+    fn done<T>(&self, answer: T) -> T {
+        let number = self.done.fetch_add(1, Ordering::SeqCst);
+        if let Some((_, cancel)) = self.behind.lock().unwrap().take_if(|(at, _)| *at == number) {
+            *self.stopped.lock().unwrap() = Some(Instant::now());
+            cancel.cancel();
+        }
+        answer
     }
 
     fn answered(&self) {
@@ -193,15 +211,16 @@ impl Model for Script {
     }
 }
 
-/// As many as a report may have on the first line of a file, of two providers, all in words of their own text.
-async fn flood(editor: &HeadlessEditor, file: &str) -> Vec<Report> {
+/// So many on the first line of a file, of two providers, all in words of their own text.
+async fn flood(editor: &HeadlessEditor, file: &str, many: usize) -> Vec<Report> {
     let Ok(document) = editor.read(file).await else { return Vec::new() };
     let version = Some(document.version);
     let said = |source: &str, i: usize| Diagnostic {
         source: source.into(),
         severity: Severity::Error,
-        code: Some(format!("X{}", i + MOST * document.text.len())),
-        message: format!("this is w{i} of {} w{} in {}", i / 7, i % 7, document.text.len()),
+        // Of the first ones the rules look into the text.
+        code: Some(if i < 300 { "F821".into() } else { format!("X{}", i + MOST * document.text.len()) }),
+        message: format!("Undefined name `w{i}` of {} w{} in {}", i / 7, i % 7, document.text.len()),
         location: Location::Range {
             file: file.into(),
             range: Range { end: Position { line: 0, character: 3 }, ..Range::default() },
@@ -213,7 +232,7 @@ async fn flood(editor: &HeadlessEditor, file: &str) -> Vec<Report> {
     let of = |source: &str| Report {
         provider: source.into(),
         file: file.into(),
-        diagnostics: (0..MOST).map(|i| said(source, i)).collect(),
+        diagnostics: (0..many).map(|i| said(source, i)).collect(),
         freshness: Freshness::Exact,
         version,
         wanted_version: version,
@@ -228,14 +247,14 @@ struct Counted {
     inner: Arc<HeadlessEditor>,
     calls: Arc<Calls>,
     message: Option<String>,
-    flood: bool,
+    flood: usize,
 }
 
 #[async_trait]
 impl Editor for Counted {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         self.calls.note("read").await;
-        self.inner.read(path).await
+        self.calls.done(self.inner.read(path).await)
     }
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
@@ -256,10 +275,10 @@ impl Editor for Counted {
 
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         self.calls.note("diagnostics").await;
-        if self.flood {
-            let reports = join_all(edited.iter().map(|file| flood(&self.inner, file))).await;
+        if self.flood > 0 {
+            let reports = join_all(edited.iter().map(|file| flood(&self.inner, file, self.flood))).await;
             self.calls.answered();
-            return reports.into_iter().flatten().collect();
+            return self.calls.done(reports.into_iter().flatten().collect());
         }
         let Some(message) = &self.message else { return self.inner.diagnostics(edited, bystanders, deadline).await };
         let mut reports = Vec::new();
@@ -299,12 +318,12 @@ impl Editor for Counted {
 
     async fn loaded(&self) -> Vec<String> {
         self.calls.note("loaded").await;
-        self.inner.loaded().await
+        self.calls.done(self.inner.loaded().await)
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
         self.calls.note("fixes").await;
-        self.inner.fixes(path, range, deadline).await
+        self.calls.done(self.inner.fixes(path, range, deadline).await)
     }
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
@@ -340,8 +359,8 @@ pub struct Setup {
     pub tokens: u64,
     pub silent: bool,
     pub message: Option<String>,
-    /// Two providers report as many as they may.
-    pub flood: bool,
+    /// So many are reported by each of two providers.
+    pub flood: usize,
     /// Whether it remembers, where the configuration does not say.
     pub memory: bool,
     pub price: Option<Price>,

@@ -25,14 +25,14 @@ fn case(marked: &str, code: &str, message: &str) -> (Diagnostic, String) {
 
 fn rule(marked: &str, code: &str, message: &str, others: &[(&str, &str)]) -> Option<&'static str> {
     let (diagnostic, text) = case(marked, code, message);
-    let others: Others = depends_on(&diagnostic, &text)
+    let others: Others = depends_on(&diagnostic, &text, &mut Trees::new())
         .into_iter()
         .map(|file| {
             let text = others.iter().find(|(known, _)| *known == file).map(|(_, text)| (*text).to_owned());
             (file, text)
         })
         .collect();
-    against(&diagnostic, &text, &others).map(|found| found.rule)
+    against(&diagnostic, &text, &others, &mut Trees::new()).map(|found| found.rule)
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_name_that_does_not_stand_at_the_place_was_said_of_another_text() {
     let (diagnostic, text) = case("a = $other$\n", "E0425", "cannot find value `total` in this scope");
     let location = Location::Range { file: "a.rs".into(), range: diagnostic.location.range().unwrap() };
     let rust = Diagnostic { location, ..diagnostic };
-    assert_eq!(against(&rust, &text, &Others::new()), None, "a macro may say it");
+    assert_eq!(against(&rust, &text, &Others::new(), &mut Trees::new()), None, "a macro may say it");
 }
 
 #[test]
@@ -158,13 +158,13 @@ fn nothing_that_is_right_is_contradicted() {
                     suggested_action: None,
                     evidence: None,
                 };
-                let files = depends_on(&diagnostic, text).into_iter().map(|file| {
+                let files = depends_on(&diagnostic, text, &mut Trees::new()).into_iter().map(|file| {
                     let text = case["files"][&file][side].as_str().map(str::to_owned);
                     (file, text)
                 });
                 let others: Others = files.collect();
-                weighed += usize::from(Case::new(&diagnostic, text).is_some());
-                wrong.extend(against(&diagnostic, text, &others).map(|found| (found, diagnostic)));
+                weighed += usize::from(Case::new(&diagnostic, text, &mut Trees::new()).is_some());
+                wrong.extend(against(&diagnostic, text, &others, &mut Trees::new()).map(|found| (found, diagnostic)));
             }
         }
     }
