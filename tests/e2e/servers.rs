@@ -417,3 +417,76 @@ async fn whoever_asks_at_once_about_different_texts_gets_no_answer_for_another_o
         println!("fresh answers of 50 each: {fresh:?}");
     }
 }
+
+/// A scripted server under another name, with pulls.
+fn named(name: &str, on: &Value) -> Value {
+    json!({"name": name, "log": "log", "capabilities": pulling(), "on": on})
+}
+
+#[tokio::test]
+async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is_never_known() {
+    let at_rest = |yes: bool| json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": yes}]});
+    let empty = json!([{"reply": {"kind": "full", "items": []}}]);
+    let on = json!({
+        OPEN: [at_rest(false), {"wait_for": "go"}, at_rest(true)],
+        CHANGE: [at_rest(false), at_rest(true)],
+        PULL: [empty, [{"reply": {"pull": "scan"}}]],
+    });
+    let fake = Fake::new(&named("rust-analyzer", &on));
+    let deadline = || Deadline::after_ms(700);
+    let early = fake.server.fetch(&[a("bad\n")], deadline()).await;
+    let said = |reports: &[sextant::diagnostics::model::Report]| {
+        let of = |report: &sextant::diagnostics::model::Report| (report.provider.clone(), report.freshness);
+        reports.iter().map(of).collect::<Vec<_>>()
+    };
+    let check = ("lsp:fake/check".to_owned(), Freshness::Unavailable);
+    assert_eq!(said(&early), [("lsp:fake".to_owned(), Freshness::Timeout), check.clone()], "{early:?}");
+    fake.go("go");
+    fake.late().await;
+    let text = a("ok\nbad\n");
+    let settled = fake.server.fetch(&[text], Deadline::after_ms(PATIENCE_MS)).await;
+    assert_eq!(said(&settled), [("lsp:fake".to_owned(), Freshness::Exact), check], "{settled:?}");
+    assert_eq!(lines(&settled[0]), [1]);
+    assert!(settled[1].note.as_ref().is_some_and(|note| note.contains("cargo check has not run")));
+    assert_eq!(fake.log().await[0]["params"]["capabilities"]["experimental"]["serverStatusNotification"], true);
+}
+
+#[tokio::test]
+async fn an_empty_pull_of_eslint_says_nothing_where_it_could_not_check() {
+    let empty = json!({"reply": {"kind": "full", "items": []}});
+    let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config"}]});
+    let well = json!({"notify": ["eslint/status", {"state": 1}]});
+    let pulls = json!([
+        [{"ask": ["eslint/noLibrary", {"source": {}}]}, empty],
+        [empty],
+        [well, empty],
+        [logged, empty],
+        [empty],
+        [{"notify": ["eslint/status", {"state": 3}]}, empty],
+        [{"reply": {"pull": "scan"}}],
+        [empty],
+    ]);
+    let fake = Fake::new(&named("eslint", &json!({PULL: pulls})));
+    let mut said = Vec::new();
+    for n in 0..8 {
+        let report = fake.ask(&format!("bad {n}\n"), PATIENCE_MS).await;
+        said.push((report.freshness, report.note.unwrap_or_default()));
+    }
+    let fresh: Vec<bool> = said.iter().map(|(freshness, _)| *freshness == Freshness::Exact).collect();
+    assert_eq!(fresh, [false, false, true, false, true, false, true, true], "{said:?}");
+    assert!(said[0].1.contains("eslint/noLibrary") && said[3].1.contains("Failed to load the config"), "{said:?}");
+    assert!(said[5].1.contains("could not check"), "{said:?}");
+    let other = Fake::new(&named("other", &json!({PULL: [logged, empty]})));
+    assert_eq!(other.ask("bad\n", PATIENCE_MS).await.freshness, Freshness::Exact, "others log what they like");
+}
+
+#[tokio::test]
+async fn who_reports_on_the_whole_workspace_looks_at_other_files_whatever_it_declares() {
+    for (whole, reach) in [(false, Reach::File), (true, Reach::Project)] {
+        let provider = json!({"interFileDependencies": false, "workspaceDiagnostics": whole});
+        let on = json!({PULL: [{"reply": {"pull": "scan"}}]});
+        let fake = Fake::new(&json!({"capabilities": {"diagnosticProvider": provider}, "on": on}));
+        fake.ask("bad\n", PATIENCE_MS).await;
+        assert_eq!(fake.server.reach(), reach, "workspaceDiagnostics: {whole}");
+    }
+}

@@ -84,6 +84,16 @@ impl Run {
         PUBLISH_ONCE.iter().any(|name| self.is(name))
     }
 
+    /// Whether it answers with an empty list where it cannot check at all, and tells so elsewhere.
+    pub fn hides_trouble(&self) -> bool {
+        self.names.iter().any(|name| name.contains("eslint"))
+    }
+
+    /// Whether what a compiler says comes beside its pulls, and what it pulls before it has loaded is empty.
+    pub fn is_rust_analyzer(&self) -> bool {
+        self.names.iter().any(|name| matches!(name.as_str(), "rust-analyzer" | "rust_analyzer"))
+    }
+
     /// Whether one answer to a pull proves nothing by itself.
     pub fn must_confirm(&self) -> bool {
         ANSWER_EARLY.iter().any(|name| self.is(name))
@@ -100,9 +110,14 @@ impl Run {
 
     /// Whether a change of one file may change the diagnostics of another.
     pub fn reach(&self) -> Reach {
-        match self.capabilities.pointer("/diagnosticProvider/interFileDependencies") {
-            Some(Value::Bool(false)) => Reach::File,
-            _ => Reach::Project,
+        let says = |name: &str, value: bool| {
+            self.capabilities.pointer(&format!("/diagnosticProvider/{name}")).and_then(Value::as_bool) == Some(value)
+        };
+        // One that reports on the whole workspace looks at other files, whatever it declares (emmylua_ls does both).
+        if says("interFileDependencies", false) && !says("workspaceDiagnostics", true) {
+            Reach::File
+        } else {
+            Reach::Project
         }
     }
 
@@ -151,6 +166,7 @@ pub async fn start(inner: &Arc<Inner>, run: u64) -> Result<Run, StartError> {
         reason: format!("{program} cannot be started: {error}"),
         fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
     })?;
+    inner.mood.forget();
     let failed = |reason: String| StartError { reason, fatal: false };
     let answer = connection
         .request("initialize", &initialize(inner), INITIALIZE)
@@ -205,6 +221,7 @@ fn initialize(inner: &Inner) -> Value {
             },
         },
         "window": {"workDoneProgress": true},
+        "experimental": {"serverStatusNotification": true},
     });
     json!({
         "processId": std::process::id(),
@@ -233,6 +250,14 @@ impl Handler for Incoming {
             "window/logMessage" | "window/showMessage" => {
                 let text = params.get("message").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(server = inner.config.name, text, "message");
+                if params.get("type").and_then(Value::as_u64) == Some(1) {
+                    inner.mood.complained(text);
+                }
+            }
+            "eslint/status" => inner.mood.note_state(params.get("state").and_then(Value::as_u64)),
+            "experimental/serverStatus" => {
+                inner.mood.note_rest(params.get("quiescent").and_then(Value::as_bool) == Some(true));
+                inner.bump();
             }
             _ => {}
         }
@@ -244,6 +269,10 @@ impl Handler for Incoming {
             "workspace/configuration" => Ok(configuration(&inner, params)),
             "workspace/workspaceFolders" => Ok(folders(&inner)),
             "workspace/applyEdit" => Ok(inner.capture(params)),
+            "eslint/noLibrary" | "eslint/noConfig" | "eslint/probeFailed" => {
+                inner.mood.cannot_check(method);
+                Ok(json!({}))
+            }
             // The refresh too: pyright exits where it is refused, and nothing kept here needs refreshing.
             "client/registerCapability"
             | "client/unregisterCapability"

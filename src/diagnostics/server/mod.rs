@@ -8,6 +8,7 @@ mod convert;
 pub(crate) mod documents;
 mod framing;
 mod judge;
+mod mood;
 mod provider;
 mod pull;
 mod restart;
@@ -33,6 +34,7 @@ use crate::diagnostics::server::client::{Run, Way};
 use crate::diagnostics::server::config::ServerConfig;
 use crate::diagnostics::server::documents::{DID_CHANGE, Documents, Notice, OpenDocument, Settled};
 use crate::diagnostics::server::judge::{QUIET, Verdict, judge};
+use crate::diagnostics::server::mood::Mood;
 use crate::diagnostics::server::provider::Settling;
 
 /// Edits that one fix may ask for.
@@ -78,6 +80,8 @@ pub(crate) struct Inner {
     pub two_phase: AtomicBool,
     /// Whether it was seen to publish while the text was changed and not saved.
     pub speaks_unsaved: AtomicBool,
+    /// What it tells of itself beside its diagnostics.
+    pub mood: Mood,
     pub settling: Mutex<HashMap<String, Settling>>,
     late: Mutex<Vec<Report>>,
     /// Edits that the server asks for, while a fix is being executed.
@@ -99,6 +103,7 @@ impl LanguageServer {
             run: AtomicU64::new(0),
             two_phase: AtomicBool::new(false),
             speaks_unsaved: AtomicBool::new(false),
+            mood: Mood::default(),
             settling: Mutex::default(),
             late: Mutex::default(),
             captured: Mutex::default(),

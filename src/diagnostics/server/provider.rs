@@ -70,8 +70,12 @@ impl DiagnosticsProvider for LanguageServer {
         });
         supervise::start(&self.inner);
         let questions = covered.iter().zip(versions);
-        futures::future::join_all(questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline)))
-            .await
+        let asked = questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline));
+        let mut reports = futures::future::join_all(asked).await;
+        if matches!(&*self.inner.phase.borrow(), Phase::Running(run) if run.is_rust_analyzer()) {
+            reports.extend(covered.iter().map(|file| unchecked(&self.inner, &file.path, deadline.elapsed_ms())));
+        }
+        reports
     }
 }
 
@@ -81,6 +85,13 @@ impl LanguageServer {
         let note = "it was busy with another question".to_owned();
         self.inner.nothing(path, Freshness::Timeout, note, deadline.elapsed_ms())
     }
+}
+
+/// The half that rust-analyzer does not answer for: it compiles after a save, and tells of it when it has.
+fn unchecked(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
+    let note = "cargo check has not run on this text".to_owned();
+    let report = inner.nothing(path, Freshness::Unavailable, note, elapsed_ms);
+    Report { provider: format!("{}/check", inner.source), ..report }
 }
 
 /// Waits for the settling of one file, begun by this call or by an earlier one about the same state.
@@ -195,7 +206,13 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
     let outcome = tokio::time::timeout(CHASE, settle::settle(&inner, &path, version)).await;
     let text = lock(&inner.documents).get(&path).filter(|known| known.version == version).map(|k| Arc::clone(&k.text));
     let report = match (outcome, text) {
-        (Ok(Ok(answer)), Some(text)) => inner.report(&path, &answer, &text, elapsed()),
+        (Ok(Ok(answer)), Some(text)) => {
+            // On a thread of its own: a server may send thousands, and nobody else has to wait for them.
+            let (inner, path, ms) = (Arc::clone(&inner), path.clone(), elapsed());
+            let report = tokio::task::spawn_blocking(move || inner.report(&path, &answer, &text, ms)).await;
+            let Ok(report) = report else { return };
+            report
+        }
         (Ok(Err(NoAnswer::Unavailable(reason))), _) => inner.nothing(&path, Freshness::Unavailable, reason, elapsed()),
         (Ok(Ok(_) | Err(NoAnswer::Superseded)), _) => {
             inner.nothing(&path, Freshness::Timeout, CHANGED.to_owned(), elapsed())

@@ -68,6 +68,10 @@ pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answ
     let mut before: Option<(i64, u64, Vec<String>)> = None;
     loop {
         let asked = asked(inner, path).filter(|asked| asked.version == version).ok_or(NoAnswer::Superseded)?;
+        let complaints = inner.mood.complaints();
+        if run.is_rust_analyzer() {
+            loaded(inner, &run).await?;
+        }
         let outcome = match run.way() {
             Way::Pull => pull::diagnostics(&run, &asked.uri, CHASE).await,
             Way::Command => pull::command(&run, &asked.uri, CHASE).await,
@@ -88,7 +92,15 @@ pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answ
                 before = said;
                 tokio::time::sleep(CONFIRM).await;
             }
+            Ok(items) if run.hides_trouble() && items.is_empty() && inner.mood.objection(complaints).is_some() => {
+                return Err(NoAnswer::Unavailable(inner.mood.objection(complaints).unwrap_or_default()));
+            }
+            // What it says while it loads is of a part.
+            Ok(_) if run.is_rust_analyzer() && !inner.mood.at_rest() => {}
             Ok(items) => {
+                if !items.is_empty() {
+                    inner.mood.has_found();
+                }
                 if let Some(answer) = accept(inner, &run, path, &asked, items) {
                     return Ok(answer);
                 }
@@ -100,6 +112,21 @@ pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answ
             Err(NotPulled::Gone(reason)) => return Err(NoAnswer::Unavailable(reason)),
             Err(NotPulled::Failed(reason)) if run.advertises_pull() => return Err(NoAnswer::Unavailable(reason)),
             Err(NotPulled::NotOffered | NotPulled::Failed(_)) => run.set_way(Way::Push),
+        }
+    }
+}
+
+/// Waits until a server has loaded what it judges by.
+async fn loaded(inner: &Inner, run: &Run) -> Result<(), NoAnswer> {
+    let mut news = inner.news.subscribe();
+    loop {
+        news.borrow_and_update();
+        if inner.mood.at_rest() {
+            return Ok(());
+        }
+        tokio::select! {
+            reason = run.connection.reason() => return Err(NoAnswer::Unavailable(reason)),
+            changed = news.changed() => changed.map_err(|_| NoAnswer::Superseded)?,
         }
     }
 }

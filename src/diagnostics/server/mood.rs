@@ -1,0 +1,65 @@
+//! What a server tells of itself beside its diagnostics: that it has loaded, or that it cannot check at all.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::base::lock::lock;
+use crate::diagnostics::model;
+
+/// Of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Mood {
+    /// Errors that it has logged.
+    complaints: AtomicU64,
+    last: Mutex<String>,
+    /// Why it cannot check any file, until it says otherwise.
+    trouble: Mutex<Option<String>>,
+    at_rest: AtomicBool,
+}
+
+impl Mood {
+    /// A new process has said nothing yet.
+    pub(super) fn forget(&self) {
+        self.at_rest.store(false, Ordering::SeqCst);
+        *lock(&self.trouble) = None;
+    }
+
+    pub(super) fn complained(&self, text: &str) {
+        *lock(&self.last) = model::name(text.lines().next().unwrap_or_default());
+        self.complaints.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn complaints(&self) -> u64 {
+        self.complaints.load(Ordering::SeqCst)
+    }
+
+    /// ESLint's word on its last run: 1 is well; a warning or an error is not.
+    pub(super) fn note_state(&self, state: Option<u64>) {
+        *lock(&self.trouble) = (state != Some(1)).then(|| "it says that it could not check".to_owned());
+    }
+
+    pub(super) fn cannot_check(&self, why: &str) {
+        *lock(&self.trouble) = Some(format!("it cannot check: {why}"));
+    }
+
+    pub(super) fn note_rest(&self, at_rest: bool) {
+        self.at_rest.store(at_rest, Ordering::SeqCst);
+    }
+
+    /// Whether it said last that it has loaded everything.
+    pub(super) fn at_rest(&self) -> bool {
+        self.at_rest.load(Ordering::SeqCst)
+    }
+
+    /// Why an empty list that was asked for after so many complaints says nothing; `None` where it does.
+    pub(super) fn objection(&self, complaints: u64) -> Option<String> {
+        let logged =
+            || (self.complaints() != complaints).then(|| format!("it logged an error meanwhile: {}", lock(&self.last)));
+        lock(&self.trouble).clone().or_else(logged)
+    }
+
+    /// It has found something, so it can check.
+    pub(super) fn has_found(&self) {
+        *lock(&self.trouble) = None;
+    }
+}
