@@ -411,10 +411,55 @@ proptest::proptest! {
 
 #[test]
 fn spanish_is_told_from_english_and_german() {
-    for query in ["arregla esto", "arregla total", "corrige los errores", "¿qué hace total?", "no toques nada"] {
+    for query in [
+        "arregla esto",
+        "arregla total",
+        "corrige los errores",
+        "¿qué hace total?",
+        "no toques nada",
+        "renombra f a g",
+        "renombra the a an",
+        "por favor, renombra `to` a `in`",
+        "corrígelo",
+        "elimínalos",
+        "crea total",
+        "genera tests",
+        "puedes arreglar total?",
+        "haz total más simple",
+        "cambia is a are",
+        "añade un test y renombra f",
+        "arregla the_cart",
+        "borra \"the end of it\"",
+        "dime what hace",
+    ] {
         assert!(is_spanish(query), "{query}");
     }
-    for query in ["", "fix the errors", "fix total", "behebe die Fehler", "f"] {
+    for query in [
+        "",
+        "fix the errors",
+        "fix total",
+        "behebe die Fehler",
+        "f",
+        "rename la to lo",
+        "change el in the file",
+        "rename el to la",
+        "replace un, una and los by todo",
+        "please rename la to lo",
+        "can you rename para to por",
+        "create tests",
+        "generate total",
+        "eliminate dead code",
+        "reparse the file",
+        "quite a mess here",
+        "fix `la` and `los`",
+        "add \"por favor, el total es\" to f",
+        "order las by los",
+        "explore total",
+        "what is el?",
+        "delete todo and todos",
+        "borrow the lock",
+        "benenne la in lo um",
+    ] {
         assert!(!is_spanish(query), "{query}");
     }
 }
