@@ -147,6 +147,7 @@ const RULES: &[(&str, Rule)] = &[
     ("queries are not Neovim's", queries),
     ("no machine is named", machines),
     ("nothing is left undone", undone),
+    ("numbers and nouns agree", counted),
 ];
 
 fn floor(room: &str) -> Option<u8> {
@@ -387,6 +388,60 @@ fn undone(file: &File) -> Vec<String> {
     })
 }
 
+/// Nouns that would stand in the plural behind a number of one.
+const COUNTED: &[&str] = &[
+    "files",
+    "symbols",
+    "steps",
+    "errors",
+    "calls",
+    "runs",
+    "lookups",
+    "entries",
+    "tokens",
+    "edits",
+    "attempts",
+    "lines",
+    "bytes",
+    "seconds",
+    "tests",
+    "diagnostics",
+    "exchanges",
+    "fixes",
+    "places",
+    "warnings",
+    "differences",
+    "buffers",
+    "tasks",
+    "preferences",
+    "pasos",
+    "errores",
+    "tareas",
+    "archivos",
+    "entradas",
+];
+
+/// What is counted goes through `base::plural` or `say.counted`.
+fn counted(file: &File) -> Vec<String> {
+    if file.is_test() || !(file.under("src") || file.under("lua")) {
+        return Vec::new();
+    }
+    file.each_line(|line| {
+        let behind = line.match_indices("} ").map(|(at, _)| &line[at + 2..]);
+        let behind = behind.chain(line.match_indices("%d ").map(|(at, _)| &line[at + 3..]));
+        let noun = |rest: &str| {
+            let mut words = rest.split(|c: char| !c.is_alphabetic());
+            let first = words.next().unwrap_or_default();
+            let word =
+                if ["more", "new", "other", "whole", "known"].contains(&first) { words.next() } else { Some(first) };
+            word.filter(|word| COUNTED.contains(word)).map(str::to_owned)
+        };
+        let literal = line.contains('"') || line.contains('\'');
+        let code = line.trim_start().starts_with("//") || line.contains("assert") || !literal;
+        behind.filter(|_| !code).find_map(noun).map(|noun| format!("a number and `{noun}` in one text"))
+    })
+}
+
 fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -485,6 +540,9 @@ fn every_rule_objects_to_what_it_forbids() {
         (undone, "src/a.rs", "// TODO: later"),
         (undone, "src/a.rs", "todo!()"),
         (undone, "src/a.rs", "#[ignore = \"slow\"]"),
+        (counted, "src/a.rs", "format!(\"{} files\", n)"),
+        (counted, "src/a.rs", "format!(\"{n} more entries\")"),
+        (counted, "lua/sextant/a.lua", "('%d steps'):format(n)"),
     ];
     for (rule, path, text) in bad {
         assert!(!rule(&File::new(path, text)).is_empty(), "no objection to {path}: {text:.60}");

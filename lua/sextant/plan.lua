@@ -32,7 +32,8 @@ end
 ---@param s sextant.PlanState
 ---@return string words, string keys
 local function describe(s)
-  local progress = ('%d of %d steps done'):format(s.done, s.steps)
+  local steps = require('sextant.say').counted(s.steps, 'step')
+  local progress = ('%d of %s done'):format(s.done, steps)
   if s.question then
     return 'paused: question', 'g1 g2 … answer · c change · q close'
   elseif s.phase == 'planning' then
@@ -47,7 +48,7 @@ local function describe(s)
     return 'paused, ' .. progress, '<CR> go on · s one step · c change · q close'
   elseif s.phase == 'completed' then
     local failed = s.failed > 0 and (', %d failed'):format(s.failed) or ''
-    return ('done, %d of %d steps%s'):format(s.done, s.steps, failed), ':AgentUndo takes it back · q close'
+    return ('done, %d of %s%s'):format(s.done, steps, failed), ':AgentUndo takes it back · q close'
   elseif s.phase == 'gone' then
     return 'failed', ':AgentResume goes on · q close'
   end

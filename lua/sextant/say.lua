@@ -81,6 +81,14 @@ local function print(text, level)
   end)
 end
 
+--- `1 step`, `2 steps`.
+---@param count integer
+---@param noun string one that takes an `s`
+---@return string
+function M.counted(count, noun)
+  return ('%d %s%s'):format(count, noun, count == 1 and '' or 's')
+end
+
 --- Says it, unless a window that the user sees shows it: `answer`, `plan`.
 ---@param text string the first line tells it all in short; behind it the way out
 ---@param level? integer of `vim.log.levels`

@@ -7,6 +7,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::spent::Spent;
 use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::llm::price::Price;
 use crate::llm::step::Usage;
@@ -16,10 +17,10 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
     let tokens = usage.prompt_tokens + usage.completion_tokens;
     if limits.tokens > 0 && tokens >= limits.tokens {
         let about = if usage.estimated { "about " } else { "" };
-        return Some(format!("it has used {about}{tokens} of {} tokens (`limits.tokens`)", limits.tokens));
+        return Some(format!("it has used {about}{tokens} of {} (`limits.tokens`)", counted(limits.tokens, "token")));
     }
     if limits.seconds > 0 && elapsed >= Duration::from_secs(limits.seconds) {
-        return Some(format!("its {} seconds are over (`limits.seconds`)", limits.seconds));
+        return Some(format!("its time of {} s is over (`limits.seconds`)", limits.seconds));
     }
     match price.map(|price| price.micros(&usage) as f64 / 1_000_000.0) {
         Some(cost) if limits.cost > 0.0 && cost >= limits.cost => {

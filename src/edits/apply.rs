@@ -6,7 +6,7 @@ use crate::edits::TextEdit;
 /// Why a list of edits fits no text, or not this one. Lines are one-based.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    #[error("an edit reaches to byte {end}, but the text has {len} bytes; read the text again")]
+    #[error("an edit reaches to byte {end}, but the text ends at {len}; read the text again")]
     OutOfRange { end: usize, len: usize },
     #[error("an edit starts at byte {start}, after its end at byte {end}")]
     Backwards { start: usize, end: usize },

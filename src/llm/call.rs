@@ -8,6 +8,7 @@ use reqwest::{Client, Response};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::base::plural::counted;
 use crate::llm::dialect::{self, Question};
 use crate::llm::endpoint::{Endpoint, Provider};
 use crate::llm::retry;
@@ -146,7 +147,7 @@ async fn exchange(web: &Client, endpoint: &Endpoint, question: &Question<'_>, an
 }
 
 fn too_long(limit: usize) -> End {
-    let why = format!("it is longer than {limit} bytes, which `max_tokens` cannot need");
+    let why = format!("it is longer than {}, which `max_tokens` cannot need", counted(limit, "byte"));
     End::Trouble(Trouble::TooMuch(why))
 }
 

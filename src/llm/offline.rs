@@ -311,8 +311,9 @@ fn listed(lines: &[&DiagnosticLine]) -> String {
     }
     let more: usize = alike.iter().skip(NAMED).map(|(_, count)| count).sum();
     let shown = alike.into_iter().take(NAMED);
-    let mut names: Vec<String> =
-        shown.map(|(name, count)| if count == 1 { name } else { format!("{name} ({count} times)") }).collect();
+    let mut names: Vec<String> = shown
+        .map(|(name, count)| if count == 1 { name } else { format!("{name} ({})", counted(count, "time")) })
+        .collect();
     if more > 0 {
         names.push(format!("{more} more"));
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
 use crate::llm::call::{self, End, Outcome, Trouble};
 use crate::llm::dialect::{self, Turn};
 use crate::llm::endpoint::{self, Endpoint, RemoteConfig};
@@ -153,7 +154,7 @@ impl RemoteModel {
                     return Next::Reply(reply);
                 }
                 if matches!(end, End::Limit) {
-                    problems.push(format!("it was cut off at {} tokens (`max_tokens`)", self.max_tokens));
+                    problems.push(format!("it was cut off at {} (`max_tokens`)", counted(self.max_tokens, "token")));
                 }
                 self.unusable(problems, &text, progress)
             }
@@ -181,7 +182,7 @@ impl RemoteModel {
             Some(wait) => Next::Again(wait),
             None if retry::is_capacity(status) => Next::Fail(ModelError::Busy { endpoint, status, attempts }),
             None => {
-                let detail = format!("{detail} ({attempts} attempts)");
+                let detail = format!("{detail} ({})", counted(attempts, "attempt"));
                 Next::Fail(ModelError::Rejected { endpoint, status, detail })
             }
         }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::plural::counted;
 use crate::llm::contract::{Contract, Wish};
 use crate::llm::framing::Framing;
 use crate::llm::price::Price;
@@ -224,7 +225,7 @@ pub enum ModelError {
     #[error("{endpoint} refused the key (HTTP {status})")]
     Unauthorized { endpoint: String, status: u16 },
     /// Still refused after the retries that the server's Retry-After and our own patience allow.
-    #[error("{endpoint} is out of capacity (HTTP {status}) after {attempts} attempts")]
+    #[error("{endpoint} is out of capacity (HTTP {status}) after {}", counted(*attempts, "attempt"))]
     Busy { endpoint: String, status: u16, attempts: u32 },
     #[error("{endpoint} answered HTTP {status}: {detail}")]
     Rejected { endpoint: String, status: u16, detail: String },

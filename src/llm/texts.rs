@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
 
 /// Every text by name.
 pub const TEXTS: &[(&str, &str)] =
@@ -50,7 +51,7 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
 
 fn check(bytes: &[u8]) -> Result<String, String> {
     if bytes.len() > LONGEST {
-        return Err(format!("it has {} bytes, {LONGEST} at most", bytes.len()));
+        return Err(format!("it has {}, {LONGEST} at most", counted(bytes.len(), "byte")));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".to_owned())?;
     if text.trim().is_empty() {

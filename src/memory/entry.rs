@@ -3,6 +3,7 @@
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
+use crate::base::plural::counted;
 use crate::memory::error::{MemoryError, Result};
 
 /// A named set of values, written the same in JSON and in the file.
@@ -114,7 +115,7 @@ impl NewEntry {
             return Err(MemoryError::invalid("session", "it is empty"));
         }
         if self.content.len() > CONTENT_LIMIT {
-            let problem = format!("{} bytes, {CONTENT_LIMIT} at most", self.content.len());
+            let problem = format!("{}, {CONTENT_LIMIT} at most", counted(self.content.len(), "byte"));
             return Err(MemoryError::invalid("content", problem));
         }
         if !self.relevance.is_finite() {

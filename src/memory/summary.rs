@@ -3,6 +3,7 @@
 use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 
+use crate::base::plural::counted;
 use crate::memory::entries::{known_session, session};
 use crate::memory::entry::{EntryId, Kind, Role};
 use crate::memory::error::Result;
@@ -38,7 +39,7 @@ impl Summarise for Extract {
             let dropped = lines.len() - 1 - newest;
             let mut out = vec![lines[0].clone()];
             if dropped > 0 {
-                out.push(format!("({dropped} exchanges left out)"));
+                out.push(format!("({} left out)", counted(dropped, "exchange")));
             }
             out.extend_from_slice(&lines[lines.len() - newest..]);
             out.join("\n")

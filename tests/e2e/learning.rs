@@ -164,7 +164,7 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     };
     tokio::time::timeout(Duration::from_secs(20), looked_over).await.expect("the project is known");
     let page = desk.session.learned().await.expect("a page");
-    assert!(page.contains("- 2 files, 1 symbols") && page.contains("- style: short functions"), "{page}");
+    assert!(page.contains("- 2 files, 1 symbol\n") && page.contains("- style: short functions"), "{page}");
     assert!(page.contains("[chat] name it"), "{page}");
 }
 

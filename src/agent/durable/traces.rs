@@ -8,6 +8,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::trace::{Entry, markdown};
 use crate::base::failure::{Failure, Kind};
 use crate::base::text::clean;
+use crate::base::plural::counted;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::memory::error::MemoryError;
 use crate::memory::traces::{TracedEntry, TracedTask};
@@ -74,10 +75,10 @@ pub async fn list(session: &Session) -> Result<Vec<TracedTask>, Failure> {
 pub fn list_markdown(tasks: &[TracedTask]) -> String {
     let mut lines = vec!["# Traces, the last task first".to_owned(), String::new()];
     for (number, task) in (1..).zip(tasks.iter().take(LISTED)) {
-        lines.push(format!("{number}. “{}” ({} entries)", clean(&task.request), task.entries));
+        lines.push(format!("{number}. “{}” ({})", clean(&task.request), counted(task.entries, "entry")));
     }
     if tasks.len() > LISTED {
-        lines.push(format!("and {} older ones", tasks.len() - LISTED));
+        lines.push(format!("and {}", counted(tasks.len() - LISTED, "older one")));
     }
     lines.join("\n")
 }

@@ -227,7 +227,7 @@ async fn conclude(session: &Session, task: &mut Task, how: metrics::Outcome, sai
         task: task.id.clone(),
         step: 0,
         event: Event::Recall,
-        subject: format!("{} lookups", tally.lookups),
+        subject: counted(tally.lookups, "lookup"),
         reason: format!("{} of them found something", tally.hits),
         detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(task.mode))}),
         timestamp: now_ms(),

@@ -10,6 +10,7 @@ use crate::agent::state::notes::{Tally, short};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
+use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::memory::entry::{EntryId, Mode, Role};
 use crate::memory::error::Result;
@@ -85,7 +86,7 @@ impl Room {
             self.take(lines, share);
             return;
         }
-        let said = |left: usize| format!("({left} more preferences have no room)");
+        let said = |left: usize| format!("(no room for {})", counted(left, "more preference"));
         let mut room = share.saturating_sub(cost(&said(preferences.len())));
         for (line, preference) in lines.iter().zip(preferences) {
             // Only the first may be cut: what is half said misleads.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::base::lock::lock;
 use crate::base::text::clean;
+use crate::base::plural::counted;
 use crate::diagnostics::policy::Trace;
 
 /// Entries of one task that the process holds; memory keeps all of them.
@@ -124,7 +125,7 @@ impl SharedTrace {
         let record = self.record();
         let mut text = markdown(&record.request, &record.entries);
         if record.left_out > 0 {
-            text.push_str(&format!("\n\n{} more entries are not kept.", record.left_out));
+            text.push_str(&format!("\n\nNot kept: {}.", counted(record.left_out, "more entry")));
         }
         text
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::cli::diff::collect::{Side, comparable};
 use crate::cli::diff::compare::{Entry, State, entries};
 use crate::cli::diff::git::Changed;
@@ -79,8 +80,10 @@ pub(super) async fn confirm(
         let dropped = count - out.entries.len();
         out.unconfirmed += dropped;
         if unheard > 0 {
-            out.gap =
-                Some(format!("{unheard} differences in files that did not change: nobody answered when asked again"));
+            out.gap = Some(format!(
+                "{} in files that did not change: nobody answered when asked again",
+                counted(unheard, "difference")
+            ));
             break;
         }
         // Who says the same twice is believed.

@@ -189,7 +189,10 @@ async fn unfiltered(git: &Git, selection: &Selection, prefix: &str) -> Result<Op
     let paths: BTreeSet<String> = named.map(below).collect();
     let filtered = git.filtered(&paths.iter().map(String::as_str).collect::<Vec<_>>()).await?;
     Ok(filtered.first().map(|(path, filter)| {
-        format!("{} files as the filters of git would make them ({path}, {filter}): none is run", filtered.len())
+        format!(
+            "{} as the filters of git would make it ({path}, {filter}): none is run",
+            counted(filtered.len(), "file")
+        )
     }))
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::base::plural::counted;
 use crate::diagnostics::environment;
 use crate::diagnostics::program::{self, Group};
 
@@ -92,7 +93,7 @@ impl Kept {
         if self.left_out == 0 {
             return plain(&[self.head.as_slice(), self.tail.as_slice()].concat());
         }
-        format!("{}\n[{} bytes left out]\n{}", plain(&self.head), self.left_out, plain(&self.tail))
+        format!("{}\n[{} left out]\n{}", plain(&self.head), counted(self.left_out, "byte"), plain(&self.tail))
     }
 }
 

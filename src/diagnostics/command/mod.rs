@@ -15,6 +15,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::base::deadline::Deadline;
+use crate::base::plural::counted;
 use crate::base::text::LineIndex;
 use crate::diagnostics::command::config::{Columns, CommandConfig};
 use crate::diagnostics::command::read::{Output, Reader};
@@ -115,7 +116,7 @@ impl CommandProvider {
             return Err(unavailable(format!("{} of its findings cannot be read", output.lost)));
         }
         if output.findings.len() > FINDINGS {
-            return Err(unavailable(format!("it reports more than {FINDINGS} diagnostics")));
+            return Err(unavailable(format!("it reports more than {}", counted(FINDINGS, "diagnostic"))));
         }
         if output.findings.is_empty() && self.config.ran.first() != Some(&ran.status) {
             let why = format!("it ended with exit status {} and nothing that can be read{words}", ran.status);

@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
+use crate::base::plural::counted;
 use crate::diagnostics::command::config::{Format, Mapping};
 use crate::diagnostics::finding::{Finding, Place};
 use crate::diagnostics::sarif;
@@ -79,7 +80,7 @@ fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<Output, Str
             _ => other += 1,
         }
     }
-    if read == 0 && other > 0 { Err(format!("none of its {other} lines is JSON")) } else { Ok(out) }
+    if read == 0 && other > 0 { Err(format!("{} and no JSON among it", counted(other, "line"))) } else { Ok(out) }
 }
 
 fn document_items(mapping: &Mapping, document: &Value, first: (u32, u32), out: &mut Output) {

@@ -133,8 +133,9 @@ pub fn noise_stops(items: &[&Diagnostic], asked: bool, limits: &Limits) -> Optio
         *files.entry(item.location.file().unwrap_or_default()).or_default() += 1;
     }
     let (file, count) = files.into_iter().max_by_key(|(_, count)| *count)?;
-    (!asked && count > limits.noise)
-        .then(|| format!("{file} has {count} diagnostics: too many to weigh. Ask about a symbol or a kind of them"))
+    (!asked && count > limits.noise).then(|| {
+        format!("{file} has {}: too many to weigh. Ask about a symbol or a kind of them", counted(count, "diagnostic"))
+    })
 }
 
 /// Nothing that is known is of the present text, or nothing of it has a place or is believed.

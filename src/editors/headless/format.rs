@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::base::plural::counted;
 use crate::edits::TextEdit;
 
 const MARK: &str = "\u{feff}";
@@ -46,7 +47,7 @@ pub fn splice(text: &str, hunks: &[TextEdit], format: Format) -> Result<String, 
             return Err(format!("the hunk at {start}..{end} is out of order"));
         }
         let (Some(kept), true) = (text.get(done..start), text.is_char_boundary(end)) else {
-            return Err(format!("the hunk at {start}..{end} does not fit the text of {} bytes", text.len()));
+            return Err(format!("the hunk at {start}..{end} does not fit the text of {}", counted(text.len(), "byte")));
         };
         out.push_str(kept);
         // A line end that the file would double.

@@ -117,7 +117,7 @@ impl NvimEditor {
         }
         if entry.items.len() > MOST {
             freshness = Freshness::Quiet;
-            note = Some(format!("it reports more than {MOST} diagnostics of this file"));
+            note = Some(format!("it reports more than {} of this file", counted(MOST, "diagnostic")));
             entry.items.truncate(MOST);
         }
         let items = match &text {

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::plural::counted;
 use crate::memory::entries::{known_session, mark, session};
 use crate::memory::entry::EntryId;
 use crate::memory::error::{MemoryError, Result};
@@ -136,7 +137,7 @@ impl Memory {
                        JOIN blobs ON blobs.id IN (before_blob, after_blob) WHERE checkpoint = ?1";
             let bytes = conn.prepare_cached(sql)?.query_row([id], |row| unsigned(row, 0))?;
             if bytes > CONTENTS || info.files > FILES {
-                let problem = format!("{} files of {} MB together are more than it may hold", info.files, bytes >> 20);
+                let problem = format!("{} of {} MB in all: more than it may hold", counted(info.files, "file"), bytes >> 20);
                 return Err(MemoryError::invalid("checkpoint", problem));
             }
             let sql = "SELECT path, before_blob, after_known, after_blob FROM checkpoint_files WHERE checkpoint = ?1 ORDER BY path";

@@ -79,7 +79,7 @@ async fn a_budget_of_time_ends_a_model_that_says_nothing() {
     let engine =
         Engine::new(&folder, Setup { config: json!({"limits": {"seconds": 1}}), silent: true, ..Setup::default() });
     let failure = engine.ask("change f").await["failed"].clone();
-    assert_eq!(failure["message"], "stopped: its 1 seconds are over (`limits.seconds`)", "{failure}");
+    assert_eq!(failure["message"], "stopped: its time of 1 s is over (`limits.seconds`)", "{failure}");
     assert!(failure["hint"].as_str().unwrap().starts_with("nothing was changed"), "{failure}");
 }
 
@@ -90,7 +90,7 @@ async fn a_command_takes_no_more_than_what_is_left_of_the_task_s_time() {
     let config = json!({"commands_allowed": ["sleep"], "limits": {"seconds": 1, "command_seconds": 900}});
     let engine = Engine::new(&folder, Setup { replies, config, ..Setup::default() });
     let failure = engine.ask("wait").await["failed"].clone();
-    assert_eq!(failure["message"], "stopped: its 1 seconds are over (`limits.seconds`)", "{failure}");
+    assert_eq!(failure["message"], "stopped: its time of 1 s is over (`limits.seconds`)", "{failure}");
     assert!(engine.trace().contains("sleep 1000: killed after 1 s"), "{}", engine.trace());
 }
 

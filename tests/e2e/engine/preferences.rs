@@ -27,7 +27,7 @@ async fn the_newest_and_the_relevant_come_first_and_what_has_no_room_is_said() {
     assert!(told[2].starts_with("prefers l-rule"), "{told:?}");
     let left: usize = 13 - told.iter().filter(|line| line.starts_with("prefers ")).count();
     assert!(left > 0, "{told:?}");
-    let words = format!("({left} more preferences have no room)");
+    let words = format!("(no room for {left} more preferences)");
     assert!(told.contains(&words), "{told:?}");
     let said = engine.seen().into_iter().find_map(|event| match event {
         Event::Progress { text } if text.contains("had no room") => Some(text),

@@ -174,5 +174,5 @@ async fn what_bears_on_the_request_comes_first() {
     assert_eq!(asked.diagnostics[0].symbol, "m39.py::f39", "{:?}", asked.diagnostics);
     assert!(asked.diagnostics.len() < 40, "the rest is left out");
     let trace = engine.trace();
-    assert!(trace.contains("1 known diagnostics bear on it") && trace.contains("names m39.py::f39"), "{trace}");
+    assert!(trace.contains("1 known diagnostic bears on it") && trace.contains("names m39.py::f39"), "{trace}");
 }
