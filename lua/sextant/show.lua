@@ -60,12 +60,7 @@ local renderers = {
     emit('SextantStarted', event)
   end,
   risk = function(event)
-    local estimate = ('steps: about %d, complexity %.2f, confidence %.2f'):format(
-      event.steps,
-      event.complexity,
-      event.confidence
-    )
-    answer.line(('risk %s (%s): %s'):format(event.level, estimate, table.concat(event.reasons, '; ')))
+    answer.line(event.line)
   end,
   question = function(event)
     -- A direct request may ask which name is meant before it begins.
@@ -92,7 +87,7 @@ local renderers = {
     answer.line((event.ok and '   ' or '   ✗ ') .. event.text:gsub('\n', '\n   '))
   end,
   interrupted = function(event)
-    local how_far = event.of > 0 and (', %d of %d steps done'):format(event.done, event.of) or ''
+    local how_far = event.of > 0 and (', %d of %s done'):format(event.done, say.counted(event.of, 'step')) or ''
     local text = ('a task was interrupted: “%s”%s. :AgentResume goes on, :AgentUndo takes it back'):format(
       event.request,
       how_far

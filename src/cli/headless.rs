@@ -240,10 +240,7 @@ async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl 
 fn words(event: &Event) -> Option<String> {
     Some(match event {
         Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
-        Event::Risk { level, steps, complexity, confidence, reasons } => format!(
-            "risk {level} (steps: about {steps}, complexity {complexity:.2}, confidence {confidence:.2}): {}",
-            reasons.join("; ")
-        ),
+        Event::Risk { line, .. } => line.clone(),
         Event::Progress { text } => format!("… {text}"),
         Event::Acting { step, tool, target, .. } => format!("{step}. {tool} {target}"),
         Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),

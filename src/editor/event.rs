@@ -37,6 +37,8 @@ pub enum Event {
         /// 0 to 1: how much this estimate is worth.
         confidence: f64,
         reasons: Vec<String>,
+        /// All of it in a line, in the language of the request.
+        line: String,
     },
     /// What is being waited for.
     Progress {

@@ -90,6 +90,17 @@ fn a_request_in_spanish_is_framed_in_spanish_and_one_thing_is_counted_as_one() {
     assert!(spanish.contains("puede cambiar 1 archivo entero"), "{spanish}");
     assert!(spanish.contains("cambiado: a.py. 0 diagnósticos nuevos, 1 arreglados"), "{spanish}");
     let english = said("fix the warnings");
+    // The answer that opens a plan, and its labels; and a request in English whose names are Spanish words.
+    let project = Project::new(&[("a.py", "import os\n\n\ndef f() -> int:\n    return 1\n")]);
+    let plan = |text: &str| {
+        let output = sextant(&project, &["plan", text, "--file", "a.py"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let shown = plan("arregla los avisos");
+    assert!(shown.contains("riesgo medio (pasos: unos 1, ") && shown.contains("  - símbolos: `a.py`"), "{shown}");
+    assert!(!shown.contains("risk ") && !shown.contains("  - symbols: "), "{shown}");
+    let shown = plan("fix todo y los avisos");
+    assert!(shown.contains("risk medium (steps: about 1, ") && shown.contains("  - symbols: `a.py`"), "{shown}");
     assert!(english.contains("1 whole file may be changed") && english.contains("nothing was changed."), "{english}");
 }
 
@@ -104,4 +115,77 @@ fn a_request_without_a_file_looks_at_the_workspace_and_speaks_of_the_shell() {
         "{said}"
     );
     assert!(said.contains("looked at all 2 files of the workspace") && said.contains("F401 in a.py"), "{said}");
+}
+
+#[test]
+fn sixty_offered_fixes_are_one_plan_that_leaves_none() {
+    let text: String =
+        (0..60).map(|n| format!("def f{n:02}() -> None:\n    import os\n    print({n})\n\n\n")).collect();
+    let project = Project::new(&[("a.py", &text)]);
+    let run = |project: &Project, text: &str| {
+        let done = outcome(&sextant(project, &["plan", text, "--approve", "--json"]));
+        done["outcome"]["summary"].as_str().unwrap_or_default().to_owned()
+    };
+    let left = |project: &Project, files: &[&str]| {
+        files.iter().map(|file| project.read(file).matches("import").count()).sum::<usize>()
+    };
+    let summary = run(&project, "fix all warnings");
+    assert!(left(&project, &["a.py"]) == 0 && !summary.contains("on offer"), "{summary}");
+}
+
+/// Where two words stand without a space between them: behind a closing mark, outside of code, quotes and names.
+fn glued(text: &str) -> Option<String> {
+    let mut code = false;
+    for word in text.split_whitespace() {
+        let marks = word.matches(['`', '“', '”', '«', '»', '"']).count();
+        let plain =
+            !code && marks == 0 && !word.contains(['/', '=', '_', '(', '[', '{', '#', '*']) && !word.contains("::");
+        code ^= word.matches('`').count() % 2 == 1;
+        let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let name = [".py", ".md", ".json", ".toml"].iter().any(|end| bare.contains(end)) || bare == "e.g";
+        let joint = bare.char_indices().find(|(at, c)| {
+            let (before, after) = (&bare[..*at], &bare[at + c.len_utf8()..]);
+            let letters = before.chars().next_back().is_some_and(char::is_lowercase);
+            // A place is written `a.py:1:2`, a time `1:02`.
+            ".;:,".contains(*c) && letters && after.starts_with(char::is_alphabetic)
+        });
+        if plain && !name && joint.is_some() {
+            return Some(word.to_owned());
+        }
+    }
+    None
+}
+
+#[test]
+fn no_two_words_of_what_the_shell_prints_are_glued_together() {
+    assert_eq!(glued("Done.Nothing new, a.py:1:2, `x.y`, “a.b”"), Some("Done.Nothing".to_owned()));
+    let text = "import os\nimport sys\n\n\ndef f() -> int:\n    return \"x\"\n";
+    let project = Project::new(&[("a.py", text), ("b/c.py", "import re\n")]);
+    for arguments in [
+        &["ask", "what is f?"][..],
+        &["ask", "read f"],
+        &["ask", "where is f used"],
+        &["ask", "hello"],
+        &["ask", "rename f to g", "--file", "a.py"],
+        &["ask", "fix the errors"],
+        &["plan", "fix all warnings", "--approve"],
+        &["plan", "explain f", "--file", "a.py"],
+        &["undo", "--list"],
+        &["undo"],
+        &["redo"],
+        &["why"],
+        &["why", "--list"],
+        &["resume"],
+        &["stats"],
+        &["ask", "remember that I prefer short answers"],
+        &["ask", "what do you remember"],
+        &["ask", "arregla todos los avisos"],
+        &["ask", "forget everything", "--answer", "1"],
+        &["ask", "fix it", "--file", "gone.py"],
+    ] {
+        let output = sextant(&project, arguments);
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(!said.trim().is_empty(), "{arguments:?}");
+        assert_eq!(glued(&said), None, "{arguments:?}: {said}");
+    }
 }

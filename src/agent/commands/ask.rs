@@ -66,13 +66,13 @@ pub(crate) async fn run_ask(
         Ok(Ended::Done { .. }) => String::new(),
         Ok(Ended::OutOfSteps) => say.of(
             format!("stopped after {}", counted(limits.steps, "step")),
-            format!("detenido tras {} pasos", limits.steps),
+            format!("detenido tras {}", say.counted(limits.steps as usize, "step", "paso", "pasos")),
         ),
         Ok(Ended::TooManyErrors(last)) => {
-            let errors = counted(limits.errors, "error");
+            let errors = say.counted(limits.errors as usize, "error", "error", "errores");
             say.of(
                 format!("gave up after {errors} in a row, the last: {last}"),
-                format!("abandonado tras {} errores seguidos, el último: {last}", limits.errors),
+                format!("abandonado tras {errors} sin pausa, el último: {last}"),
             )
         }
         Ok(Ended::Objected(objection)) => objection.reason.clone(),

@@ -175,7 +175,7 @@ fn told(what: &str, gone: &Forgotten, say: Say) -> String {
     lines.extend(gone.shown.iter().map(|text| format!("- {text}")));
     let more = gone.entry_count().saturating_sub(gone.shown.len());
     if more > 0 {
-        lines.push(say.of(format!("- and {more} more entries"), format!("- y {more} entradas más")));
+        lines.push(format!("- {}", say.counted(more, "more entry", "entrada más", "entradas más")));
     }
     let undone = gone.task_names.len();
     if undone > 0 {

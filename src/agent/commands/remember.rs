@@ -11,6 +11,7 @@ use crate::agent::state::notes::{has_secret, short};
 use crate::agent::state::session::Session;
 use crate::base::clock::now_ms;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::memory::preferences::Preference;
 use crate::memory::search::Filters;
 
@@ -109,7 +110,7 @@ pub async fn learned(session: &Session) -> Result<String, Failure> {
     part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
     let mut project = Vec::new();
     if facts.files > 0 {
-        project.push(format!("- {} files, {} symbols", facts.files, facts.symbols));
+        project.push(format!("- {}, {}", counted(facts.files, "file"), counted(facts.symbols, "symbol")));
     }
     if !used.is_empty() {
         project.push(format!("- worked on most: {}", used.iter().take(5).cloned().collect::<Vec<_>>().join(", ")));

@@ -9,6 +9,7 @@ use crate::agent::state::authority::{self, Basis};
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::doubt::{Doubt, Uncounted};
 use crate::agent::state::edit_request::{self, Wanted};
+use crate::agent::state::language::Say;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -23,6 +24,8 @@ use crate::workspace::running::runs_code;
 
 const FILE_OPTIONS: [&str; 3] = ["change it once", "allow this file for the session", "no"];
 const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
+const FILE_OPCIONES: [&str; 3] = ["cambiarlo una vez", "permitir este archivo en esta sesión", "no"];
+const CHECK_OPCIONES: [&str; 2] = ["hacerlo", "no"];
 
 /// Lets an edit through as far as the user's word reaches, and answers with what it is not to be credited with.
 ///
@@ -90,8 +93,9 @@ async fn may_touch(session: &Session, task: &mut Task, path: &str, before: &str,
     if is_named(task, path) || session.approvals.allowed_file(path) {
         return Ok(());
     }
-    let text = format!("Change {}? {}.", clean(path), capital(&reason));
-    let options: Vec<String> = FILE_OPTIONS.map(str::to_owned).to_vec();
+    let (say, name, why) = (Say::to(&task.request), clean(path), capital(&reason));
+    let text = say.of(format!("Change {name}? {why}."), format!("¿Cambiar {name}? {why}."));
+    let options = if say.spanish { FILE_OPCIONES } else { FILE_OPTIONS }.map(str::to_owned).to_vec();
     task.trace.push(task.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
     match answer(session, task, &text, &options).await? {
         1 => Ok(()),
@@ -156,8 +160,13 @@ async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &Objec
         }
         Weight::Asked => {
             task.trace.push(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
-            let text = format!("The edit of {} goes further than mending: {reason}. Do it?", clean(path));
-            match answer(session, task, &clean(&text), &CHECK_OPTIONS.map(str::to_owned)).await? {
+            let (say, name) = (Say::to(&task.request), clean(path));
+            let text = say.of(
+                format!("The edit of {name} goes further than mending: {reason}. Do it?"),
+                format!("El cambio de {name} va más allá de arreglar: {reason}. ¿Hacerlo?"),
+            );
+            let options = if say.spanish { CHECK_OPCIONES } else { CHECK_OPTIONS }.map(str::to_owned);
+            match answer(session, task, &clean(&text), &options).await? {
                 1 => Ok(()),
                 _ => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "mend it and leave that in place"))

@@ -125,7 +125,7 @@ mod tests {
             after: after.to_vec(),
             ..Step::default()
         });
-        Plan { title: "t".into(), reason: String::new(), steps: steps.collect() }
+        Plan { title: "t".into(), steps: steps.collect(), ..Plan::default() }
     }
 
     fn states(plan: &Plan) -> Vec<State> {

@@ -32,6 +32,21 @@ pub struct Problem {
     pub message: String,
 }
 
+/// The labels of the details, and what they are called in a plan that was asked for in Spanish. Both are read: a
+/// user may write in either.
+const LABELS: [(&str, &str); 10] = [
+    ("kind", "tipo"),
+    ("symbols", "símbolos"),
+    ("because", "porque"),
+    ("with", "con"),
+    ("after", "después de"),
+    ("creates", "crea"),
+    ("expect", "se espera"),
+    ("check", "comprobar"),
+    ("fallback", "alternativa"),
+    ("outcome", "resultado"),
+];
+
 /// The details of a step, in the order in which they are written.
 const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
 
@@ -61,16 +76,18 @@ pub fn write(plan: &Plan) -> String {
         out.push('\n');
     }
     for step in &plan.steps {
-        write_step(step, &mut out);
+        write_step(step, plan.spanish, &mut out);
     }
     out
 }
 
-fn write_step(step: &Step, out: &mut String) {
+fn write_step(step: &Step, spanish: bool, out: &mut String) {
     out.push_str(&format!("- [{}] {}\n", mark(step.state), line(&step.title)));
     let mut detail = |name: &str, text: &str| {
         let text = line(text);
         if !text.is_empty() {
+            let of = LABELS.iter().find(|(english, _)| spanish && *english == name);
+            let name = of.map_or(name, |(_, label)| *label);
             out.push_str(&format!("  - {name}: {text}\n"));
         }
     };
@@ -162,7 +179,9 @@ fn detail(step: &mut Step, item: &str) -> Result<(), String> {
     let Some((name, text)) = item.split_once(':') else {
         return Err(format!("a detail is written `name: text`, with {DETAILS}"));
     };
-    match name.trim() {
+    let name = name.trim();
+    let known = LABELS.iter().find(|(_, label)| *label == name);
+    match known.map_or(name, |(english, _)| *english) {
         "symbols" | "symbol" => step.symbols = paths(text),
         "creates" => step.creates = paths(text),
         "because" => step.because = line(text),

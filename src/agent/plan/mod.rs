@@ -123,6 +123,9 @@ pub struct Plan {
     pub title: String,
     pub reason: String,
     pub steps: Vec<Step>,
+    /// Whether it was asked for in Spanish: the labels of its document are, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spanish: bool,
 }
 
 /// How many steps an approval runs.

@@ -110,16 +110,25 @@ pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> Str
     if !session.model.needs_providers() {
         return String::new();
     }
-    let cancel = session.cancelled();
+    let (cancel, say) = (session.cancelled(), Say::to(&task.request));
     let Ok((left, more)) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
         return String::new();
     };
+    let count = say.counted(left, "more fix", "arreglo", "arreglos");
     match (left, more) {
         (0, false) => String::new(),
-        (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
-        (1, false) => ". 1 more fix is offered: plan again to go on".to_owned(),
-        (left, false) => format!(". {left} more fixes are offered: plan again to go on"),
-        (left, true) => format!(". At least {left} more fixes are offered: plan again to go on"),
+        (0, true) => say.of(
+            ". Not everything that is still reported could be asked about: plan again",
+            ". No se ha podido preguntar por todo lo que sigue ahí: planifica otra vez",
+        ),
+        (_, false) => say.of(
+            format!(". {count} on offer: plan again to go on"),
+            format!(". Quedan {count}: planifica otra vez para seguir"),
+        ),
+        (_, true) => say.of(
+            format!(". At least {count} on offer: plan again to go on"),
+            format!(". Quedan al menos {count}: planifica otra vez para seguir"),
+        ),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::agent::budget;
 use crate::agent::plan::{Plan, Step};
 use crate::agent::planner::validate;
 use crate::agent::run::context;
+use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
@@ -58,7 +59,8 @@ pub(crate) async fn propose(
                 match stop::unless_stopped(session, cancel, validate::validate(session, task, reply, &wanted.kept))
                     .await?
                 {
-                    Ok(plan) => {
+                    Ok(mut plan) => {
+                        plan.spanish = Say::to(&task.request).spanish;
                         for (number, step) in (1..).zip(&plan.steps) {
                             let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
                             task.trace.push_step(number, trace);

@@ -29,7 +29,11 @@ pub(crate) async fn validate(
         problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
         steps.push(step);
     }
-    if problems.is_empty() { Ok(Plan { title: reply.title, reason: reply.reason, steps }) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(Plan { title: reply.title, reason: reply.reason, steps, spanish: false })
+    } else {
+        Err(problems)
+    }
 }
 
 async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> (Step, Vec<String>) {

@@ -7,6 +7,7 @@ use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::editor::event::Event;
 
 /// Whether a plan is kept that could be gone on with.
@@ -35,9 +36,9 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
     let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
     let text = format!(
-        "“{}” waits, {done} of {} steps done: :AgentResume goes on with it, :AgentUndo takes it back",
+        "“{}” waits, {done} of {} done: :AgentResume goes on with it, :AgentUndo takes it back",
         waiting.run.request,
-        plan.steps.len()
+        counted(plan.steps.len(), "step")
     );
     Ok(vec![plan_event(&plan, phase.words()), Event::Progress { text }])
 }

@@ -6,7 +6,6 @@ use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snaps;
 use crate::agent::state::task::Task;
 use crate::agent::target;
-use crate::base::plural::counted;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::ask::{self, Ask};
 use crate::symbols::language;

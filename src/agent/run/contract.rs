@@ -122,7 +122,7 @@ mod tests {
             step(State::Running, 0, &[]),
             step(State::Open, 0, &[2]),
         ];
-        Plan { title: "t".into(), reason: String::new(), steps }
+        Plan { title: "t".into(), steps, ..Plan::default() }
     }
 
     fn task(mode: Mode) -> Task {

@@ -63,18 +63,13 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
     });
     *session.open_end.lock().await = open_end;
     session.ledger.lock().await.forget_gone();
+    let say = Say::to(&task.request);
     let word = match task.reach {
-        Some(reach) if word.is_empty() => reach.words(),
-        Some(reach) => format!("{word}. {}", reach.words()),
+        Some(reach) if word.is_empty() => reach.words(say),
+        Some(reach) => format!("{word}. {}", reach.words(say)),
         None => word.to_owned(),
     };
-    let mut summary = summary(
-        (&word, Say::to(&task.request)),
-        &files,
-        &verdict,
-        (shown.len(), verdict.fixed_from(floor)),
-        task.usage,
-    );
+    let mut summary = summary((&word, say), &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
     summary.extend(themes.iter().flat_map(|line| ["\n", line]));
     Outcome {
@@ -239,12 +234,16 @@ pub(crate) fn summary(
         parts.push(say.of(format!("changed {files}"), format!("cambiado: {files}")));
         parts.push(known(say, verdict, new, fixed));
     }
-    parts.extend(verdict.not_counted_line());
+    parts.extend(verdict.not_counted.first().map(|first| {
+        let count = verdict.not_counted.len();
+        say.of(format!("{count} not counted as fixed: {first}"), format!("{count} sin contar como arreglados: {first}"))
+    }));
     if usage.calls > 0 && usage.prompt_tokens > 0 {
         let tokens = usage.prompt_tokens + usage.completion_tokens;
         let about = if usage.estimated { say.of("about ", "unos ") } else { String::new() };
+        let tokens = say.counted(tokens as usize, "token", "token", "tokens");
         let calls = say.counted(usage.calls as usize, "call", "llamada", "llamadas");
-        parts.push(say.of(format!("{about}{tokens} tokens in {calls}"), format!("{about}{tokens} tokens en {calls}")));
+        parts.push(say.of(format!("{about}{tokens} in {calls}"), format!("{about}{tokens} en {calls}")));
     }
     parts.join(". ") + "."
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::agent::state::located::Found;
 use crate::agent::state::scope::Scope;
+use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
 
 /// Letters of a plain word that may be a symbol's name.
@@ -56,7 +57,8 @@ impl Analysis {
             parts.push(format!("{name} may be {}", all.join(" or ")));
         }
         if self.bearing > 0 {
-            parts.push(format!("{} known diagnostics bear on it", self.bearing));
+            let bear = if self.bearing == 1 { "bears" } else { "bear" };
+            parts.push(format!("{} {bear} on it", counted(self.bearing, "known diagnostic")));
         }
         parts.join("; ")
     }

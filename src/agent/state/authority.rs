@@ -10,6 +10,7 @@ use crate::agent::plan::question::Question;
 use crate::agent::state::doubt::{Doubt, Uncounted};
 use crate::agent::state::edit_request::Wanted;
 use crate::agent::state::journal::Journal;
+use crate::agent::state::language::Say;
 use crate::agent::state::scope::{self, Scope};
 use crate::diagnostics::model::Diagnostic;
 use crate::edits::apply::apply;
@@ -50,17 +51,28 @@ pub struct Consent {
 
 impl Consent {
     /// A step that came to nothing because it lacks the user's word: the question for it.
-    pub(crate) fn question(&self, step: usize, title: &str, state: State, mark: usize) -> Option<Question> {
+    pub(crate) fn question(
+        &self,
+        say: Say,
+        (step, title): (usize, &str),
+        state: State,
+        mark: usize,
+    ) -> Option<Question> {
         if self.withheld.is_empty() || state == State::Done {
             return None;
         }
         let what: Vec<&str> = self.withheld.iter().map(String::as_str).collect();
-        let text = format!(
-            "Step {} (“{title}”) would delete {}, which the approved plan does not say. To do the step again allows it. What now?",
-            step + 1,
-            what.join(", ")
+        let (number, what) = (step + 1, what.join(", "));
+        let text = say.of(
+            format!(
+                "Step {number} (“{title}”) would delete {what}, which the approved plan does not say. To do the step again allows it. What now?"
+            ),
+            format!(
+                "El paso {number} («{title}») borraría {what}, que el plan aprobado no dice. Repetir el paso lo permite. ¿Qué hacemos?"
+            ),
         );
-        Some(Question { step, text, mark, allows: self.withheld.iter().cloned().collect(), suggested: Vec::new() })
+        let allows = self.withheld.iter().cloned().collect();
+        Some(Question { step, text, mark, allows, spanish: say.spanish, ..Question::default() })
     }
 }
 

@@ -1,5 +1,7 @@
 //! How far a look over the workspace came.
 
+use crate::agent::state::language::Say;
+
 /// How far a look over the workspace went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
@@ -11,14 +13,18 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// In the words of a summary.
-    pub(crate) fn words(self) -> String {
-        match (self.looked_at, self.of) {
-            (1, 1) => "looked at the one file of the workspace".to_owned(),
-            (looked_at, of) if looked_at == of => format!("looked at all {of} files of the workspace"),
-            (looked_at, of) => {
-                format!("looked at {looked_at} of the {of} files of the workspace, those changed last first")
-            }
+    pub(crate) fn words(self, say: Say) -> String {
+        let (looked_at, of) = (self.looked_at, say.counted(self.of, "file", "archivo", "archivos"));
+        if self.of == 1 && looked_at == 1 {
+            return say.of("looked at the one file of the workspace", "revisado el único archivo del proyecto");
         }
+        if looked_at == self.of {
+            return say.of(format!("looked at all {of} of the workspace"), format!("revisados los {of} del proyecto"));
+        }
+        say.of(
+            format!("looked at {looked_at} of the {of} of the workspace, those changed last first"),
+            format!("revisados {looked_at} de los {of} del proyecto, primero los que cambiaron al final"),
+        )
     }
 }
 

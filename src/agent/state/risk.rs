@@ -91,12 +91,8 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
     }
     if diagnostics > 10 {
         score += 0.1;
-        reasons.push(
-            say.of(
-                format!("{diagnostics} diagnostics to begin with"),
-                format!("{diagnostics} diagnósticos al empezar"),
-            ),
-        );
+        let count = say.counted(diagnostics, "diagnostic", "diagnóstico", "diagnósticos");
+        reasons.push(say.of(format!("{count} to begin with"), format!("{count} al empezar")));
     }
     let complexity = score.min(1.0);
     let level = match (complexity, destructive.is_some(), scope) {
@@ -107,6 +103,25 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
     };
     let estimated_steps = plan_steps.unwrap_or(1 + (complexity * 8.0).round() as usize);
     Risk { estimated_steps, complexity, level, confidence: if plan_steps.is_some() { 0.8 } else { 0.5 }, reasons }
+}
+
+/// An estimate for a reader.
+pub(crate) fn line(say: Say, risk: &Risk) -> String {
+    let Risk { estimated_steps: steps, complexity, confidence, reasons, .. } = risk;
+    let level = match risk.level {
+        Level::Low => say.of("low", "bajo"),
+        Level::Medium => say.of("medium", "medio"),
+        Level::High => say.of("high", "alto"),
+    };
+    let reasons = reasons.join("; ");
+    say.of(
+        format!(
+            "risk {level} (steps: about {steps}, complexity {complexity:.2}, confidence {confidence:.2}): {reasons}"
+        ),
+        format!(
+            "riesgo {level} (pasos: unos {steps}, complejidad {complexity:.2}, confianza {confidence:.2}): {reasons}"
+        ),
+    )
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::agent::budget;
 use crate::agent::edit::questions;
+use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::arguments;
@@ -23,6 +24,7 @@ use crate::diagnostics::program;
 const LONGEST: usize = 280;
 
 const OPTIONS: [&str; 3] = ["run it once", "allow exactly this for the session", "no"];
+const OPCIONES: [&str; 3] = ["ejecutarla una vez", "permitir justo esta en esta sesión", "no"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,10 +88,15 @@ pub(crate) async fn may_run(session: &Session, task: &mut Task, given: &Value) -
         Allowance::Asked(shown, why) => (shown, why),
     };
     let since = Instant::now();
-    let options = OPTIONS.map(str::to_owned);
-    let why = why.map(|why| format!(" Your list is not enough: {why}.")).unwrap_or_default();
-    let choice =
-        questions::ask_user(session, &format!("Run `{}` in the workspace?{why}", clean(&shown)), &options).await;
+    let (say, shown_clean) = (Say::to(&task.request), clean(&shown));
+    let options = if say.spanish { OPCIONES } else { OPTIONS }.map(str::to_owned);
+    let short = say.of("Your list is not enough", "Tu lista no basta");
+    let why = why.map(|why| format!(" {short}: {why}.")).unwrap_or_default();
+    let text = say.of(
+        format!("Run `{shown_clean}` in the workspace?{why}"),
+        format!("¿Ejecutar `{shown_clean}` en el proyecto?{why}"),
+    );
+    let choice = questions::ask_user(session, &text, &options).await;
     task.spent.pause(since);
     match choice? {
         1 => Ok(()),

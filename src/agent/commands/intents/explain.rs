@@ -8,6 +8,7 @@ use crate::agent::memory;
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, Kind};
+use crate::base::plural::counted;
 use crate::diagnostics::policy::Effect;
 
 const WHY: &[&str] = &[
@@ -125,9 +126,9 @@ pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<Said, Fa
         .filter(|mode| mode.runs > 0)
         .map(|mode| {
             format!(
-                "{}: {} runs, {} succeeded, {} failed, {} stopped",
+                "{}: {}, {} succeeded, {} failed, {} stopped",
                 mode.mode.name(),
-                mode.runs,
+                counted(mode.runs, "run"),
                 mode.successes,
                 mode.failures,
                 mode.cancelled
@@ -135,10 +136,10 @@ pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<Said, Fa
         })
         .collect();
     let none = say.of("no task has been counted yet", "todavía no se ha contado ninguna tarea");
-    let runs: u64 = stats.modes.iter().map(|mode| mode.runs).sum();
+    let runs = stats.modes.iter().map(|mode| mode.runs).sum::<u64>() as usize;
     Ok(if lines.is_empty() {
         Said::new("", none)
     } else {
-        Said::new(lines.join("\n"), say.of(format!("{runs} runs"), format!("{runs} tareas")))
+        Said::new(lines.join("\n"), say.counted(runs, "run", "tarea", "tareas"))
     })
 }

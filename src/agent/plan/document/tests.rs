@@ -136,7 +136,7 @@ fn steps() -> impl Strategy<Value = Step> {
 proptest! {
     #[test]
     fn a_plan_survives_being_written_and_read(title in words(), steps in proptest::collection::vec(steps(), 0..5)) {
-        let plan = Plan { title, reason: String::new(), steps };
+        let plan = Plan { title, steps, ..Plan::default() };
         prop_assert_eq!(read(&write(&plan)), (plan.clone(), Vec::new()));
         let json = serde_json::to_string(&plan).unwrap();
         prop_assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
@@ -154,4 +154,25 @@ proptest! {
         let again = write(&plan);
         prop_assert_eq!(write(&read(&again).0), again);
     }
+}
+
+#[test]
+fn a_plan_that_was_asked_for_in_spanish_has_spanish_labels_and_is_read_back() {
+    let text = "# T\n\n- [ ] one\n  - kind: search\n  - symbols: `a.py::f`\n  - because: x\n  - expect: y\n  - check: F401 gone\n";
+    let (mut plan, problems) = read(text);
+    assert_eq!(problems, []);
+    plan.spanish = true;
+    let shown = write(&plan);
+    for (label, english) in [
+        ("tipo", "kind"),
+        ("símbolos", "symbols"),
+        ("porque", "because"),
+        ("se espera", "expect"),
+        ("comprobar", "check"),
+    ] {
+        assert!(shown.contains(&format!("  - {label}: ")) && !shown.contains(&format!("- {english}: ")), "{shown}");
+    }
+    let (mut again, problems) = read(&shown);
+    again.spanish = true;
+    assert_eq!((again, problems), (plan, Vec::new()));
 }
