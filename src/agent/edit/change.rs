@@ -49,26 +49,12 @@ pub(crate) async fn change(
     remember_created(task, &wanted, &mut before);
     let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
     let renamed = task.scope.follow(&wanted);
-    let files = files_before(session, &wanted).await;
-    let change = in_flight::Change {
-        task: task.id.clone(),
-        request: task.journal.request.clone(),
-        checkpoint: checkpoint(session, task, files, &symbols),
-        edits: wanted.into_iter().map(Wanted::into_edit).collect(),
-        takes_back: Vec::new(),
-        restores_marks: false,
-    };
+    let change = to_be_made(session, task, wanted, &symbols).await;
     // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
     let in_flight::Made { checkpoint, applied } = making::make(session, change).await?;
     task.scope = renamed;
-    for file in &checkpoint.files {
-        if let Some(text) = &file.after {
-            task.seen.insert(file.path.clone(), text.clone());
-        }
-    }
     let id = checkpoint.id.clone();
-    task.journal.checkpoints.push(checkpoint);
-    task.deferred = None;
+    enter(task, checkpoint);
     task.consent.doubts.extend(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
@@ -85,6 +71,29 @@ pub(crate) async fn change(
     };
     task.remember_start(&before, has_begun);
     Ok(Changed { checkpoint: id, applied, symbols, verdict, before })
+}
+
+async fn to_be_made(session: &Session, task: &Task, wanted: Vec<Wanted>, symbols: &[String]) -> in_flight::Change {
+    let files = files_before(session, &wanted).await;
+    in_flight::Change {
+        task: task.id.clone(),
+        request: task.journal.request.clone(),
+        checkpoint: checkpoint(session, task, files, symbols),
+        edits: wanted.into_iter().map(Wanted::into_edit).collect(),
+        takes_back: Vec::new(),
+        restores_marks: false,
+    }
+}
+
+/// Enters a change that was made into its task.
+fn enter(task: &mut Task, checkpoint: Checkpoint) {
+    for file in &checkpoint.files {
+        if let Some(text) = &file.after {
+            task.seen.insert(file.path.clone(), text.clone());
+        }
+    }
+    task.journal.checkpoints.push(checkpoint);
+    task.deferred = None;
 }
 
 /// Settles a burst of edits whose answers were deferred; `None` where there is none.

@@ -83,17 +83,22 @@ pub(crate) async fn run_steps(
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        task.errors = if result.ok { 0 } else { task.errors + 1 };
-        let text = result.text.clone();
-        task.results.push(result);
-        task.course.fresh = 1 + look_further(session, task, &more).await;
-        let old = task.results.len().saturating_sub(RESULTS.max(task.course.fresh));
-        task.results.drain(..old);
-        durable::keep_call(session, task).await;
-        if task.errors >= session.config.limits.errors {
-            return Ok(Ended::TooManyErrors(text));
+        if let Some(ended) = enter(session, task, result, &more).await {
+            return Ok(ended);
         }
     }
+}
+
+/// Enters the result of a call into the task, with what the model wanted to read besides.
+async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[Action]) -> Option<Ended> {
+    task.errors = if result.ok { 0 } else { task.errors + 1 };
+    let text = result.text.clone();
+    task.results.push(result);
+    task.course.fresh = 1 + look_further(session, task, more).await;
+    let old = task.results.len().saturating_sub(RESULTS.max(task.course.fresh));
+    task.results.drain(..old);
+    durable::keep_call(session, task).await;
+    (task.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(text))
 }
 
 pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {

@@ -63,20 +63,9 @@ pub(super) async fn confirm(
             .filter(|silent| !silent.guess)
             .flat_map(|silent| silent.files.iter().map(|file| (silent.provider.as_str(), file.as_str())))
             .collect();
-        let mut again: Vec<Key> = entries(files, before, after, &said).iter().map(key).collect();
-        let (count, mut unheard) = (out.entries.len(), 0);
-        out.entries.retain(|entry| {
-            if !is_suspect(entry) {
-                return true;
-            }
-            if silent.contains(&(source(entry).as_str(), entry.file())) {
-                unheard += 1;
-                return true;
-            }
-            let wanted = key(entry);
-            let place = again.iter().position(|known| *known == wanted);
-            place.map(|place| again.swap_remove(place)).is_some()
-        });
+        let again = entries(files, before, after, &said).iter().map(key).collect();
+        let count = out.entries.len();
+        let unheard = keep_what_stands(&mut out.entries, again, is_suspect, &silent);
         let dropped = count - out.entries.len();
         out.unconfirmed += dropped;
         if unheard > 0 {
@@ -92,6 +81,29 @@ pub(super) async fn confirm(
         }
     }
     Ok(out)
+}
+
+/// Drops the suspects that were not found again; how many of those kept nobody could say anything about.
+fn keep_what_stands(
+    entries: &mut Vec<Entry>,
+    mut again: Vec<Key>,
+    is_suspect: impl Fn(&Entry) -> bool,
+    silent: &BTreeSet<(&str, &str)>,
+) -> usize {
+    let mut unheard = 0;
+    entries.retain(|entry| {
+        if !is_suspect(entry) {
+            return true;
+        }
+        if silent.contains(&(source(entry).as_str(), entry.file())) {
+            unheard += 1;
+            return true;
+        }
+        let wanted = key(entry);
+        let place = again.iter().position(|known| *known == wanted);
+        place.map(|place| again.swap_remove(place)).is_some()
+    });
+    unheard
 }
 
 fn is_same_text(file: &str, before: &Side, after: &Side) -> bool {

@@ -26,19 +26,7 @@ use crate::workspace::root::Root;
 /// The question cannot be answered at all.
 pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure> {
     let progress = Progress::new(arguments.progress);
-    let here = std::env::current_dir().map_err(|error| {
-        Failure::user(format!("the current folder cannot be read: {error}"), "go to a folder that exists")
-    })?;
-    let start = arguments.root.as_ref().map_or(here.clone(), |root| here.join(root));
-    let git = Git::open(&start).await?;
-    let root = match &arguments.root {
-        Some(root) => Root::new(&here.join(root))?,
-        None => Root::find(&here)?,
-    };
-    let prefix = path::relative(&git.top, root.path()).ok_or_else(|| {
-        let message = format!("{} is not in the repository {}", root.path().display(), git.top.display());
-        Failure::user(message, "name a folder of the repository with --root")
-    })?;
+    let (here, root, git, prefix) = place(arguments).await?;
     let sides = revisions::read(&git, &here, &arguments.words).await?;
     let providers = providers(arguments, root.path())?;
     let wish = wish(arguments, &sides, &here, root.path())?;
@@ -46,18 +34,7 @@ pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure>
     let unkept = git.unkept().await?;
     progress.say(&format!("writing out {}", sides.before.name));
     let old = Checkout::new(&git, &sides.before.commit, &unkept).await?;
-    let new = match &sides.after {
-        Some(after) => {
-            progress.say(&format!("writing out {}", after.name));
-            Some(Checkout::new(&git, &after.commit, &unkept).await?)
-        }
-        // Commands leave caches where they run; what the user works in is copied for them.
-        None if !providers.commands.is_empty() => {
-            progress.say("copying the working tree");
-            Some(Checkout::copy(&git, &unkept).await?)
-        }
-        None => None,
-    };
+    let new = new_side(&git, &sides, &unkept, &providers, progress).await?;
     let new_root = new.as_ref().map_or(root.path().to_owned(), |new| new.tree.join(&prefix));
     let selection = choose(&git, &sides, &prefix, &wish, &providers, &new_root).await?;
     let (before, after, mut gaps) = read_sides(&selection, &sides, (old.tree.join(&prefix), new_root), &wish);
@@ -72,13 +49,10 @@ pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure>
     let asked = old_reports.len() + new_reports.len();
     let said = comparable(&selection.files, (&before.name, old_reports), (&after.name, new_reports));
     if asked > 0 && said.answered.is_empty() {
-        let why: Vec<String> = said
-            .silent
-            .iter()
-            .map(|silent| format!("{} in {}: {}", silent.provider, silent.side, silent.why))
-            .collect();
+        let why = said.silent.iter().map(|silent| format!("{} in {}: {}", silent.provider, silent.side, silent.why));
+        let message = format!("no provider could answer: {}", why.collect::<Vec<_>>().join("; "));
         let hint = "start it by hand to see what it lacks, or give it more time with --timeout";
-        return Err(Failure::new(Kind::Tool, format!("no provider could answer: {}", why.join("; ")), hint));
+        return Err(Failure::new(Kind::Tool, message, hint));
     }
     let entries = entries(&selection.files, &before, &after, &said);
     let confirmed = confirm(entries, &selection.files, (&before, &after), &providers, (deadline, progress)).await?;
@@ -96,6 +70,46 @@ pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure>
         checked: selection.files.len(),
         changed: selection.files.iter().filter(|file| is_changed(file, &before, &after)).count(),
     })
+}
+
+/// The current folder, the root that is looked at, its repository, and where in it the root is.
+async fn place(arguments: &Arguments) -> Result<(PathBuf, Root, Git, String), Failure> {
+    let here = std::env::current_dir().map_err(|error| {
+        Failure::user(format!("the current folder cannot be read: {error}"), "go to a folder that exists")
+    })?;
+    let start = arguments.root.as_ref().map_or(here.clone(), |root| here.join(root));
+    let git = Git::open(&start).await?;
+    let root = match &arguments.root {
+        Some(root) => Root::new(&here.join(root))?,
+        None => Root::find(&here)?,
+    };
+    let prefix = path::relative(&git.top, root.path()).ok_or_else(|| {
+        let message = format!("{} is not in the repository {}", root.path().display(), git.top.display());
+        Failure::user(message, "name a folder of the repository with --root")
+    })?;
+    Ok((here, root, git, prefix))
+}
+
+/// The newer side, where it is not the working tree itself.
+async fn new_side(
+    git: &Git,
+    sides: &Sides,
+    unkept: &[String],
+    providers: &Providers,
+    progress: Progress,
+) -> Result<Option<Checkout>, Failure> {
+    match &sides.after {
+        Some(after) => {
+            progress.say(&format!("writing out {}", after.name));
+            Ok(Some(Checkout::new(git, &after.commit, unkept).await?))
+        }
+        // Commands leave caches where they run; what the user works in is copied for them.
+        None if !providers.commands.is_empty() => {
+            progress.say("copying the working tree");
+            Ok(Some(Checkout::copy(git, unkept).await?))
+        }
+        None => Ok(None),
+    }
 }
 
 fn providers(arguments: &Arguments, root: &Path) -> Result<Providers, Failure> {

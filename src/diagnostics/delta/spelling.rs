@@ -47,40 +47,60 @@ pub(super) fn pair_lists(
         (0..list.len()).filter(|i| side.tokens[list[*i] as usize].class != Class::Layout).collect()
     };
     let (solid_b, solid_a) = (solid(x, before), solid(y, after));
-    let mut chain: Vec<(usize, usize)> = Vec::with_capacity(solid_b.len() + 1);
-    if same {
-        chain.extend(solid_b.iter().copied().zip(solid_a.iter().copied()));
+    let mut chain = if same {
+        solid_b.into_iter().zip(solid_a).collect()
     } else {
-        let keys_b: Vec<u32> = solid_b.iter().map(|i| key_b(*i)).collect();
-        let keys_a: Vec<u32> = solid_a.iter().map(|j| key_a(*j)).collect();
-        let weight = |i: usize| if x.tokens[before[solid_b[i]] as usize].class == Class::Word { 3 } else { 1 };
-        let mut equal = Vec::new();
-        align(&keys_b, &keys_a, weight, |i, j| equal.push((i, j)));
-        equal.sort_unstable();
-        equal.push((solid_b.len(), solid_a.len()));
-        let (mut i, mut j) = (0, 0);
-        for (end_b, end_a) in equal {
-            let length = end_b - i;
-            if length == end_a - j && length <= REPLACED {
-                for step in 0..length {
-                    let (b, a) = (solid_b[i + step], solid_a[j + step]);
-                    let (old, new) = (&x.tokens[before[b] as usize], &y.tokens[after[a] as usize]);
-                    if old.class == new.class {
-                        chain.push((b, a));
-                        if old.class == Class::Word {
-                            *votes.entry((old.key, new.key)).or_default() += 1;
-                        }
+        solid_pairs((x, before, &solid_b), (y, after, &solid_a), votes)
+    };
+    // Layout stands between the same solid neighbours.
+    chain.push((before.len(), after.len()));
+    pair_between((x, before), (y, after), chain, tokens);
+}
+
+/// Pairs of what is no layout, in order, by equal keys and by equal runs of few replaced tokens between them.
+fn solid_pairs(
+    (x, before, solid_b): (&Side<'_>, &[u32], &[usize]),
+    (y, after, solid_a): (&Side<'_>, &[u32], &[usize]),
+    votes: &mut Votes,
+) -> Vec<(usize, usize)> {
+    let mut chain = Vec::with_capacity(solid_b.len() + 1);
+    let keys_b: Vec<u32> = solid_b.iter().map(|i| x.tokens[before[*i] as usize].key).collect();
+    let keys_a: Vec<u32> = solid_a.iter().map(|j| y.tokens[after[*j] as usize].key).collect();
+    let weight = |i: usize| if x.tokens[before[solid_b[i]] as usize].class == Class::Word { 3 } else { 1 };
+    let mut equal = Vec::new();
+    align(&keys_b, &keys_a, weight, |i, j| equal.push((i, j)));
+    equal.sort_unstable();
+    equal.push((solid_b.len(), solid_a.len()));
+    let (mut i, mut j) = (0, 0);
+    for (end_b, end_a) in equal {
+        let length = end_b - i;
+        if length == end_a - j && length <= REPLACED {
+            for step in 0..length {
+                let (b, a) = (solid_b[i + step], solid_a[j + step]);
+                let (old, new) = (&x.tokens[before[b] as usize], &y.tokens[after[a] as usize]);
+                if old.class == new.class {
+                    chain.push((b, a));
+                    if old.class == Class::Word {
+                        *votes.entry((old.key, new.key)).or_default() += 1;
                     }
                 }
             }
-            if end_b < solid_b.len() {
-                chain.push((solid_b[end_b], solid_a[end_a]));
-            }
-            (i, j) = (end_b + 1, end_a + 1);
         }
+        if end_b < solid_b.len() {
+            chain.push((solid_b[end_b], solid_a[end_a]));
+        }
+        (i, j) = (end_b + 1, end_a + 1);
     }
-    // Layout stands between the same solid neighbours.
-    chain.push((before.len(), after.len()));
+    chain
+}
+
+/// Pairs a chain of neighbours, and the layout between each two of them.
+fn pair_between(
+    (x, before): (&Side<'_>, &[u32]),
+    (y, after): (&Side<'_>, &[u32]),
+    chain: Vec<(usize, usize)>,
+    tokens: &mut Matching,
+) {
     let (mut i, mut j) = (0, 0);
     for (end_b, end_a) in chain {
         let layout = |side: &Side<'_>, list: &[u32]| -> Vec<u32> {
