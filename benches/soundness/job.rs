@@ -20,6 +20,8 @@ pub struct Job {
     pub budget_ms: u64,
     /// Whether the server is killed now and then.
     pub kills: bool,
+    /// Whether files are edited first that nobody has opened, by whole sessions.
+    pub first: bool,
     /// Where the trials are written, one JSON object a line.
     pub out: String,
     /// Where Neovim writes its client capabilities.

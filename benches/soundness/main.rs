@@ -6,11 +6,15 @@
 //! Further variables: `SEED`, `BUDGET` (milliseconds for an answer, 3000), `SHOW` (how many wrong answers are printed),
 //! `BUSY` (loops that keep a core busy meanwhile, 0), `KILL` (1: the server is killed and started again before every
 //! tenth edit, at a random moment of the one before).
+//! With `FIRST=1` whole sessions edit files first that nobody had opened, in Neovim and without an editor; with `KILL=1`
+//! every fifth edit is of a known file whose server was killed right before.
 //! This program is also what Neovim starts in place of the binary: the edits and questions go through the
 //! product's editor, channel and Lua layer.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod first;
+mod headless;
 #[path = "../inside.rs"]
 mod inside;
 mod job;
@@ -137,12 +141,27 @@ async fn one(subject: &'static Subject, trials: u64, seed: u64) -> Result<bool, 
         seed,
         budget_ms: number("BUDGET", 3000),
         kills: number("KILL", 0) > 0,
+        first: number("FIRST", 0) > 0,
         out: text(&base.join("trials")),
         capabilities: text(&base.join("capabilities.json")),
     };
     let limit = Duration::from_secs(300) + Duration::from_secs(10) * u32::try_from(job.trials).unwrap_or(u32::MAX);
+    if job.first {
+        first::prepare(&root, subject, job.trials).map_err(|error| error.to_string())?;
+    }
     inside::start(&base, &root, START, &job, limit).await.map_err(|problem| format!("{}: {problem}", subject.name))?;
     let lines = std::fs::read_to_string(&job.out).map_err(|error| format!("{}: no trials: {error}", subject.name))?;
+    if job.first {
+        let show = usize::try_from(number("SHOW", 5)).unwrap_or(5);
+        let done: Vec<first::First> = serde_json::from_str(&lines).map_err(|error| error.to_string())?;
+        let sound = first::report(subject.name, "Neovim", &done, show);
+        subject.language.prepare(&root).map_err(|error| error.to_string())?;
+        first::prepare(&root, subject, job.trials).map_err(|error| error.to_string())?;
+        let mut door = headless::Headless::new(&job).await;
+        let done = first::run(&mut door, &job, subject).await;
+        door.end().await;
+        return Ok(sound & first::report(subject.name, "headless", &done, show));
+    }
     let done: Vec<Trial> = lines.lines().map(|line| serde_json::from_str(line).expect("a trial")).collect();
     if done.len() != job.trials {
         return Err(format!("{}: only {} of {} edits were made", subject.name, done.len(), job.trials));

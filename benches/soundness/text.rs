@@ -67,7 +67,7 @@ impl State {
         self.next
     }
 
-    fn has_syntax_error(&self) -> bool {
+    pub fn has_syntax_error(&self) -> bool {
         self.slots.iter().any(|slot| matches!(slot, Slot::Syntax(_)))
     }
 

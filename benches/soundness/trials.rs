@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use nvim_rs::{Neovim, Value};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
@@ -13,6 +14,7 @@ use sextant::editors::nvim::channel::Writer;
 use sextant::editors::nvim::editor::{AMENDED, NvimEditor};
 use sextant::edits::hunks::hunks;
 
+use crate::first::Door;
 use crate::inside::{self, Inside};
 use crate::job::{Answer, Job, Trial};
 use crate::subjects::{SUBJECTS, Subject};
@@ -119,6 +121,11 @@ pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
     };
     bench.nvim.exec_lua(CLOCK, vec![bench.api.into()]).await.expect("a clock");
     bench.warm().await;
+    if bench.job.first {
+        let (job, subject) = (bench.job.clone(), bench.subject);
+        let done = crate::first::run(&mut bench, &job, subject).await;
+        return std::fs::write(&job.out, serde_json::to_string(&done).expect("JSON")).expect("a full file");
+    }
     let mut out = std::fs::File::create(&bench.job.out).expect("a file for the trials");
     for number in 0..bench.job.trials {
         // Every fifth is measured in Neovim's own way, the one after it in ours, under the same conditions.
@@ -129,6 +136,22 @@ pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
             _ => bench.trial(number).await,
         };
         writeln!(out, "{}", serde_json::to_string(&trial).expect("JSON")).expect("a full line");
+    }
+}
+
+#[async_trait]
+impl Door for Bench {
+    fn editor(&self) -> Arc<dyn Editor> {
+        Arc::<NvimEditor>::clone(&self.editor)
+    }
+
+    async fn kill(&mut self) {
+        self.nvim.exec_lua(KILL, vec![self.subject.name.into()]).await.expect("a server that is killed");
+    }
+
+    async fn again(&mut self) {
+        self.nvim.exec_lua(RESTART, vec![self.subject.name.into()]).await.expect("a server that starts");
+        self.warm().await;
     }
 }
 

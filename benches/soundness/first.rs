@@ -1,0 +1,195 @@
+//! First edits of files that nobody had opened, and of known ones whose server has just died: whole sessions over the
+//! workspace, and an outcome that says that it is complete is held against what was built in.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sextant::agent::commands::agent::Agent;
+use sextant::agent::state::config::Config;
+use sextant::agent::state::request::Request;
+use sextant::editor::Editor;
+use sextant::llm::step::{Action, Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
+use sextant::workspace::root::Root;
+use tokio_util::sync::CancellationToken;
+
+use crate::job::Job;
+use crate::subjects::Subject;
+use crate::text::{Random, Slot, State};
+
+/// How an editor's server is killed and started again.
+#[async_trait]
+pub trait Door: Send {
+    fn editor(&self) -> Arc<dyn Editor>;
+    async fn kill(&mut self);
+    async fn again(&mut self);
+}
+
+/// One edit and what its task said in the end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct First {
+    pub number: usize,
+    pub kind: String,
+    /// Of the diagnostics: `complete`, `partial`, …
+    pub status: String,
+    /// What a complete answer says wrongly.
+    pub faults: Vec<String>,
+}
+
+/// Answers with the edit that was laid ready, once.
+#[derive(Default)]
+struct Hand(Mutex<Option<Value>>);
+
+#[async_trait]
+impl Model for Hand {
+    fn name(&self) -> &str {
+        "hand"
+    }
+
+    async fn step(&self, _: &StepInput, _: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+        let edit = self.0.lock().expect("no panic").take();
+        let action = edit.map(|parameters| Action { tool: "edit_file".into(), parameters });
+        let reply = StepReply { action, reasoning: "as it is".into(), confidence: 1.0, ..StepReply::default() };
+        (Ok(reply), Usage::default())
+    }
+
+    async fn plan(&self, _: &PlanInput, _: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+        let empty = PlanReply { title: String::new(), reason: String::new(), steps: Vec::new(), confidence: 1.0 };
+        (Ok(empty), Usage::default())
+    }
+}
+
+fn file(subject: &Subject, number: usize) -> String {
+    format!("first_{number}.{}", subject.language.extension())
+}
+
+fn mistake(subject: &Subject, number: usize) -> Slot {
+    let number = u32::try_from(number).unwrap_or(0);
+    if subject.names { Slot::Name(number) } else { Slot::Syntax(number) }
+}
+
+/// What a file holds before anybody opens it: one mistake, or none.
+fn before(subject: &Subject, number: usize) -> State {
+    let mut state = State::new();
+    if number % 3 == 1 {
+        state.slots[1] = mistake(subject, number + 1);
+    }
+    state
+}
+
+/// Writes the files that are going to be edited.
+pub fn prepare(root: &Path, subject: &Subject, trials: usize) -> std::io::Result<()> {
+    (0..trials).try_for_each(|n| std::fs::write(root.join(file(subject, n)), before(subject, n).text(subject.language)))
+}
+
+/// Another text than this: a mistake more, a mistake less, or nothing that matters.
+fn changed(state: &State, subject: &Subject, number: usize, random: &mut Random) -> (&'static str, State) {
+    let mut after = state.clone();
+    let broken = state.slots.iter().position(|slot| *slot != Slot::Clean);
+    let kind = match (random.below(3), broken) {
+        (0, Some(at)) => {
+            after.slots[at] = Slot::Clean;
+            "less"
+        }
+        (1, _) if !state.has_syntax_error() => {
+            after.slots[5 + usize::try_from(random.below(5)).unwrap_or(0)] = mistake(subject, 10_000 + number);
+            "more"
+        }
+        _ => {
+            after.neutral += 1;
+            "neutral"
+        }
+    };
+    (kind, after)
+}
+
+/// The edit that makes one text of another: the lines that differ, with as many before them as make them unique.
+fn edit(path: &str, before: &str, after: &str) -> Value {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let differs = |at: &usize| old[*at] != new[*at];
+    let (first, last) = ((0..old.len()).find(differs).expect("a change"), (0..old.len()).rfind(differs).expect("one"));
+    let begin = (0..=first).rev().find(|at| before.matches(&old[*at..=last].join("\n")).count() == 1).unwrap_or(0);
+    json!({"path": path, "old_string": old[begin..=last].join("\n"), "new_string": new[begin..=last].join("\n")})
+}
+
+/// What a complete answer says that is not so.
+fn faults(kind: &str, outcome: &Value, place: Option<u64>) -> Vec<String> {
+    let new: Vec<&Value> = outcome["new_diagnostics"].as_array().into_iter().flatten().collect();
+    let fixed = outcome["fixed"].as_u64().unwrap_or(0);
+    let mut out = Vec::new();
+    let here = |item: &&Value| Some(item["line"].as_u64().unwrap_or(0)) == place;
+    if kind == "more" && !new.iter().any(|item| here(item)) {
+        out.push(format!("missed in line {place:?}"));
+    }
+    // What a syntax error does to the lines below is the server's own affair.
+    out.extend(
+        new.iter().filter(|item| kind != "more" || item["line"].as_u64() < place).map(|item| format!("untrue {item}")),
+    );
+    if (kind == "less") != (fixed > 0) {
+        out.push(format!("{fixed} fixed"));
+    }
+    out
+}
+
+/// All edits of one server through one editor.
+pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<First> {
+    let model = Arc::new(Hand::default());
+    let config = json!({"memory": {"enabled": false}, "diagnostics": {"timeout_ms": job.budget_ms}});
+    let config: Config = serde_json::from_value(config).expect("a configuration");
+    let root = Root::new(Path::new(&job.root)).expect("a root");
+    let agent = Agent::new(door.editor(), Arc::<Hand>::clone(&model), root, config);
+    let mut random = Random(job.seed);
+    let mut done: Vec<First> = Vec::new();
+    let mut last: Option<(String, State)> = None;
+    for number in 0..job.trials {
+        let dies = job.kills && number % 5 == 4;
+        let (path, state) = match last.take().filter(|_| dies) {
+            Some(known) => known,
+            None => (file(subject, number), before(subject, number)),
+        };
+        let (kind, after) = changed(&state, subject, number, &mut random);
+        if dies {
+            door.kill().await;
+        }
+        let text = after.text(subject.language);
+        *model.0.lock().expect("no panic") = Some(edit(&path, &state.text(subject.language), &text));
+        let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
+        let outcome = agent.ask(&request, &CancellationToken::new()).await.result;
+        let outcome = serde_json::to_value(outcome.expect("an outcome")).expect("JSON");
+        assert_eq!(outcome["files"], json!([path]), "the edit was not made: {outcome}");
+        let status = outcome["diagnostics_status"].as_str().unwrap_or_default().to_owned();
+        let wanted = after
+            .slots
+            .iter()
+            .zip(after.expected(subject))
+            .filter(|(slot, _)| **slot == mistake(subject, 10_000 + number));
+        let place = wanted.map(|(_, expected)| u64::from(expected.line) + 1).next();
+        let faults = if status == "complete" { faults(kind, &outcome, place) } else { Vec::new() };
+        done.push(First { number, kind: if dies { format!("{kind}, killed") } else { kind.into() }, status, faults });
+        last = Some((path, after));
+        if dies {
+            door.again().await;
+        }
+    }
+    done
+}
+
+/// One line for a server and an editor; whether nothing complete was wrong.
+pub fn report(name: &str, editor: &str, done: &[First], show: usize) -> bool {
+    let complete = done.iter().filter(|one| one.status == "complete").count();
+    let killed: Vec<&First> = done.iter().filter(|one| one.kind.ends_with("killed")).collect();
+    let wrong: Vec<&First> = done.iter().filter(|one| !one.faults.is_empty()).collect();
+    println!(
+        "{name:<22}{editor:<10}{:>5} first edits and {:>3} after a kill, {complete:>4} complete ({} of the killed), {:>3} wrong",
+        done.len() - killed.len(),
+        killed.len(),
+        killed.iter().filter(|one| one.status == "complete").count(),
+        wrong.len(),
+    );
+    for one in wrong.iter().take(show) {
+        println!("    WRONG #{} {}: {}", one.number, one.kind, one.faults.join("; "));
+    }
+    wrong.is_empty()
+}
