@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nvim_rs::{Handler, Neovim, Value};
 use serde_json::json;
-use sextant::editors::nvim::channel::{Channel, Writer};
+use sextant::editors::nvim::channel::{Channel, ChannelWriter};
 use sextant::editors::nvim::editor::NvimEditor;
 use tokio::sync::{Notify, mpsc};
 
@@ -68,12 +68,12 @@ impl<F> Clone for Ears<F> {
 #[async_trait]
 impl<F, R> Handler for Ears<F>
 where
-    F: Fn(Arc<Inside>, Neovim<Writer>) -> R + Send + Sync + 'static,
+    F: Fn(Arc<Inside>, Neovim<ChannelWriter>) -> R + Send + Sync + 'static,
     R: Future<Output = ()> + Send + 'static,
 {
-    type Writer = Writer;
+    type ChannelWriter = ChannelWriter;
 
-    async fn handle_notify(&self, name: String, args: Vec<Value>, nvim: Neovim<Writer>) {
+    async fn handle_notify(&self, name: String, args: Vec<Value>, nvim: Neovim<ChannelWriter>) {
         let text = args.first().and_then(Value::as_str).unwrap_or_default();
         match name.as_str() {
             "reply" => {
@@ -130,7 +130,7 @@ pub fn is_inside() -> bool {
 /// Serves the Neovim that started this process, until it ends; its `measure` starts `run`.
 pub async fn serve<F, R>(run: F)
 where
-    F: Fn(Arc<Inside>, Neovim<Writer>) -> R + Send + Sync + 'static,
+    F: Fn(Arc<Inside>, Neovim<ChannelWriter>) -> R + Send + Sync + 'static,
     R: Future<Output = ()> + Send + 'static,
 {
     let ears = Ears { inside: Arc::new(Inside::new()), run: Arc::new(run) };

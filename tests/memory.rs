@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sextant::memory::entry::{EntryId, Kind, Mode, NewEntry};
 use sextant::memory::forget::Forget;
 use sextant::memory::search::Filters;
-use sextant::memory::store::{Memory, Notice};
+use sextant::memory::store::{Memory, StoreNotice};
 
 const FILE: &str = "SEXTANT_TEST_MEMORY_FILE";
 const NAME: &str = "SEXTANT_TEST_MEMORY_NAME";
@@ -150,7 +150,7 @@ fn overwrite(path: &Path, from: u64, bytes: usize) {
 fn begins_anew(path: &Path, number: u32) {
     let memory = Memory::open(path).unwrap();
     let notices = memory.notices();
-    let [Notice::SetAside { to, why }] = notices.as_slice() else { panic!("{notices:?}") };
+    let [StoreNotice::SetAside { to, why }] = notices.as_slice() else { panic!("{notices:?}") };
     assert!(to.ends_with(format!("m.db.damaged-{number}")) && to.exists() && !why.is_empty(), "{notices:?}");
     assert_eq!(memory.notices(), [], "told once");
     assert_eq!(memory.entry_count().unwrap(), 0);
@@ -189,7 +189,7 @@ fn a_file_that_is_damaged_under_way_is_replaced_and_the_call_is_answered() {
     let size = usize::try_from(std::fs::metadata(&path).unwrap().len()).unwrap();
     overwrite(&path, 4096, size - 4096);
     assert_eq!(memory.history("s", &[], 9).unwrap(), [], "answered from the new file");
-    assert!(matches!(memory.notices().as_slice(), [Notice::SetAside { .. }]));
+    assert!(matches!(memory.notices().as_slice(), [StoreNotice::SetAside { .. }]));
     let id = memory.append(entry("s", 1)).unwrap();
     assert!(memory.entry(id).unwrap().is_some());
 }

@@ -8,7 +8,7 @@ use nvim_rs::{Neovim, Value};
 use serde::{Deserialize, Serialize};
 use sextant::base::deadline::Deadline;
 use sextant::editor::{Document, Editor, FileEdit, Save};
-use sextant::editors::nvim::channel::Writer;
+use sextant::editors::nvim::channel::ChannelWriter;
 use sextant::editors::nvim::editor::NvimEditor;
 use sextant::edits::hunks::hunks;
 
@@ -182,7 +182,7 @@ async fn measure(server: &str, command: Vec<String>, lines: usize) -> Result<Out
 }
 
 /// The measuring process inside of Neovim.
-pub async fn inside(inside: Arc<Inside>, nvim: Neovim<Writer>) {
+pub async fn inside(inside: Arc<Inside>, nvim: Neovim<ChannelWriter>) {
     let job: Job = inside::job();
     let editor = inside.editor(&job.root);
     let file = [job.file.clone()];

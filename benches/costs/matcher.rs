@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use sextant::base::text::{Position, Range};
 use sextant::diagnostics::batch;
-use sextant::diagnostics::delta::{Change, FileChange, delta};
+use sextant::diagnostics::delta::{SnapshotChange, SnapshotFile, delta};
 use sextant::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 
 use crate::median;
@@ -93,8 +93,8 @@ pub fn run() {
     let mut first = None;
     for lines in [1_000, 5_000, 25_000, 50_000] {
         let (before, after, old, new) = grown(lines);
-        let change = || Change {
-            files: vec![FileChange { path: "a.py", before: Some(&before), after: Some(&after) }],
+        let change = || SnapshotChange {
+            files: vec![SnapshotFile { path: "a.py", before: Some(&before), after: Some(&after) }],
             renames: Vec::new(),
         };
         let result = delta(&change(), &old, &new);

@@ -10,7 +10,7 @@ use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
 use sextant::diagnostics::syntax;
 use sextant::editor::{Document, Editor, FileEdit, Save};
-use sextant::editors::nvim::channel::Writer;
+use sextant::editors::nvim::channel::ChannelWriter;
 use sextant::editors::nvim::editor::{AMENDED, NvimEditor};
 use sextant::edits::hunks::hunks;
 
@@ -95,7 +95,7 @@ vim.lsp.enable(name)
 
 struct Bench {
     inside: Arc<Inside>,
-    nvim: Neovim<Writer>,
+    nvim: Neovim<ChannelWriter>,
     api: i64,
     editor: Arc<NvimEditor>,
     job: Job,
@@ -104,7 +104,7 @@ struct Bench {
     state: State,
 }
 
-pub async fn run(inside: Arc<Inside>, nvim: Neovim<Writer>) {
+pub async fn run(inside: Arc<Inside>, nvim: Neovim<ChannelWriter>) {
     let job: Job = inside::job();
     let editor = inside.editor(&job.root);
     let subject = SUBJECTS.iter().find(|subject| subject.name == job.server).expect("a known server");

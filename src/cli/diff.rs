@@ -19,15 +19,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::base::failure::{Failure, Kind};
-pub(super) use crate::cli::diff::arguments::Arguments;
-use crate::cli::diff::arguments::Format;
+use crate::cli::diff::arguments::OutputFormat;
 use crate::cli::diff::compare::Comparison;
 use crate::cli::{log, terminal};
+
+pub(super) use crate::cli::diff::arguments::DiffArguments;
 
 /// The question cannot be answered.
 const FAILED: u8 = 2;
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
     if let Some(path) = &arguments.servers.log {
         log::start(path);
     }
@@ -61,17 +62,17 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn status(found: &Comparison, arguments: &Arguments) -> u8 {
+fn status(found: &Comparison, arguments: &DiffArguments) -> u8 {
     let fails = arguments.fail_on.severity().is_some_and(|severity| found.has_new(severity));
     if arguments.strict && found.is_partial() { FAILED } else { u8::from(fails) }
 }
 
-fn print(found: &Comparison, format: Format) {
+fn print(found: &Comparison, format: OutputFormat) {
     let text = match format {
-        Format::Text => report::text(found),
-        Format::Json => json::json(found).to_string(),
-        Format::Sarif => sarif::sarif(found).to_string(),
-        Format::Errorformat => {
+        OutputFormat::Text => report::text(found),
+        OutputFormat::Json => json::json(found).to_string(),
+        OutputFormat::Sarif => sarif::sarif(found).to_string(),
+        OutputFormat::Errorformat => {
             // What is not known must not look like nothing: it goes where it disturbs no reader of lines.
             report::unknown(found).iter().for_each(|what| complain(&format!("not known: {what}")));
             report::errorformat(found)
@@ -79,8 +80,8 @@ fn print(found: &Comparison, format: Format) {
     };
     if !text.is_empty() {
         match format {
-            Format::Json | Format::Sarif => terminal::json_text(&text),
-            Format::Text | Format::Errorformat => terminal::line(&text),
+            OutputFormat::Json | OutputFormat::Sarif => terminal::json_text(&text),
+            OutputFormat::Text | OutputFormat::Errorformat => terminal::line(&text),
         }
     }
 }
@@ -89,9 +90,9 @@ fn complain(text: &str) {
     terminal::complain(&format!("sextant: {text}"));
 }
 
-fn fail(failure: &Failure, format: Format) -> ExitCode {
+fn fail(failure: &Failure, format: OutputFormat) -> ExitCode {
     complain(&format!("{}\n  → {}", failure.message, failure.hint));
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         terminal::json(&serde_json::json!({"type": "failed", "failure": failure}));
     }
     ExitCode::from(FAILED)

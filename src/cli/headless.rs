@@ -89,22 +89,23 @@ fn place(given: &str) -> Result<Place, Failure> {
 }
 
 /// What a subcommand does with its session; the outcome is printed last.
-pub(super) type Run<'r> = &'r dyn for<'a> Fn(
-    &'a Agent,
-    &'a Request,
-    &'a CancellationToken,
-) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
+pub(super) type HeadlessRun<'r> =
+    &'r dyn for<'a> Fn(
+        &'a Agent,
+        &'a Request,
+        &'a CancellationToken,
+    ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
 
-pub(super) fn run(arguments: &Job, work: Run<'_>) -> ExitCode {
+pub(super) fn run(arguments: &Job, work: HeadlessRun<'_>) -> ExitCode {
     work_on(&arguments.folder, arguments.request(), work)
 }
 
 /// The same without a request of its own.
-pub(super) fn run_without(folder: &Folder, work: Run<'_>) -> ExitCode {
+pub(super) fn run_without(folder: &Folder, work: HeadlessRun<'_>) -> ExitCode {
     work_on(folder, Ok(Request::default()), work)
 }
 
-fn work_on(arguments: &Folder, request: Result<Request, Failure>, work: Run<'_>) -> ExitCode {
+fn work_on(arguments: &Folder, request: Result<Request, Failure>, work: HeadlessRun<'_>) -> ExitCode {
     if let Some(path) = &arguments.options.servers.log {
         log::start(path);
     }
@@ -151,7 +152,7 @@ pub(super) async fn answered(
     ending
 }
 
-async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Run<'_>) -> Result<bool, Failure> {
+async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: HeadlessRun<'_>) -> Result<bool, Failure> {
     let here = std::env::current_dir().map_err(|error| {
         Failure::new(Kind::User, format!("the current folder cannot be read: {error}"), "go to a folder that exists")
     })?;

@@ -35,23 +35,23 @@ enum Command {
     /// Do what a request says, in a folder, with the language servers found there
     Ask(headless::Job),
     /// Make a plan for a request and print it; with --approve run it
-    Plan(plan::Arguments),
+    Plan(plan::PlanArguments),
     /// Go on with the last task that was stopped or interrupted, in this folder
-    Resume(resume::Arguments),
+    Resume(resume::ResumeArguments),
     /// Take back what the last task changed, or a part of it; again for the task before
-    Undo(undo::Arguments),
+    Undo(undo::UndoArguments),
     /// Bring back what was undone last
-    Redo(redo::Arguments),
+    Redo(redo::RedoArguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
-    Diff(diff::Arguments),
+    Diff(diff::DiffArguments),
     /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
-    Stats(stats::Arguments),
+    Stats(stats::StatsArguments),
     /// Show what led to what in the last task, or in an earlier one
-    Why(why::Arguments),
+    Why(why::WhyArguments),
     /// List the texts that open a prompt, or print one; files of your own replace them
-    Prompts(prompts::Arguments),
+    Prompts(prompts::PromptsArguments),
     /// Serve the Neovim that starts this process, over standard input and output
-    Nvim(nvim::Arguments),
+    Nvim(nvim::NvimArguments),
 }
 
 /// Runs the command line of this process.

@@ -10,13 +10,13 @@ use crate::cli::{log, models};
 use crate::editors::nvim;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct NvimArguments {
     /// File that the log is appended to
     #[arg(long)]
     log: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
     if let Some(path) = &arguments.log {
         log::start(path);
     }

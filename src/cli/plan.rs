@@ -10,7 +10,7 @@ use crate::base::failure::{Failure, Kind};
 use crate::cli::headless;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct PlanArguments {
     #[command(flatten)]
     shared: headless::Job,
     /// Run the plan; without this it is only printed
@@ -18,14 +18,14 @@ pub(super) struct Arguments {
     approve: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let only_show: headless::Run<'_> = &|session, request, cancel| {
+pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
+    let only_show: headless::HeadlessRun<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let plan = headless::shown(session, session.plan(request, cancel).await)?;
             Ok(json!({"ok": true, "plan": plan, "trace": session.trace()}))
         })
     };
-    let approve: headless::Run<'_> = &|session, request, cancel| {
+    let approve: headless::HeadlessRun<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let plan = headless::shown(session, session.plan(request, cancel).await)?;
             if plan.steps.is_empty() {

@@ -11,7 +11,7 @@ use crate::cli::terminal;
 use crate::llm::texts::{self, TEXTS};
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct PromptsArguments {
     /// Print this text as it is in force; without a name, list them all
     name: Option<String>,
 }
@@ -29,7 +29,7 @@ pub(super) fn load() -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &PromptsArguments) -> ExitCode {
     match print(arguments.name.as_deref()) {
         Ok(text) => {
             terminal::piece(&text);

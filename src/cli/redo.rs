@@ -8,12 +8,12 @@ use crate::agent::commands::undo::redo::bring_back;
 use crate::cli::{headless, undo};
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct RedoArguments {
     #[command(flatten)]
     folder: headless::Folder,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &RedoArguments) -> ExitCode {
     headless::run_without(&arguments.folder, &|session, _request, _cancel| {
         Box::pin(async move { undo::outcome(headless::shown(session, bring_back(session).await)?) })
     })

@@ -8,7 +8,7 @@ use crate::base::failure::{Failure, Kind};
 use crate::cli::headless;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct ResumeArguments {
     /// Run a plan that was made and never approved, too; without this it is only printed
     #[arg(long)]
     approve: bool,
@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     folder: headless::Folder,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &ResumeArguments) -> ExitCode {
     let (approve, answers) = (arguments.approve, !arguments.folder.answers.is_empty());
     headless::run_without(&arguments.folder, &move |session, _request, cancel| {
         Box::pin(async move {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::agent::state::config::{Config, PlanMode};
 use crate::base::failure::{Failure, Kind};
 use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::command::config::{CommandConfig, Wish};
+use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
 use crate::diagnostics::model::DiagnosticsProvider;
 use crate::diagnostics::program;
 use crate::diagnostics::server::config::{self, ServerConfig};
@@ -74,7 +74,7 @@ struct File {
     /// Language servers; those found on PATH where none are named.
     servers: Option<Vec<ServerConfig>>,
     /// Commands that are asked beside the servers: built-in names, or commands in full.
-    commands: Vec<Wish>,
+    commands: Vec<CommandSpec>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -111,7 +111,7 @@ impl Servers {
     /// The configured language servers, or else those that are found, and the configured commands.
     pub(super) fn providers(&self, root: &Path) -> Result<Providers, Failure> {
         let file = self.file()?;
-        let commands = file.commands.into_iter().map(Wish::config).collect::<Result<_, String>>();
+        let commands = file.commands.into_iter().map(CommandSpec::config).collect::<Result<_, String>>();
         let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
         let path = std::env::var_os("PATH");
         let places = program::places(root, &self.folders(), path.as_deref());
@@ -164,7 +164,7 @@ impl Options {
         let servers = self.servers.of(file.servers, root);
         let places = program::places(root, &self.servers.folders(), std::env::var_os("PATH").as_deref());
         let providers: Vec<Box<dyn DiagnosticsProvider>> = vec![Box::new(Syntax::default())];
-        let commands = file.commands.into_iter().map(Wish::config);
+        let commands = file.commands.into_iter().map(CommandSpec::config);
         let commands = commands.map(|command| CommandProvider::new(command?, root, &places));
         let commands = commands.collect::<Result<_, String>>();
         let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;

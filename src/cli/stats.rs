@@ -13,7 +13,7 @@ use crate::workspace::record::Record;
 use crate::workspace::root::Root;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct StatsArguments {
     /// Workspace folder [default: the project around the current folder]
     #[arg(long)]
     root: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &StatsArguments) -> ExitCode {
     match text(arguments) {
         Ok(text) => {
             terminal::line(&text);
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn text(arguments: &Arguments) -> Result<String, Failure> {
+fn text(arguments: &StatsArguments) -> Result<String, Failure> {
     let root = match &arguments.root {
         Some(folder) => Root::new(folder)?,
         None => {

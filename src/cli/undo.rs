@@ -12,7 +12,7 @@ use crate::cli::headless;
 use crate::editor::event::Event;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct UndoArguments {
     /// `step` for the last step, a step's number, or a symbol as `Cart::total` [default: all of the task]
     #[arg(default_value = "", hide_default_value = true)]
     target: String,
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     folder: headless::Folder,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     if arguments.list {
         return headless::run_without(&arguments.folder, &|session, _request, _cancel| {
             Box::pin(async move {

@@ -10,7 +10,7 @@ use crate::cli::headless;
 use crate::editor::event::Event;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct WhyArguments {
     /// Which task: 1 is the last one, 2 the one before, or the name of a task [default: the last one]
     #[arg(default_value = "", hide_default_value = true)]
     task: String,
@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     folder: headless::Folder,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
     let (task, list) = (arguments.task.clone(), arguments.list);
     headless::run_without(&arguments.folder, &move |session, _request, _cancel| {
         let task = task.clone();

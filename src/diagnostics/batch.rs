@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::text::{Encoding, LineIndex, Range};
-use crate::diagnostics::delta::{Change, Delta, FileChange, How, delta};
+use crate::diagnostics::delta::{Delta, MatchedBy, SnapshotChange, SnapshotFile, delta};
 use crate::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 
 /// A case: two snapshots. More keys may stand in the line and are not looked at.
@@ -58,12 +58,12 @@ struct Answer {
 /// What is wrong with the line, and where in it.
 pub fn answer(line: &str) -> Result<String, String> {
     let case: Case = serde_json::from_str(line).map_err(|error| format!("not a case: {error}"))?;
-    let files = case.files.iter().map(|(path, texts)| FileChange {
+    let files = case.files.iter().map(|(path, texts)| SnapshotFile {
         path,
         before: texts.before.as_deref(),
         after: texts.after.as_deref(),
     });
-    let change = Change { files: files.collect(), renames: Vec::new() };
+    let change = SnapshotChange { files: files.collect(), renames: Vec::new() };
     let before = read(case.before, |path| case.files.get(path)?.before.as_deref());
     let after = read(case.after, |path| case.files.get(path)?.after.as_deref());
     let Delta { mut new, revealed, persisting, mut fixed, masked } = delta(&change, &before, &after);
@@ -72,7 +72,7 @@ pub fn answer(line: &str) -> Result<String, String> {
     fixed.extend(&masked);
     fixed.sort_unstable();
     let pairs = persisting.iter().map(|pair| (pair.before, pair.after)).collect();
-    let updated = persisting.iter().filter(|p| p.how == How::Updated).map(|p| (p.before, p.after)).collect();
+    let updated = persisting.iter().filter(|p| p.how == MatchedBy::Updated).map(|p| (p.before, p.after)).collect();
     let answer = Answer { id: case.id, new, pairs, fixed, masked, revealed, updated };
     serde_json::to_string(&answer).map_err(|error| format!("no answer: {error}"))
 }

@@ -25,7 +25,7 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostics::delta::anchors::{Anchored, Ground, NOWHERE, Words, anchor};
+use crate::diagnostics::delta::anchors::{Anchored, Ground, MessageIds, NOWHERE, anchor};
 use crate::diagnostics::delta::carry::Carry;
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::side::{NONE, Side};
@@ -35,7 +35,7 @@ use crate::diagnostics::model::Diagnostic;
 
 /// One file before and after; a text is `None` where the file does not exist on that side.
 #[derive(Clone, Copy, Debug)]
-pub struct FileChange<'a> {
+pub struct SnapshotFile<'a> {
     pub path: &'a str,
     pub before: Option<&'a str>,
     pub after: Option<&'a str>,
@@ -43,14 +43,14 @@ pub struct FileChange<'a> {
 
 /// Everything that changed between two snapshots. Files that did not change may be left out or given twice the same.
 #[derive(Clone, Debug, Default)]
-pub struct Change<'a> {
-    pub files: Vec<FileChange<'a>>,
+pub struct SnapshotChange<'a> {
+    pub files: Vec<SnapshotFile<'a>>,
     /// File renames that are known for certain (the agent's own), old path to new path.
     pub renames: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum How {
+pub enum MatchedBy {
     /// The same place and message.
     Same,
     /// Carried along with its code.
@@ -63,7 +63,7 @@ pub enum How {
 pub struct Pair {
     pub before: usize,
     pub after: usize,
-    pub how: How,
+    pub how: MatchedBy,
 }
 
 /// The answer: every index of `before` and of `after` stands in exactly one list.
@@ -81,7 +81,7 @@ pub struct Delta {
 }
 
 /// Matches two snapshots of diagnostics over a change of text.
-pub fn delta(change: &Change<'_>, before: &[Diagnostic], after: &[Diagnostic]) -> Delta {
+pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagnostic]) -> Delta {
     if before.is_empty() && after.is_empty() {
         return Delta::default();
     }
@@ -124,7 +124,7 @@ pub fn delta(change: &Change<'_>, before: &[Diagnostic], after: &[Diagnostic]) -
     let ground_before = Ground { side: &old, files: places(&old_paths), partner, tokens: Some(&tokens) };
     let identity = (0..new.files.len() as u32).collect();
     let ground_after = Ground { side: &new, files: places(&new_paths), partner: identity, tokens: None };
-    let mut words = Words::default();
+    let mut words = MessageIds::default();
     let anchored_before = anchor(&ground_before, before, &renames, &mut words);
     let anchored_after = anchor(&ground_after, after, &HashMap::new(), &mut words);
     let carry = Carry {
@@ -229,17 +229,17 @@ impl Verdicts<'_, '_> {
         files.into_iter().map(view).collect()
     }
 
-    fn how(&self, before: usize, after: usize) -> How {
+    fn how(&self, before: usize, after: usize) -> MatchedBy {
         let (b, a) = (&self.carry.old.0[before], &self.carry.new.0[after]);
         let (x, y) = (&self.carry.old.1[before], &self.carry.new.1[after]);
         // Words that the change spells otherwise are no other words, and the same words are the same in any case.
         let says_other = b.message != a.message && x.texts[2] != y.texts[2];
         if b.severity != a.severity || b.code != a.code || says_other {
-            How::Updated
+            MatchedBy::Updated
         } else if b.location == a.location && b.message == a.message {
-            How::Same
+            MatchedBy::Same
         } else {
-            How::Moved
+            MatchedBy::Moved
         }
     }
 }

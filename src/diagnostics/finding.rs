@@ -8,7 +8,7 @@ use crate::diagnostics::model::Location;
 
 /// A line and, where the tool gave one, a column; both zero-based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FindingPlace {
     pub line: u32,
     pub column: Option<u32>,
 }
@@ -18,9 +18,9 @@ pub struct Place {
 pub struct Finding {
     /// As the tool wrote it: absolute, or relative to the root.
     pub file: Option<String>,
-    pub start: Option<Place>,
+    pub start: Option<FindingPlace>,
     /// Not included.
-    pub end: Option<Place>,
+    pub end: Option<FindingPlace>,
     /// The tool's own word.
     pub severity: Option<String>,
     pub code: Option<String>,
@@ -49,7 +49,7 @@ impl Finding {
         let offset = |line: u32, character: u32| index.offset(text, Position { line, character }, columns);
         let from = start.column.map_or(line.start + indent, |column| offset(start.line, column));
         let to = match (self.end, start.column) {
-            (Some(Place { line, column: Some(column) }), _) => offset(line, column),
+            (Some(FindingPlace { line, column: Some(column) }), _) => offset(line, column),
             (Some(end), _) => index.line_range(text, end.line as usize).end,
             (None, None) => line.start + text[line.clone()].trim_end().len(),
             (None, Some(_)) => word_end(text, from, line.end),
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn at(start: (u32, Option<u32>), end: Option<(u32, Option<u32>)>) -> Finding {
-        let place = |(line, column)| Place { line, column };
+        let place = |(line, column)| FindingPlace { line, column };
         Finding { start: Some(place(start)), end: end.map(place), ..Finding::default() }
     }
 

@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 const LABEL: usize = 60;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct DiagnosticGroup {
     /// A symbol path, or a theme.
     pub key: String,
     /// Indices, in their order.
@@ -25,17 +25,17 @@ pub struct Group {
 }
 
 /// The groups of each symbol; those with the worst diagnostics first, then the largest, then by name.
-pub fn by_symbol(items: &[Placed]) -> Vec<Group> {
+pub fn by_symbol(items: &[Placed]) -> Vec<DiagnosticGroup> {
     group(items, |item| item.symbol.to_string(), |item| short(&label(item.diagnostic)))
 }
 
 /// The groups of each theme, as [`by_symbol`].
-pub fn by_theme(items: &[Placed]) -> Vec<Group> {
+pub fn by_theme(items: &[Placed]) -> Vec<DiagnosticGroup> {
     group(items, |item| short(&label(item.diagnostic)), |item| item.symbol.to_string())
 }
 
 /// At most `most` lines, the last one a number where there are more groups.
-pub fn lines(groups: &[Group], most: usize) -> Vec<String> {
+pub fn lines(groups: &[DiagnosticGroup], most: usize) -> Vec<String> {
     let mut lines: Vec<String> = groups.iter().take(most).map(|group| group.summary.clone()).collect();
     let (rest, count) = groups.iter().skip(most).fold((0, 0), |(n, count), group| (n + 1, count + group.members.len()));
     if rest > 0 {
@@ -44,17 +44,21 @@ pub fn lines(groups: &[Group], most: usize) -> Vec<String> {
     lines
 }
 
-fn group(items: &[Placed], key: impl Fn(&Placed) -> String, detail: impl Fn(&Placed) -> String) -> Vec<Group> {
+fn group(
+    items: &[Placed],
+    key: impl Fn(&Placed) -> String,
+    detail: impl Fn(&Placed) -> String,
+) -> Vec<DiagnosticGroup> {
     let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
         members.entry(key(item)).or_default().push(index);
     }
-    let mut groups: Vec<Group> = members
+    let mut groups: Vec<DiagnosticGroup> = members
         .into_iter()
         .map(|(key, members)| {
             let worst = members.iter().map(|index| items[*index].diagnostic.severity).min().unwrap_or(Severity::Hint);
             let summary = format!("{key}: {} ({})", counts(items, &members), details(items, &members, &detail));
-            Group { key, members, worst, summary }
+            DiagnosticGroup { key, members, worst, summary }
         })
         .collect();
     groups.sort_by(|a, b| (a.worst, b.members.len(), &a.key).cmp(&(b.worst, a.members.len(), &b.key)));

@@ -84,13 +84,13 @@ fn lines<'a>(item: &Placed<'a>) -> impl Iterator<Item = (&'a str, Option<u32>)> 
 }
 
 /// What was said already, by place, so that each of many can be looked up in it.
-pub struct Said<'a> {
+pub struct KnownStatements<'a> {
     items: Vec<(Placed<'a>, Gist<'a>)>,
     on_line: HashMap<(&'a str, Option<u32>), Vec<usize>>,
     gists: Gists,
 }
 
-impl<'a> Said<'a> {
+impl<'a> KnownStatements<'a> {
     pub fn new(items: &[Placed<'a>]) -> Self {
         let mut gists = Gists::default();
         let mut on_line: HashMap<_, Vec<usize>> = HashMap::new();

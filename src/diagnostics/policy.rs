@@ -19,7 +19,7 @@ use crate::diagnostics::policy::contradiction::Contradiction;
 
 /// The bounds of what is done without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct PolicyLimits {
     /// Diagnostics of one file above which nothing is begun that was not asked for.
     pub noise: usize,
     /// Fixes that a diagnostic may survive before it is doubted.
@@ -29,7 +29,7 @@ pub struct Limits {
     pub symbols: usize,
 }
 
-impl Default for Limits {
+impl Default for PolicyLimits {
     fn default() -> Self {
         Self { noise: 200, survived: 2, files: 1, symbols: 3 }
     }
@@ -150,7 +150,7 @@ pub struct Judgement {
 }
 
 /// Lets every rule of confidence see every diagnostic. `items` and `evidence` go together.
-pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &Limits) -> Judgement {
+pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &PolicyLimits) -> Judgement {
     let mut out = Judgement::default();
     for (index, (item, known)) in items.iter().zip(evidence).enumerate() {
         let about = words::about(item, &known.sources);
@@ -201,7 +201,12 @@ pub fn severity_orders(a: (Severity, Confidence), b: (Severity, Confidence)) -> 
 }
 
 /// Why nothing is begun on these diagnostics at all; `None` where there is no such reason.
-pub fn stop(items: &[&Diagnostic], any_fresh: bool, asked: bool, limits: &Limits) -> Option<(&'static str, String)> {
+pub fn stop(
+    items: &[&Diagnostic],
+    any_fresh: bool,
+    asked: bool,
+    limits: &PolicyLimits,
+) -> Option<(&'static str, String)> {
     decide::noise_stops(items, asked, limits)
         .map(|reason| ("noise", reason))
         .or_else(|| decide::no_evidence_stops(items, any_fresh).map(|reason| ("no_evidence", reason)))

@@ -60,15 +60,15 @@ fn is_program(file: &Path) -> bool {
 
 /// A program that leads its own process group, with all that it started; they end with this, also where the runtime
 /// is torn down.
-pub(crate) struct Group(Option<Pid>);
+pub(crate) struct ProcessGroup(Option<Pid>);
 
-impl Group {
+impl ProcessGroup {
     pub(crate) fn of(child: &Child) -> Self {
         Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
             // Nothing left of the group is the usual case.

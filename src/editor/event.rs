@@ -6,7 +6,7 @@ use crate::base::failure::Failure;
 
 /// One line of the quickfix list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct QuickfixEntry {
     /// Path relative to the root.
     pub path: String,
     /// One-based.
@@ -100,7 +100,7 @@ pub enum Event {
     /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
     Introduced {
         title: String,
-        entries: Vec<Entry>,
+        entries: Vec<QuickfixEntry>,
         /// Whether the list is to be opened where there is something in it.
         open: bool,
         /// Whether this amends the list of the same task shown before (a late answer).

@@ -48,7 +48,7 @@ pub struct Replace<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Occurrences {
     /// One edit an occurrence; `new` is fitted to the place (line ends, indentation).
     pub edits: Vec<TextEdit>,
     pub rung: Rung,
@@ -85,7 +85,7 @@ fn list(lines: &[usize]) -> String {
 const PLACES: usize = 5;
 
 /// Finds `old` and fits `new` to the place.
-pub fn find(text: &str, replace: &Replace<'_>) -> Result<Found, FindError> {
+pub fn find(text: &str, replace: &Replace<'_>) -> Result<Occurrences, FindError> {
     let Replace { old, new, .. } = *replace;
     if old.is_empty() {
         return Err(FindError::EmptyOld);
@@ -180,7 +180,7 @@ fn settle(
     places: Vec<Place>,
     rung: Rung,
     replace: &Replace<'_>,
-) -> Result<Found, FindError> {
+) -> Result<Occurrences, FindError> {
     if places.len() > 1 && !replace.all {
         let lines = places.iter().take(PLACES).map(|place| index.line_of(place.range.start) + 1).collect();
         return Err(FindError::Ambiguous { count: places.len(), lines, rung });
@@ -204,7 +204,7 @@ fn settle(
     if edits.iter().all(|edit| text[edit.range.clone()] == edit.text) {
         return Err(FindError::NoChange);
     }
-    Ok(Found { edits, rung })
+    Ok(Occurrences { edits, rung })
 }
 
 /// Gives new text the line ends of its place: of what it replaces, or else of the whole text.

@@ -3,14 +3,13 @@
 use std::ops::Range;
 
 use crate::base::text::LineIndex;
-use crate::edits::TextEdit;
 use crate::edits::apply::{self, ApplyError};
-use crate::edits::hunks;
+use crate::edits::{TextEdit, hunks};
 use crate::symbols::outline::Outline;
 
 /// What may change in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum EditScope {
     /// Everything.
     File,
     /// What is in no symbol: imports, constants, and new symbols between the old ones.
@@ -41,12 +40,12 @@ pub enum ScopeError {
 /// Checks edits of `text` against the scope. The outline is of this text.
 ///
 /// Only what an edit really changes counts. Blank lines around a symbol may come and go with it.
-pub fn check(text: &str, outline: &Outline, scope: &Scope, edits: &[TextEdit]) -> Result<(), ScopeError> {
+pub fn check(text: &str, outline: &Outline, scope: &EditScope, edits: &[TextEdit]) -> Result<(), ScopeError> {
     apply::check(text, edits)?;
     let zones = match scope {
-        Scope::File => return Ok(()),
-        Scope::Module => between(text, outline),
-        Scope::Symbols(symbols) => {
+        EditScope::File => return Ok(()),
+        EditScope::Module => between(text, outline),
+        EditScope::Symbols(symbols) => {
             let known = symbols.iter().filter_map(|index| outline.symbols.get(*index));
             known.map(|symbol| Zone::around(text, symbol.extent.clone())).collect()
         }

@@ -17,14 +17,14 @@ use crate::symbols::outline::Outline;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum SymbolAction {
     Replace,
     InsertBefore,
     InsertAfter,
     Delete,
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for SymbolAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Replace => "replace",
@@ -38,7 +38,7 @@ impl fmt::Display for Action {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SymbolEditError {
     #[error("content is empty; {0} needs the full text of the symbol, and delete removes one")]
-    NoContent(Action),
+    NoContent(SymbolAction),
     #[error("delete takes no content; use replace to put other code in the symbol's place")]
     Superfluous,
     #[error("the symbol is no longer there; list the symbols of the file again")]
@@ -60,14 +60,14 @@ pub fn edit(
     language: &Language,
     outline: &Outline,
     symbol: usize,
-    action: Action,
+    action: SymbolAction,
     content: &str,
 ) -> Result<TextEdit, SymbolEditError> {
     let target = outline.symbols.get(symbol).ok_or(SymbolEditError::NoSuchSymbol)?;
     if text.get(target.extent.clone()).is_none() {
         return Err(SymbolEditError::NoSuchSymbol);
     }
-    if action == Action::Delete {
+    if action == SymbolAction::Delete {
         return if content.trim().is_empty() {
             Ok(delete(text, language, target.extent.clone(), target.declaration.start))
         } else {
@@ -78,17 +78,17 @@ pub fn edit(
         return Err(SymbolEditError::NoContent(action));
     }
     let names = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == target.name);
-    if action == Action::Replace && !names(content) && Outline::parse(language, content).symbols.is_empty() {
+    if action == SymbolAction::Replace && !names(content) && Outline::parse(language, content).symbols.is_empty() {
         return Err(SymbolEditError::NotWhole(target.name.clone()));
     }
-    let place = layout::Place::of(text, target.extent.clone());
+    let place = layout::SymbolLayout::of(text, target.extent.clone());
     let content = place.indented(text, language, content);
     let edit = match action {
-        Action::InsertBefore => {
+        SymbolAction::InsertBefore => {
             let gap = "\n".repeat(1 + separation(text, outline, symbol));
             TextEdit::new(target.extent.start..target.extent.start, format!("{content}{gap}{}", place.indent))
         }
-        Action::InsertAfter => insert_after(text, outline, symbol, &format!("{}{content}", place.indent)),
+        SymbolAction::InsertAfter => insert_after(text, outline, symbol, &format!("{}{content}", place.indent)),
         _ => replace(text, language, outline, symbol, &place, &content),
     };
     if text[edit.range.clone()] == edit.text { Err(SymbolEditError::NoChange) } else { Ok(edit) }
@@ -116,7 +116,7 @@ fn replace(
     language: &Language,
     outline: &Outline,
     symbol: usize,
-    place: &layout::Place,
+    place: &layout::SymbolLayout,
     content: &str,
 ) -> TextEdit {
     let extent = outline.symbols[symbol].extent.clone();

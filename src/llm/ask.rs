@@ -5,7 +5,7 @@ mod lexicon;
 mod prohibition;
 mod reading;
 
-use crate::llm::ask::reading::{Reading, Wish};
+use crate::llm::ask::reading::{ClauseWish, RequestReading};
 
 /// The offline model serves repairs only; a prompt reminds a language model of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ const ALL_STEMS: &str = "all every whole entire project workspace todo toda todo
 
 /// Whether a request wants something mended, in so many words.
 pub fn mends(query: &str) -> bool {
-    let reading = Reading::of(query);
-    matches!(reading.wish(), Wish::Repair | Wish::Mend) && !reading.forbids()
+    let reading = RequestReading::of(query);
+    matches!(reading.wish(), ClauseWish::Repair | ClauseWish::Mend) && !reading.forbids()
 }
 
 /// Whether it wants what is reported mended, and not one thing of its own.
@@ -113,14 +113,14 @@ fn has_stem(text: &str, stems: &str) -> bool {
 
 /// Nothing but the words is looked at. What is not clearly a repair is none: a repair edits files.
 pub fn classify(query: &str) -> Ask {
-    let reading = Reading::of(query);
+    let reading = RequestReading::of(query);
     match reading.wish() {
         _ if reading.forbids() => Ask::Forbidden,
-        Wish::Question => Ask::Question,
-        Wish::Repair if reading.is_negated() => Ask::Forbidden,
-        Wish::Repair => Ask::Repair,
-        Wish::Mend | Wish::Work => Ask::Work,
-        Wish::Nothing => Ask::Unclear,
+        ClauseWish::Question => Ask::Question,
+        ClauseWish::Repair if reading.is_negated() => Ask::Forbidden,
+        ClauseWish::Repair => Ask::Repair,
+        ClauseWish::Mend | ClauseWish::Work => Ask::Work,
+        ClauseWish::Nothing => Ask::Unclear,
     }
 }
 
@@ -137,17 +137,17 @@ pub fn classify_step(query: &str) -> Ask {
 /// Whether a request forbids every change: then no tool of its task may make one, whatever a model says. One that
 /// forbids a part (`but leave the tests alone`) does not.
 pub fn forbids(query: &str) -> bool {
-    Reading::of(query).forbids()
+    RequestReading::of(query).forbids()
 }
 
 /// Whether a request is written in Spanish: what frames its answer is then said in Spanish, too.
 pub fn is_spanish(query: &str) -> bool {
-    Reading::of(query).is_spanish()
+    RequestReading::of(query).is_spanish()
 }
 
 /// Whether it does so until the user says another word: `plan it, but change nothing yet`.
 pub fn forbids_for_now(query: &str) -> bool {
-    let reading = Reading::of(query);
+    let reading = RequestReading::of(query);
     reading.forbids() && reading.waits()
 }
 

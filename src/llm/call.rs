@@ -9,11 +9,11 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::base::plural::counted;
-use crate::llm::dialect::{self, Question};
+use crate::llm::dialect::{self, ChatRequest};
 use crate::llm::endpoint::{Endpoint, Provider};
 use crate::llm::retry;
 use crate::llm::sse::Events;
-use crate::llm::step::Words;
+use crate::llm::step::OnText;
 use crate::llm::words::WordStream;
 
 /// Characters of a server's own words that an error repeats.
@@ -23,7 +23,7 @@ const ERROR_BYTES: usize = 64 * 1024;
 
 /// What one answer may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct CallLimits {
     /// Without a byte.
     pub stall: Duration,
     /// When everything has to be over.
@@ -36,7 +36,7 @@ pub struct Limits {
     pub body: usize,
 }
 
-impl Limits {
+impl CallLimits {
     /// What an answer of so many tokens can need: a token has some four bytes of text, and stands in an event of
     /// some 300 bytes. Four times that, and something for what is said beside the answer.
     pub fn new(max_tokens: u32, stall: Duration, deadline: Instant) -> Self {
@@ -50,7 +50,7 @@ impl Limits {
 
 /// What one call brought, whole or not.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct CallOutcome {
     pub text: String,
     /// Prompt and completion tokens, as the provider counted them.
     pub counted: Option<(u64, u64)>,
@@ -96,11 +96,11 @@ pub enum Trouble {
 pub async fn run(
     web: &Client,
     endpoint: &Endpoint,
-    question: &Question<'_>,
-    limits: Limits,
+    question: &ChatRequest<'_>,
+    limits: CallLimits,
     wanted: &'static [&'static str],
-    words: Words<'_>,
-) -> Outcome {
+    words: OnText<'_>,
+) -> CallOutcome {
     let mut answer = Answer::new(endpoint.provider, limits, WordStream::new(wanted), words);
     let end = timeout_at(limits.deadline, exchange(web, endpoint, question, &mut answer)).await;
     let late = || End::Trouble(Trouble::TooMuch("it took longer than `total_seconds` allows".to_owned()));
@@ -108,7 +108,7 @@ pub async fn run(
     answer.outcome
 }
 
-async fn exchange(web: &Client, endpoint: &Endpoint, question: &Question<'_>, answer: &mut Answer<'_>) -> End {
+async fn exchange(web: &Client, endpoint: &Endpoint, question: &ChatRequest<'_>, answer: &mut Answer<'_>) -> End {
     let stall = answer.limits.stall;
     let headers = match dialect::headers(endpoint) {
         Ok(headers) => headers,
@@ -154,10 +154,10 @@ fn too_long(limit: usize) -> End {
 /// What has come of an answer so far.
 struct Answer<'w> {
     provider: Provider,
-    limits: Limits,
+    limits: CallLimits,
     reader: WordStream,
-    words: Words<'w>,
-    outcome: Outcome,
+    words: OnText<'w>,
+    outcome: CallOutcome,
     /// As the provider said; `true` for the limit of tokens.
     stopped: Option<bool>,
     tokens: (Option<u64>, Option<u64>),
@@ -165,8 +165,8 @@ struct Answer<'w> {
 }
 
 impl<'w> Answer<'w> {
-    fn new(provider: Provider, limits: Limits, reader: WordStream, words: Words<'w>) -> Self {
-        let outcome = Outcome::default();
+    fn new(provider: Provider, limits: CallLimits, reader: WordStream, words: OnText<'w>) -> Self {
+        let outcome = CallOutcome::default();
         Self { provider, limits, reader, words, outcome, stopped: None, tokens: (None, None), end: None }
     }
 
@@ -184,7 +184,7 @@ impl<'w> Answer<'w> {
         self.end.is_none()
     }
 
-    fn hear(&mut self, said: dialect::Said) -> Option<End> {
+    fn hear(&mut self, said: dialect::StreamEvent) -> Option<End> {
         if let Some(error) = &said.error {
             return Some(End::Trouble(match (status_in(error), self.outcome.text.is_empty()) {
                 (Some(status), true) => Trouble::Refused { status, wait: None, detail: in_words(error) },

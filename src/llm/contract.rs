@@ -58,13 +58,13 @@ impl Contract {
 
 /// What a model says of the plan beside its action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Wish {
+pub struct PlanFeedback {
     /// Planner: why the plan must be made anew.
     #[serde(default)]
     pub replan: Option<String>,
     /// Supervised: how it wants to go on.
     #[serde(default)]
-    pub decision: Option<Decision>,
+    pub decision: Option<StepDecision>,
     /// Supervised: how far it keeps to the plan, 0 to 1.
     #[serde(default)]
     pub adherence: Option<f64>,
@@ -75,14 +75,14 @@ pub struct Wish {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum StepDecision {
     Continue,
     Escalate,
     Pause,
     Complete,
 }
 
-impl Decision {
+impl StepDecision {
     pub const WORDS: [(&'static str, Self); 4] = [
         ("continue", Self::Continue),
         ("escalate", Self::Escalate),

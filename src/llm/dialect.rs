@@ -12,16 +12,16 @@ const NEW_LIMIT: &[&str] = &["gpt-5", "gpt-6", "o1", "o3", "o4"];
 
 /// One turn of the talk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum ChatTurn {
     User(String),
     Model(String),
 }
 
 /// What is asked, in no provider's words.
 #[derive(Clone, Debug)]
-pub struct Question<'a> {
+pub struct ChatRequest<'a> {
     pub system: &'a str,
-    pub turns: &'a [Turn],
+    pub turns: &'a [ChatTurn],
     /// Tokens that the answer may have.
     pub max_tokens: u32,
     pub temperature: Option<f64>,
@@ -31,7 +31,7 @@ pub struct Question<'a> {
 
 /// What an event of the answer says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct StreamEvent {
     pub text: String,
     /// The provider says why it stopped; `true` where the limit of tokens was the reason.
     pub stopped: Option<bool>,
@@ -76,7 +76,7 @@ pub fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
 }
 
 /// The question as the provider reads it.
-pub fn body(endpoint: &Endpoint, question: &Question) -> Value {
+pub fn body(endpoint: &Endpoint, question: &ChatRequest) -> Value {
     match endpoint.provider {
         Provider::Anthropic => anthropic(endpoint, question),
         Provider::Gemini => gemini(question),
@@ -84,7 +84,7 @@ pub fn body(endpoint: &Endpoint, question: &Question) -> Value {
     }
 }
 
-fn openai(endpoint: &Endpoint, question: &Question) -> Value {
+fn openai(endpoint: &Endpoint, question: &ChatRequest) -> Value {
     let mut messages = vec![json!({"role": "system", "content": question.system})];
     messages.extend(question.turns.iter().map(message));
     let mut body = json!({
@@ -103,14 +103,14 @@ fn openai(endpoint: &Endpoint, question: &Question) -> Value {
     body
 }
 
-fn message(turn: &Turn) -> Value {
+fn message(turn: &ChatTurn) -> Value {
     match turn {
-        Turn::User(text) => json!({"role": "user", "content": text}),
-        Turn::Model(text) => json!({"role": "assistant", "content": text}),
+        ChatTurn::User(text) => json!({"role": "user", "content": text}),
+        ChatTurn::Model(text) => json!({"role": "assistant", "content": text}),
     }
 }
 
-fn anthropic(endpoint: &Endpoint, question: &Question) -> Value {
+fn anthropic(endpoint: &Endpoint, question: &ChatRequest) -> Value {
     let mut body = json!({
         "model": endpoint.model, "system": question.system, "max_tokens": question.max_tokens, "stream": true,
         "messages": question.turns.iter().map(message).collect::<Vec<_>>(),
@@ -124,10 +124,10 @@ fn anthropic(endpoint: &Endpoint, question: &Question) -> Value {
     body
 }
 
-fn gemini(question: &Question) -> Value {
-    let content = |turn: &Turn| match turn {
-        Turn::User(text) => json!({"role": "user", "parts": [{"text": text}]}),
-        Turn::Model(text) => json!({"role": "model", "parts": [{"text": text}]}),
+fn gemini(question: &ChatRequest) -> Value {
+    let content = |turn: &ChatTurn| match turn {
+        ChatTurn::User(text) => json!({"role": "user", "parts": [{"text": text}]}),
+        ChatTurn::Model(text) => json!({"role": "model", "parts": [{"text": text}]}),
     };
     let mut generation = json!({"maxOutputTokens": question.max_tokens});
     if let Some(temperature) = question.temperature {
@@ -145,13 +145,13 @@ fn gemini(question: &Question) -> Value {
 }
 
 /// Reads the data of one event. Errors where it is no JSON; what is not known says nothing.
-pub fn read(provider: Provider, data: &[u8]) -> Result<Said, String> {
+pub fn read(provider: Provider, data: &[u8]) -> Result<StreamEvent, String> {
     if data == b"[DONE]" {
-        return Ok(Said { last: true, ..Said::default() });
+        return Ok(StreamEvent { last: true, ..StreamEvent::default() });
     }
     let event: Value = serde_json::from_slice(data).map_err(|error| error.to_string())?;
     if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
-        return Ok(Said { error: Some(error.clone()), ..Said::default() });
+        return Ok(StreamEvent { error: Some(error.clone()), ..StreamEvent::default() });
     }
     Ok(match provider {
         Provider::Anthropic => from_anthropic(&event),
@@ -160,7 +160,7 @@ pub fn read(provider: Provider, data: &[u8]) -> Result<Said, String> {
     })
 }
 
-fn from_openai(event: &Value) -> Said {
+fn from_openai(event: &Value) -> StreamEvent {
     let choice = &event["choices"][0];
     let text = match &choice["delta"]["content"] {
         Value::String(text) => text.clone(),
@@ -168,50 +168,50 @@ fn from_openai(event: &Value) -> Said {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
         _ => String::new(),
     };
-    Said {
+    StreamEvent {
         text,
         stopped: choice["finish_reason"].as_str().map(|why| why == "length"),
         prompt_tokens: event["usage"]["prompt_tokens"].as_u64(),
         completion_tokens: event["usage"]["completion_tokens"].as_u64(),
-        ..Said::default()
+        ..StreamEvent::default()
     }
 }
 
-fn from_anthropic(event: &Value) -> Said {
+fn from_anthropic(event: &Value) -> StreamEvent {
     match event["type"].as_str() {
         Some("message_start") => {
             let usage = &event["message"]["usage"];
             let parts = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
             let known = usage["input_tokens"].as_u64();
             let sum = parts.iter().filter_map(|name| usage[*name].as_u64()).fold(0, u64::saturating_add);
-            Said { prompt_tokens: known.map(|_| sum), ..Said::default() }
+            StreamEvent { prompt_tokens: known.map(|_| sum), ..StreamEvent::default() }
         }
         Some("content_block_delta") => {
-            Said { text: event["delta"]["text"].as_str().unwrap_or_default().to_owned(), ..Said::default() }
+            StreamEvent { text: event["delta"]["text"].as_str().unwrap_or_default().to_owned(), ..StreamEvent::default() }
         }
-        Some("message_delta") => Said {
+        Some("message_delta") => StreamEvent {
             stopped: event["delta"]["stop_reason"].as_str().map(|why| why == "max_tokens"),
             completion_tokens: event["usage"]["output_tokens"].as_u64(),
-            ..Said::default()
+            ..StreamEvent::default()
         },
-        Some("message_stop") => Said { last: true, ..Said::default() },
-        _ => Said::default(),
+        Some("message_stop") => StreamEvent { last: true, ..StreamEvent::default() },
+        _ => StreamEvent::default(),
     }
 }
 
-fn from_gemini(event: &Value) -> Said {
+fn from_gemini(event: &Value) -> StreamEvent {
     let candidate = &event["candidates"][0];
     let parts = candidate["content"]["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
     // A thought is no part of the answer.
     let spoken = parts.iter().filter(|part| part["thought"] != json!(true));
     let usage = &event["usageMetadata"];
     let thoughts = usage["thoughtsTokenCount"].as_u64().unwrap_or(0);
-    Said {
+    StreamEvent {
         text: spoken.filter_map(|part| part["text"].as_str()).collect(),
         stopped: candidate["finishReason"].as_str().map(|why| why == "MAX_TOKENS"),
         prompt_tokens: usage["promptTokenCount"].as_u64(),
         completion_tokens: usage["candidatesTokenCount"].as_u64().map(|count| count.saturating_add(thoughts)),
-        ..Said::default()
+        ..StreamEvent::default()
     }
 }
 
@@ -231,7 +231,7 @@ mod tests {
         let at = |provider, base| url(&endpoint(provider, "m", base));
         assert_eq!(at(Provider::OpenAiCompatible, "http://h/v1?a=b"), "http://h/v1/chat/completions?a=b");
         assert_eq!(at(Provider::Gemini, "http://h/v1?a=b"), "http://h/v1/models/m:streamGenerateContent?alt=sse&a=b");
-        let question = Question { system: "s", turns: &[], max_tokens: 7, temperature: None, schema: None };
+        let question = ChatRequest { system: "s", turns: &[], max_tokens: 7, temperature: None, schema: None };
         let asked = |provider, model| body(&endpoint(provider, model, "http://h/v1"), &question);
         assert_eq!(asked(Provider::OpenAiCompatible, "qwen")["max_tokens"], 7);
         assert_eq!(asked(Provider::OpenAiCompatible, "openai/gpt-5-mini")["max_completion_tokens"], 7);
@@ -242,7 +242,7 @@ mod tests {
     fn what_is_not_known_says_nothing_and_what_is_no_json_is_an_error() {
         for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
             for data in [r#"{"choices": 7}"#, "[]", "7", "null", r#"{"type": "ping"}"#, r#"{"usage": {"x": -1}}"#] {
-                assert_eq!(read(provider, data.as_bytes()), Ok(Said::default()), "{data}");
+                assert_eq!(read(provider, data.as_bytes()), Ok(StreamEvent::default()), "{data}");
             }
             assert!(read(provider, b"<html>").is_err() && read(provider, &[0xff]).is_err());
             assert!(read(provider, br#"{"error": {"code": 429}}"#).unwrap().error.is_some());

@@ -164,7 +164,7 @@ pub struct Endpoint {
     pub base_url: String,
     /// The address as it may be shown: no user, no query.
     pub shown: String,
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// Whether the server runs on this machine; it is then reached past any proxy.
     pub local: bool,
     pub tls: bool,
@@ -172,9 +172,9 @@ pub struct Endpoint {
 
 /// A key that cannot be printed by accident.
 #[derive(Clone)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
     }
@@ -189,7 +189,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(hidden)")
     }
@@ -236,7 +236,11 @@ pub fn resolve(config: &RemoteConfig, env: &dyn Fn(&str) -> Option<String>) -> R
     Ok(Endpoint { provider, model, shown: shown(url.as_str()), base_url: url.into(), key, local, tls })
 }
 
-fn key(config: &RemoteConfig, elsewhere: bool, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<Key>, Failure> {
+fn key(
+    config: &RemoteConfig,
+    elsewhere: bool,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<ApiKey>, Failure> {
     let provider = config.provider;
     let clean = |key: String| Some(key.trim().to_owned()).filter(|key| !key.is_empty());
     let found = match (config.api_key.clone().and_then(clean), &config.api_key_env) {
@@ -257,7 +261,7 @@ fn key(config: &RemoteConfig, elsewhere: bool, env: &dyn Fn(&str) -> Option<Stri
         (Some(key), _) if !key.bytes().all(|b| b.is_ascii_graphic()) => {
             Err(wrong("the key holds blanks or characters beyond ASCII", "copy it again"))
         }
-        _ => Ok(found.map(Key)),
+        _ => Ok(found.map(ApiKey)),
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::base::plural::counted;
 use crate::llm::ask::{self, Ask};
 use crate::llm::step::{
-    Action, DiagnosticLine, FixOffer, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply,
-    Usage, Words,
+    Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanInput, PlanReply, PlanReplyStep, StepInput,
+    StepReply, Usage,
 };
 
 /// How a user gets a language model; said wherever one would have been needed.
@@ -33,7 +33,7 @@ impl Model for OfflineModel {
         true
     }
 
-    async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+    async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let reply = step(input);
         words(&reply.reasoning);
         if !reply.answer.is_empty() {
@@ -42,7 +42,7 @@ impl Model for OfflineModel {
         (Ok(reply), Usage::default())
     }
 
-    async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+    async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
         if !input.change.is_empty() {
             let problem =
                 format!("changing a plan in words needs a language model, and none is configured. {HOW_TO_CONFIGURE}");

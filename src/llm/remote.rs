@@ -10,16 +10,15 @@ use tokio::time::Instant;
 
 use crate::base::failure::{Failure, Kind};
 use crate::base::plural::counted;
-use crate::llm::call::{self, End, Outcome, Trouble};
-use crate::llm::dialect::{self, Turn};
+use crate::llm::call::{self, CallOutcome, End, Trouble};
+use crate::llm::dialect::{self, ChatTurn};
 use crate::llm::endpoint::{self, Endpoint, RemoteConfig};
 use crate::llm::price::Price;
 use crate::llm::prompt::{self, Prompt};
-use crate::llm::reply::{self, Reading};
+use crate::llm::reply::{self, ReplyReading};
 use crate::llm::retry::{self, RetryPolicy};
-use crate::llm::schema;
-use crate::llm::step::{Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
-use crate::llm::tokens;
+use crate::llm::step::{Model, ModelError, OnText, PlanInput, PlanReply, StepInput, StepReply, Usage};
+use crate::llm::{schema, tokens};
 
 /// A server that does not take the connection within this time is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -46,7 +45,7 @@ struct Question<T> {
     prompt: Prompt,
     schema_name: &'static str,
     schema: Value,
-    read: fn(&str) -> Reading<T>,
+    read: fn(&str) -> ReplyReading<T>,
     wanted: &'static [&'static str],
 }
 
@@ -76,12 +75,12 @@ impl RemoteModel {
         self
     }
 
-    async fn ask<T>(&self, question: Question<T>, words: Words<'_>) -> (Result<T, ModelError>, Usage) {
+    async fn ask<T>(&self, question: Question<T>, words: OnText<'_>) -> (Result<T, ModelError>, Usage) {
         let mut usage = Usage::default();
         let mut progress = Progress::new(self.schema.load(Ordering::Relaxed));
-        let limits = call::Limits::new(self.max_tokens, self.stall, Instant::now() + self.total);
+        let limits = call::CallLimits::new(self.max_tokens, self.stall, Instant::now() + self.total);
         loop {
-            let asked = dialect::Question {
+            let asked = dialect::ChatRequest {
                 system: &question.prompt.system,
                 turns: &progress.turns(&question.prompt),
                 max_tokens: self.max_tokens,
@@ -111,9 +110,9 @@ impl RemoteModel {
     }
 
     /// What to do with what a call brought.
-    fn judge<T>(&self, read: fn(&str) -> Reading<T>, outcome: Outcome, progress: &mut Progress) -> Next<T> {
+    fn judge<T>(&self, read: fn(&str) -> ReplyReading<T>, outcome: CallOutcome, progress: &mut Progress) -> Next<T> {
         let endpoint = self.endpoint.shown.clone();
-        let Outcome { text, end, .. } = outcome;
+        let CallOutcome { text, end, .. } = outcome;
         match end {
             End::Trouble(Trouble::Refused { status, wait, detail }) => self.refused(status, wait, &detail, progress),
             End::Trouble(Trouble::Unreachable(detail)) => {
@@ -146,7 +145,7 @@ impl RemoteModel {
             },
             End::Trouble(Trouble::Garbage(detail)) => self.unusable(vec![self.hide(&detail)], &text, progress),
             End::Whole | End::Limit => {
-                let Reading { value, mut problems } = read(&text);
+                let ReplyReading { value, mut problems } = read(&text);
                 if let Some(reply) = value {
                     if !problems.is_empty() {
                         tracing::debug!(model = %self.name, ?problems, "the reply was mended");
@@ -203,9 +202,9 @@ impl RemoteModel {
         progress.asked_again = true;
         progress.follow_up.clear();
         if !text.trim().is_empty() {
-            progress.follow_up.push(Turn::Model(text));
+            progress.follow_up.push(ChatTurn::Model(text));
         }
-        progress.follow_up.push(Turn::User(prompt::ask_again(&problems)));
+        progress.follow_up.push(ChatTurn::User(prompt::ask_again(&problems)));
         Next::Again(Duration::ZERO)
     }
 
@@ -224,7 +223,7 @@ struct Progress {
     attempts: u32,
     cut_before: bool,
     asked_again: bool,
-    follow_up: Vec<Turn>,
+    follow_up: Vec<ChatTurn>,
 }
 
 impl Progress {
@@ -232,8 +231,8 @@ impl Progress {
         Self { with_schema, attempts: 0, cut_before: false, asked_again: false, follow_up: Vec::new() }
     }
 
-    fn turns(&self, prompt: &Prompt) -> Vec<Turn> {
-        let mut turns = vec![Turn::User(prompt.user.clone())];
+    fn turns(&self, prompt: &Prompt) -> Vec<ChatTurn> {
+        let mut turns = vec![ChatTurn::User(prompt.user.clone())];
         turns.extend(self.follow_up.iter().cloned());
         turns
     }
@@ -256,7 +255,7 @@ impl Model for RemoteModel {
         self.price
     }
 
-    async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+    async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let question = Question {
             prompt: prompt::step(input),
             schema_name: schema::step_name(&input.contract),
@@ -267,7 +266,7 @@ impl Model for RemoteModel {
         self.ask(question, words).await
     }
 
-    async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+    async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
         let question = Question {
             prompt: prompt::plan(input),
             schema_name: schema::PLAN_NAME,
@@ -280,7 +279,7 @@ impl Model for RemoteModel {
 }
 
 /// Every request counts as a call; tokens count once anything of an answer has come.
-fn count(usage: &mut Usage, outcome: &Outcome, prompt: &Prompt) {
+fn count(usage: &mut Usage, outcome: &CallOutcome, prompt: &Prompt) {
     let (prompt_tokens, completion_tokens, estimated) = match outcome.counted {
         Some((prompt, completion)) => (prompt, completion, false),
         None if outcome.text.is_empty() => (0, 0, false),

@@ -3,23 +3,23 @@
 //! Nothing is guessed that an edit hangs on: half an object, an unknown tool, a missing or an unknown parameter
 //! makes the reply unusable. What only colours it (confidence, reasoning) is mended, and the mending is said.
 
-use serde_json::{Map, Value};
-
-use crate::llm::contract::Decision;
-use crate::llm::step::{Action, PlanReply, StepReply};
-use crate::llm::tools::{self, ParameterType, TOOLS, Tool};
-
 mod contract;
 mod plan_step;
 
+use serde_json::{Map, Value};
+
+use crate::llm::contract::StepDecision;
+use crate::llm::step::{Action, PlanReply, StepReply};
+use crate::llm::tools::{self, ParameterType, TOOLS, Tool};
+
 /// `value` is `None` when the reply cannot be used; `problems` are then for the model, otherwise for the trace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading<T> {
+pub struct ReplyReading<T> {
     pub value: Option<T>,
     pub problems: Vec<String>,
 }
 
-impl<T> Reading<T> {
+impl<T> ReplyReading<T> {
     fn unusable(problem: impl Into<String>) -> Self {
         Self { value: None, problems: vec![problem.into()] }
     }
@@ -29,22 +29,22 @@ impl<T> Reading<T> {
 const UNSTATED_CONFIDENCE: f64 = 0.5;
 
 /// Reads one reply to a step, under any contract.
-pub fn step(text: &str) -> Reading<StepReply> {
+pub fn step(text: &str) -> ReplyReading<StepReply> {
     let object = match find_object(text, &["action", "reasoning", "answer", "decision"]) {
         Ok(object) => object,
-        Err(problem) => return Reading::unusable(problem),
+        Err(problem) => return ReplyReading::unusable(problem),
     };
     let mut problems = Vec::new();
     let wish = contract::wish(&object, &mut problems);
     // Whoever goes on to say why it does not act need not say so twice.
-    let stops = wish.replan.is_some() || wish.decision.is_some_and(|decision| decision != Decision::Continue);
+    let stops = wish.replan.is_some() || wish.decision.is_some_and(|decision| decision != StepDecision::Continue);
     let given = object.get("action").or(stops.then_some(&Value::Null));
     let read = action(given, &mut problems).and_then(|action| Ok((action, contract::more(&object, &mut problems)?)));
     let (action, more) = match read {
         Ok(read) => read,
         Err(problem) => {
             problems.push(problem);
-            return Reading { value: None, problems };
+            return ReplyReading { value: None, problems };
         }
     };
     let proceed = proceed(object.get("continue"), action.is_some(), &mut problems);
@@ -53,24 +53,24 @@ pub fn step(text: &str) -> Reading<StepReply> {
     let confidence = confidence(object.get("confidence"), &mut problems);
     if action.is_none() && reasoning.is_empty() && answer.is_empty() && !stops {
         problems.push("the reply has neither an action nor an answer".to_owned());
-        return Reading { value: None, problems };
+        return ReplyReading { value: None, problems };
     }
     if action.is_none() && answer.is_empty() {
         problems.push("`answer` is empty; the reasoning is taken for it".to_owned());
         answer.clone_from(&reasoning);
     }
-    Reading { value: Some(StepReply { action, reasoning, proceed, confidence, answer, more, wish }), problems }
+    ReplyReading { value: Some(StepReply { action, reasoning, proceed, confidence, answer, more, wish }), problems }
 }
 
 /// Reads one plan. A plan with a step that cannot be read is not a plan: the rest may lean on that step.
-pub fn plan(text: &str) -> Reading<PlanReply> {
+pub fn plan(text: &str) -> ReplyReading<PlanReply> {
     let object = match find_object(text, &["steps", "title"]) {
         Ok(object) => object,
-        Err(problem) => return Reading::unusable(problem),
+        Err(problem) => return ReplyReading::unusable(problem),
     };
     let mut problems = Vec::new();
     let Some(items) = object.get("steps").and_then(Value::as_array) else {
-        return Reading::unusable("`steps` is missing or not a list");
+        return ReplyReading::unusable("`steps` is missing or not a list");
     };
     let mut steps = Vec::with_capacity(items.len());
     for (i, item) in items.iter().enumerate() {
@@ -78,14 +78,14 @@ pub fn plan(text: &str) -> Reading<PlanReply> {
             Ok(step) => steps.push(step),
             Err(problem) => {
                 problems.push(problem);
-                return Reading { value: None, problems };
+                return ReplyReading { value: None, problems };
             }
         }
     }
     let title = words(&object, "title", true, &mut problems);
     let reason = words(&object, "reason", true, &mut problems);
     let confidence = confidence(object.get("confidence"), &mut problems);
-    Reading { value: Some(PlanReply { title, reason, steps, confidence }), problems }
+    ReplyReading { value: Some(PlanReply { title, reason, steps, confidence }), problems }
 }
 
 fn action(value: Option<&Value>, problems: &mut Vec<String>) -> Result<Option<Action>, String> {

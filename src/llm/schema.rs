@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::llm::contract::{Contract, Decision};
+use crate::llm::contract::{Contract, StepDecision};
 use crate::llm::tools::{self, LOOKS, Parameter, ParameterType, TOOLS, Tool};
 
 /// Names under which the schemas are sent; letters and `_` only.
@@ -32,7 +32,7 @@ pub fn step(contract: &Contract, commands: bool) -> Value {
         Contract::Simple => {}
         Contract::Planner(_) => properties.push(("replan", json!({"type": ["string", "null"]}))),
         Contract::Supervised(_) => {
-            let words: Vec<&str> = Decision::WORDS.iter().map(|(word, _)| *word).collect();
+            let words: Vec<&str> = StepDecision::WORDS.iter().map(|(word, _)| *word).collect();
             let escalation = object([("reason", text()), ("question", text()), ("options", texts())]);
             properties.extend([
                 ("decision", json!({"type": "string", "enum": words})),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::plural::counted;
-use crate::llm::contract::{Contract, Wish};
+use crate::llm::contract::{Contract, PlanFeedback};
 use crate::llm::framing::Framing;
 use crate::llm::price::Price;
 
@@ -121,7 +121,7 @@ pub struct StepReply {
     pub more: Vec<Action>,
     /// What the contract of the mode asks for besides.
     #[serde(default)]
-    pub wish: Wish,
+    pub wish: PlanFeedback,
 }
 
 /// One plan question: the same facts, a whole plan back.
@@ -241,7 +241,7 @@ pub enum ModelError {
 }
 
 /// Receives the model's words as they come (its reasoning, not the raw JSON).
-pub type Words<'a> = &'a (dyn Fn(&str) + Send + Sync);
+pub type OnText<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
 /// A model, local, remote or offline. Dropping the future cancels the call.
 #[async_trait]
@@ -259,7 +259,7 @@ pub trait Model: Send + Sync {
         false
     }
 
-    async fn step(&self, input: &StepInput, words: Words<'_>) -> (Result<StepReply, ModelError>, Usage);
+    async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage);
 
-    async fn plan(&self, input: &PlanInput, words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage);
+    async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage);
 }

@@ -11,7 +11,7 @@ use crate::memory::error::{MemoryError, Result};
 use crate::memory::guard::{self, Watch};
 use crate::memory::migrate::{self, MIGRATIONS};
 use crate::memory::schema;
-use crate::memory::store::{BUSY, Notice};
+use crate::memory::store::{BUSY, StoreNotice};
 
 /// How closely a file is looked at before it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ const ASIDE: u32 = 1000;
 /// # Errors
 /// Where a link, a pipe or a folder is in the place of one of our files, and where another process keeps the lock
 /// for longer than [`BUSY`].
-pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<((Connection, Watch), Vec<Notice>)> {
+pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<((Connection, Watch), Vec<StoreNotice>)> {
     let beside = migrate::beside(path, ".lock");
     let lock = own::open(&beside, true).map_err(|error| MemoryError::io(&beside, error))?;
     let deadline = Deadline::after(BUSY);
@@ -53,7 +53,7 @@ pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<((Connection,
     match prepared {
         Err(MemoryError::Damaged(why)) => {
             let to = set_aside(path)?;
-            notices.push(Notice::SetAside { to, why });
+            notices.push(StoreNotice::SetAside { to, why });
             let conn = prepare(path, &Trust::Usual, deadline, &mut notices)?;
             Ok((conn, notices))
         }
@@ -79,7 +79,12 @@ fn ours(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn prepare(path: &Path, trust: &Trust, deadline: Deadline, notices: &mut Vec<Notice>) -> Result<(Connection, Watch)> {
+fn prepare(
+    path: &Path,
+    trust: &Trust,
+    deadline: Deadline,
+    notices: &mut Vec<StoreNotice>,
+) -> Result<(Connection, Watch)> {
     ours(path)?;
     let (mut conn, watch) = guard::connect(path, true)?;
     conn.busy_timeout(deadline.left())?;
@@ -93,12 +98,12 @@ fn prepare(path: &Path, trust: &Trust, deadline: Deadline, notices: &mut Vec<Not
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.set_prepared_statement_cache_capacity(64);
     let backup = migrate::migrate(&mut conn, path, MIGRATIONS)?;
-    notices.extend(backup.map(|backup| Notice::Migrated { backup }));
+    notices.extend(backup.map(|backup| StoreNotice::Migrated { backup }));
     Ok((conn, watch))
 }
 
 /// The schema before anything else, then the pages.
-fn look(conn: &Connection, path: &Path, trust: &Trust, notices: &mut Vec<Notice>) -> Result<()> {
+fn look(conn: &Connection, path: &Path, trust: &Trust, notices: &mut Vec<StoreNotice>) -> Result<()> {
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "mmap_size", 0)?;
     schema::check(conn).map_err(|error| match error {
@@ -114,7 +119,7 @@ fn look(conn: &Connection, path: &Path, trust: &Trust, notices: &mut Vec<Notice>
     if verdict.contains("entries_text") {
         // The index can be made again from the entries, which are worth more than the time it takes.
         conn.execute("INSERT INTO entries_text (entries_text) VALUES ('rebuild')", [])?;
-        notices.push(Notice::Reindexed { why: std::mem::replace(&mut verdict, check(conn)?) });
+        notices.push(StoreNotice::Reindexed { why: std::mem::replace(&mut verdict, check(conn)?) });
     }
     if verdict == "ok" { Ok(()) } else { Err(MemoryError::Damaged(verdict)) }
 }

@@ -20,7 +20,7 @@ names! {
 
 /// One run of the agent, when it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct RunRecord {
     pub session: String,
     pub task: String,
     pub mode: Mode,
@@ -100,7 +100,7 @@ pub struct Stats {
 }
 
 impl Memory {
-    pub fn add_run(&self, run: Run) -> Result<()> {
+    pub fn add_run(&self, run: RunRecord) -> Result<()> {
         self.write(move |conn| insert(conn, &run))
     }
 
@@ -118,7 +118,7 @@ impl Memory {
     }
 
     /// As [`Memory::add_run`], in place of what was kept of the same task: a run that paused and went on is one.
-    pub fn replace_run(&self, run: Run) -> Result<()> {
+    pub fn replace_run(&self, run: RunRecord) -> Result<()> {
         self.write(move |conn| {
             let session = session(conn, &run.session)?;
             conn.execute("DELETE FROM runs WHERE session = ?1 AND task = ?2", (session, &run.task))?;
@@ -135,7 +135,7 @@ impl Memory {
     }
 }
 
-fn insert(conn: &Connection, run: &Run) -> Result<()> {
+fn insert(conn: &Connection, run: &RunRecord) -> Result<()> {
     let sql = "INSERT INTO runs (session, task, mode, model, outcome, started, duration_ms, steps, errors, replans, \
                escalations, lookups, hits, retrieval_us, tokens_in, tokens_out, cost_micros, calls, calls_saved) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";

@@ -22,7 +22,7 @@ pub(in crate::memory) const APPLICATION: i64 = 1_398_297_649;
 
 /// What a file turns out to be before anything is done with it.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::memory) enum Found {
+pub(in crate::memory) enum SchemaFound {
     Empty,
     /// Ours, with so many steps taken.
     Version(usize),
@@ -30,19 +30,19 @@ pub(in crate::memory) enum Found {
     Foreign(String),
 }
 
-pub(in crate::memory) fn inspect(conn: &Connection, known: usize) -> Result<Found> {
+pub(in crate::memory) fn inspect(conn: &Connection, known: usize) -> Result<SchemaFound> {
     let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if version == 0 && objects == 0 {
-        return Ok(Found::Empty);
+        return Ok(SchemaFound::Empty);
     }
     if application != APPLICATION {
-        return Ok(Found::Foreign("it belongs to another program".to_owned()));
+        return Ok(SchemaFound::Foreign("it belongs to another program".to_owned()));
     }
     match usize::try_from(version) {
-        Ok(version) if version <= known => Ok(Found::Version(version)),
-        _ => Ok(Found::Foreign(format!("its schema {version} is newer than this program's {known}"))),
+        Ok(version) if version <= known => Ok(SchemaFound::Version(version)),
+        _ => Ok(SchemaFound::Foreign(format!("its schema {version} is newer than this program's {known}"))),
     }
 }
 
@@ -51,9 +51,9 @@ pub(in crate::memory) fn inspect(conn: &Connection, known: usize) -> Result<Foun
 /// Returns the copy. When a step fails, the file is as it was.
 pub(in crate::memory) fn migrate(conn: &mut Connection, path: &Path, steps: &[&str]) -> Result<Option<PathBuf>> {
     let taken: usize = match inspect(conn, steps.len())? {
-        Found::Empty => 0,
-        Found::Version(version) => version,
-        Found::Foreign(why) => return Err(MemoryError::Damaged(why)),
+        SchemaFound::Empty => 0,
+        SchemaFound::Version(version) => version,
+        SchemaFound::Foreign(why) => return Err(MemoryError::Damaged(why)),
     };
     if taken == steps.len() {
         return Ok(None);
@@ -144,12 +144,12 @@ mod tests {
     #[test]
     fn a_newer_schema_and_a_stranger_are_told_apart_from_ours() {
         let conn = Connection::open_in_memory().unwrap();
-        assert_eq!(inspect(&conn, 4).unwrap(), Found::Empty);
+        assert_eq!(inspect(&conn, 4).unwrap(), SchemaFound::Empty);
         conn.execute_batch("CREATE TABLE a (b INTEGER)").unwrap();
-        assert!(matches!(inspect(&conn, 4).unwrap(), Found::Foreign(_)));
+        assert!(matches!(inspect(&conn, 4).unwrap(), SchemaFound::Foreign(_)));
         conn.pragma_update(None, "application_id", APPLICATION).unwrap();
-        assert_eq!(inspect(&conn, 4).unwrap(), Found::Version(0));
+        assert_eq!(inspect(&conn, 4).unwrap(), SchemaFound::Version(0));
         conn.pragma_update(None, "user_version", 5).unwrap();
-        assert!(matches!(inspect(&conn, 4).unwrap(), Found::Foreign(why) if why.contains("newer")));
+        assert!(matches!(inspect(&conn, 4).unwrap(), SchemaFound::Foreign(why) if why.contains("newer")));
     }
 }

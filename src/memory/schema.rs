@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::memory::error::{MemoryError, Result};
-use crate::memory::migrate::{self, Found, MIGRATIONS};
+use crate::memory::migrate::{self, MIGRATIONS, SchemaFound};
 
 /// A table, index or trigger: its kind, name, table, and the statement that made it.
 type Object = (String, String, String, Option<String>);
@@ -14,9 +14,9 @@ const OBJECTS: i64 = 200;
 /// Compares the file's schema with what the migrations make of an empty one, up to the version that the file has.
 pub(in crate::memory) fn check(conn: &Connection) -> Result<()> {
     let version = match migrate::inspect(conn, MIGRATIONS.len())? {
-        Found::Empty => return Ok(()),
-        Found::Foreign(why) => return Err(MemoryError::Damaged(why)),
-        Found::Version(version) => version,
+        SchemaFound::Empty => return Ok(()),
+        SchemaFound::Foreign(why) => return Err(MemoryError::Damaged(why)),
+        SchemaFound::Version(version) => version,
     };
     let ours = Connection::open_in_memory()?;
     for step in &MIGRATIONS[..version] {

@@ -13,7 +13,7 @@ use crate::memory::damage::{self, Trust};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::guard::{Held, READ, Watch};
 use crate::memory::variables::Variables;
-use crate::memory::writer::Writer;
+use crate::memory::writer::MemoryWriter;
 
 /// How long a call waits for another process before it is [`MemoryError::Busy`].
 pub const BUSY: Duration = Duration::from_millis(1500);
@@ -26,7 +26,7 @@ const READERS: usize = 2;
 
 /// Something the user should be told, because the file is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum StoreNotice {
     /// A damaged or foreign file was moved away, and memory begins anew.
     SetAside { to: PathBuf, why: String },
     /// The full-text index was damaged and made again; no entry was lost.
@@ -54,23 +54,23 @@ struct Shared {
     path: PathBuf,
     /// Empty only after a damaged file could not be replaced.
     file: RwLock<Option<File>>,
-    notices: Mutex<Vec<Notice>>,
+    notices: Mutex<Vec<StoreNotice>>,
     variables: Mutex<HashMap<String, Variables>>,
 }
 
 struct File {
     // Closed in this order: only a connection that may write can tidy up the log, so it goes last.
     readers: [Mutex<(Connection, Watch)>; READERS],
-    writer: Writer,
+    writer: MemoryWriter,
     held: Held,
     turn: AtomicUsize,
 }
 
 impl File {
-    fn open(path: &Path, trust: Trust) -> Result<(Self, Vec<Notice>)> {
+    fn open(path: &Path, trust: Trust) -> Result<(Self, Vec<StoreNotice>)> {
         let held = Held::default();
         let ((conn, watch), notices) = damage::open(path, trust)?;
-        let writer = Writer::start(conn, watch, held.clone())?;
+        let writer = MemoryWriter::start(conn, watch, held.clone())?;
         let readers = [Mutex::new(damage::reader(path)?), Mutex::new(damage::reader(path)?)];
         Ok((Self { readers, writer, held, turn: AtomicUsize::new(0) }, notices))
     }
@@ -113,7 +113,7 @@ impl Memory {
     }
 
     /// What the user should be told; each notice is handed out once.
-    pub fn notices(&self) -> Vec<Notice> {
+    pub fn notices(&self) -> Vec<StoreNotice> {
         std::mem::take(&mut *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

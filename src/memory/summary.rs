@@ -12,7 +12,7 @@ use crate::memory::store::{self, Memory};
 
 /// One contribution to a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct SummaryTurn {
     pub role: Role,
     pub text: String,
 }
@@ -20,7 +20,7 @@ pub struct Turn {
 /// A way to shorten a chat. [`Extract`] needs no model; one that asks a model can stand in its place.
 pub trait Summarise {
     /// At most so many tokens, by [`estimate`].
-    fn summarise(&self, turns: &[Turn], limit_tokens: usize) -> String;
+    fn summarise(&self, turns: &[SummaryTurn], limit_tokens: usize) -> String;
 }
 
 /// Keeps what was asked and what came of it, word for word.
@@ -33,7 +33,7 @@ const PART: usize = 160;
 impl Summarise for Extract {
     /// An exchange is one line: the request's beginning, and the beginning of the last paragraph of the last
     /// answer before the next request. The first exchange is the aim and stays; then the newest, as many as fit.
-    fn summarise(&self, turns: &[Turn], limit_tokens: usize) -> String {
+    fn summarise(&self, turns: &[SummaryTurn], limit_tokens: usize) -> String {
         let lines = exchanges(turns);
         let with = |newest: usize| {
             let dropped = lines.len() - 1 - newest;
@@ -51,7 +51,7 @@ impl Summarise for Extract {
     }
 }
 
-fn exchanges(turns: &[Turn]) -> Vec<String> {
+fn exchanges(turns: &[SummaryTurn]) -> Vec<String> {
     let mut out: Vec<(String, Option<String>)> = Vec::new();
     for turn in turns {
         match (turn.role, out.last_mut()) {
@@ -109,9 +109,9 @@ impl Memory {
         let chat = self.history(name, &[Kind::Chat], usize::MAX)?;
         let (Some(first), Some(last)) = (chat.first(), chat.last()) else { return Ok(None) };
         let turn = |entry: &crate::memory::entry::Entry| {
-            Some(Turn { role: entry.entry.role?, text: entry.entry.content.clone() })
+            Some(SummaryTurn { role: entry.entry.role?, text: entry.entry.content.clone() })
         };
-        let turns: Vec<Turn> = chat.iter().filter_map(turn).collect();
+        let turns: Vec<SummaryTurn> = chat.iter().filter_map(turn).collect();
         let text = way.summarise(&turns, limit_tokens);
         let tokens_before = chat.iter().map(|entry| estimate(&entry.entry.content) as u64).sum();
         let tokens_after = estimate(&text) as u64;
@@ -159,8 +159,8 @@ mod tests {
     use super::*;
     use crate::memory::entry::{Mode, NewEntry};
 
-    fn turn(role: Role, text: &str) -> Turn {
-        Turn { role, text: text.to_owned() }
+    fn turn(role: Role, text: &str) -> SummaryTurn {
+        SummaryTurn { role, text: text.to_owned() }
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
             texts in proptest::collection::vec(("\\PC{0,300}", proptest::sample::select(Role::ALL)), 0..20),
             limit in 0..200usize,
         ) {
-            let turns: Vec<Turn> = texts.iter().map(|(text, role)| turn(*role, text)).collect();
+            let turns: Vec<SummaryTurn> = texts.iter().map(|(text, role)| turn(*role, text)).collect();
             prop_assert!(estimate(&Extract.summarise(&turns, limit)) <= limit);
         }
     }

@@ -12,14 +12,14 @@ use crate::memory::store::BUSY;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-pub(in crate::memory) struct Writer {
+pub(in crate::memory) struct MemoryWriter {
     held: Held,
     watch: Watch,
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Writer {
+impl MemoryWriter {
     pub(in crate::memory) fn start(mut conn: Connection, watch: Watch, held: Held) -> Result<Self> {
         let (jobs, inbox) = mpsc::channel::<Job>();
         let work = move || {
@@ -73,7 +73,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for MemoryWriter {
     fn drop(&mut self) {
         self.jobs.take();
         if let Some(thread) = self.thread.take() {
@@ -87,9 +87,9 @@ impl Drop for Writer {
 mod tests {
     use super::*;
 
-    fn start(mut conn: Connection) -> Writer {
+    fn start(mut conn: Connection) -> MemoryWriter {
         let watch = Watch::over(&mut conn).unwrap();
-        Writer::start(conn, watch, Held::default()).unwrap()
+        MemoryWriter::start(conn, watch, Held::default()).unwrap()
     }
 
     #[test]

@@ -18,14 +18,14 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
 
 /// A file as it was read: its bytes, and its permission bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FileContent {
     pub bytes: Vec<u8>,
     pub mode: u32,
 }
 
 /// A name in a folder that is held open; the file need not exist.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct OpenFolder {
     folder: Arc<OwnedFd>,
     name: OsString,
 }
@@ -35,11 +35,11 @@ pub struct Place {
 pub struct Folders {
     root: Arc<OwnedFd>,
     open: HashMap<String, Arc<OwnedFd>>,
-    made: Vec<Place>,
+    made: Vec<OpenFolder>,
 }
 
-/// Reads one file, as [`Folders::place`] and [`Place::read`] do.
-pub fn read(root: &Path, relative: &str) -> io::Result<Found> {
+/// Reads one file, as [`Folders::place`] and [`OpenFolder::read`] do.
+pub fn read(root: &Path, relative: &str) -> io::Result<FileContent> {
     Folders::new(root)?.place(relative, false)?.read()
 }
 
@@ -67,10 +67,10 @@ impl Folders {
     ///
     /// # Errors
     /// Where a part of the path is a link, no folder, or no plain name.
-    pub fn place(&mut self, relative: &str, make: bool) -> io::Result<Place> {
+    pub fn place(&mut self, relative: &str, make: bool) -> io::Result<OpenFolder> {
         let (folders, name) = relative.rsplit_once('/').unwrap_or(("", relative));
         let folder = self.folder(folders, make)?;
-        Ok(Place { folder, name: plain(name)?.to_owned() })
+        Ok(OpenFolder { folder, name: plain(name)?.to_owned() })
     }
 
     fn folder(&mut self, relative: &str, make: bool) -> io::Result<Arc<OwnedFd>> {
@@ -87,7 +87,7 @@ impl Folders {
             let next = match rustix::fs::openat(&*here, name, way, Mode::empty()) {
                 Err(rustix::io::Errno::NOENT) if make => {
                     rustix::fs::mkdirat(&*here, name, Mode::from_raw_mode(0o777))?;
-                    self.made.push(Place { folder: Arc::clone(&here), name: name.to_owned() });
+                    self.made.push(OpenFolder { folder: Arc::clone(&here), name: name.to_owned() });
                     rustix::fs::openat(&*here, name, way, Mode::empty())?
                 }
                 next => next?,
@@ -106,7 +106,7 @@ impl Folders {
     }
 }
 
-impl Place {
+impl OpenFolder {
     /// Another name in the same folder.
     pub fn beside(&self, name: impl Into<OsString>) -> Self {
         Self { folder: Arc::clone(&self.folder), name: name.into() }
@@ -138,12 +138,12 @@ impl Place {
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
     }
 
-    pub fn read(&self) -> io::Result<Found> {
+    pub fn read(&self) -> io::Result<FileContent> {
         use std::os::unix::fs::PermissionsExt;
         let mut file = self.open()?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        Ok(Found { bytes, mode: file.metadata()?.permissions().mode() & 0o7777 })
+        Ok(FileContent { bytes, mode: file.metadata()?.permissions().mode() & 0o7777 })
     }
 
     /// Makes the file, which must not be there, and writes it through to the disk.

@@ -8,7 +8,7 @@ use crate::workspace::root::Root;
 
 /// One line that matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct SearchHit {
     /// Path relative to the root.
     pub path: String,
     /// One-based.
@@ -21,7 +21,7 @@ pub struct Hit {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// Whether there were more than asked for.
     pub more: bool,
     /// Files that were passed over: larger than 2 MiB, unreadable, or not UTF-8 text.
@@ -76,7 +76,7 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
                     return Ok(out);
                 }
                 let text = shown(bare, found.start());
-                out.hits.push(Hit { path: path.clone(), line: number + 1, offset: start + found.start(), text });
+                out.hits.push(SearchHit { path: path.clone(), line: number + 1, offset: start + found.start(), text });
             }
             start += line.len();
         }

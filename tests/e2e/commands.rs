@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::command::CommandProvider;
-use sextant::diagnostics::command::config::{CommandConfig, Wish};
+use sextant::diagnostics::command::config::{CommandConfig, CommandSpec};
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Report, Severity};
 use sextant::editor::Editor;
 use sextant::editors::headless::HeadlessEditor;
@@ -21,7 +21,7 @@ use crate::support::servers::{PATIENCE_MS, tool};
 const TEXT: &str = "import os\n\n\ndef f() -> str:\n    return \"😀\" + missing\n";
 
 fn ruff(saved: bool) -> CommandConfig {
-    let mut config = Wish::Named("ruff".into()).config().expect("a built-in command");
+    let mut config = CommandSpec::Named("ruff".into()).config().expect("a built-in command");
     if saved {
         config.needs_saved = true;
         config.command.truncate(config.command.len() - 3);

@@ -15,8 +15,8 @@ use crate::diagnostics::grouping;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::Confidence;
 use crate::diagnostics::policy::contradiction::{self, Others, Trees};
-use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
-use crate::diagnostics::policy::{Effect, Evidence, Judged, Judgement, Limits, Trace, judge, words};
+use crate::diagnostics::policy::decide::{self, ChangeSize, PolicyDecision};
+use crate::diagnostics::policy::{Effect, Evidence, Judged, Judgement, PolicyLimits, Trace, judge, words};
 use crate::editor::event::Event;
 use crate::llm::ask;
 use crate::llm::step::FixOffer;
@@ -99,7 +99,7 @@ fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
     };
     let evidence: Vec<Evidence> = merged.iter().map(&mut evidence).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
-    let judgement = judge(&shown, &evidence, &Limits::default());
+    let judgement = judge(&shown, &evidence, &PolicyLimits::default());
     (merged, evidence, judgement)
 }
 
@@ -188,11 +188,11 @@ pub(crate) async fn weigh(
 
 /// What the rules have against acting upon a diagnostic; the user is then asked, and the task goes on without it.
 fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
-    let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &Limits::default());
+    let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
     let new = !task.trace.entries().iter().any(|known| known.trace == entry);
     task.trace.push(task.step.max(1), entry);
-    if let (true, Decision::Ask(question)) = (new, &decision) {
+    if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
         session.editor.show(Event::Progress { text: question.clone() });
     }
     objection

@@ -13,7 +13,7 @@ use crate::agent::state::session::Session;
 use crate::base::clock::now_ms;
 use crate::editor::error::EditorError;
 use crate::editor::{Editor, Marks};
-use crate::memory::checkpoints::{Checkpoint as Kept, CheckpointFile, FileState, NewCheckpoint};
+use crate::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint, StoredCheckpoint as Kept};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 

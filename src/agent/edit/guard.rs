@@ -16,7 +16,7 @@ use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::MASK;
 use crate::base::text::clean;
-use crate::diagnostics::policy::repair::{self, Objection, Weight};
+use crate::diagnostics::policy::repair::{self, RepairObjection, Weight};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::{ask, said};
 use crate::symbols::path::SymbolPath;
@@ -121,7 +121,7 @@ async fn answer(session: &Session, task: &mut Task, text: &str, options: &[Strin
 
 /// What the rules say against the edit that the user has not asked for: against the text before it, and, of what it
 /// adds, against the text that the task began with.
-fn objections(session: &Session, task: &Task, path: &str, before: &str, after: &str) -> Vec<Objection> {
+fn objections(session: &Session, task: &Task, path: &str, before: &str, after: &str) -> Vec<RepairObjection> {
     let mut found = repair::objections(path, before, after);
     if found.is_empty() {
         return found;
@@ -146,7 +146,7 @@ fn is_strict(session: &Session, task: &Task) -> bool {
     basis == Basis::Reported || basis == Basis::Approved && ask::mends(&task.journal.request)
 }
 
-async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &Objection) -> Result<(), Failure> {
+async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &RepairObjection) -> Result<(), Failure> {
     let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.step.max(1));
     match objection.weight {
         Weight::Refused if is_strict(session, task) => {

@@ -16,7 +16,7 @@ use crate::base::failure::{Failure, Kind, tool_failure};
 use crate::diagnostics::merge::{self, Placed};
 use crate::diagnostics::model::{Confidence, Diagnostic};
 use crate::diagnostics::policy::decide::{self, ChangeSize};
-use crate::diagnostics::policy::{Effect, Limits, Trace, stop};
+use crate::diagnostics::policy::{Effect, PolicyLimits, Trace, stop};
 use crate::diagnostics::{grouping, syntax};
 use crate::llm::ask;
 
@@ -53,7 +53,7 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[Wanted]) -> R
         }
     }
     let narrow = basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || ask::wants_all(&task.request);
-    if let Some(reason) = decide::is_wide(&change, &Limits::default()).filter(|_| !narrow) {
+    if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
         task.trace.push(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
             format!("{reason}, and it was only asked to mend what is reported; nothing was written"),
@@ -89,7 +89,7 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     // A language model can work without any; what lives on the providers' words cannot.
     let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
     let asked = matches!(task.scope, Scope::Symbols(_)) || authority::names_a_kind(&task.request, &diagnostics);
-    let Some((rule, reason)) = stop(&diagnostics, heard, asked, &Limits::default()) else { return Ok(()) };
+    let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };
     task.trace.push(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
     let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
     let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();

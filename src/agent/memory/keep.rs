@@ -19,7 +19,7 @@ use crate::base::plural::counted;
 use crate::llm::ask::{self, Ask};
 use crate::memory::entry::{EntryId, Kind, NewEntry, Role};
 use crate::memory::error::Result;
-use crate::memory::metrics::{self, Run};
+use crate::memory::metrics::{self, RunRecord};
 use crate::memory::recall;
 use crate::memory::store::Memory;
 use crate::memory::summary::Extract;
@@ -36,7 +36,7 @@ const PATTERN: f64 = 1.5;
 
 /// What the end of a task adds to its entries.
 struct End {
-    run: Run,
+    run: RunRecord,
     learned: Vec<Approach>,
     recalled: TraceRecord,
     /// Entries that were recalled and of use.
@@ -250,14 +250,20 @@ fn declines(session: &Session, task: &Task) -> bool {
     session.model.needs_providers() && ask::classify(&task.request) != Ask::Repair
 }
 
-fn run_of(session: &Session, task: &mut Task, remember: &Remember, outcome: metrics::Outcome, worked: Duration) -> Run {
+fn run_of(
+    session: &Session,
+    task: &mut Task,
+    remember: &Remember,
+    outcome: metrics::Outcome,
+    worked: Duration,
+) -> RunRecord {
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let sum = &mut task.notes.total;
     sum.lookups += task.notes.tally.lookups;
     sum.hits += task.notes.tally.hits;
     sum.retrieval_us = sum.retrieval_us.saturating_add(task.notes.tally.retrieval_us);
     let (notes, usage) = (&task.notes, &task.usage);
-    Run {
+    RunRecord {
         session: remember.session.clone(),
         task: task.id.clone(),
         mode: mode_of(task.mode),

@@ -5,7 +5,7 @@ use crate::agent::plan::progress::Objection;
 use crate::agent::plan::{Plan, State, depends, document, evaluate};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::task::Task;
-use crate::llm::contract::{Contract, Decision, Deviation, PlanFacts, SupervisedFacts};
+use crate::llm::contract::{Contract, Deviation, PlanFacts, StepDecision, SupervisedFacts};
 use crate::llm::step::StepReply;
 
 /// The facts of a plan for the step at this index.
@@ -74,13 +74,13 @@ pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<
                 task.course.adherence = Some(task.course.adherence.map_or(said, |least| least.min(said)));
             }
             match wish.decision? {
-                Decision::Continue => None,
-                Decision::Complete => Some(Ended::Done { changed, answer: reply.answer.clone() }),
-                Decision::Pause => {
+                StepDecision::Continue => None,
+                StepDecision::Complete => Some(Ended::Done { changed, answer: reply.answer.clone() }),
+                StepDecision::Pause => {
                     let reason = format!("it wants to pause: {}", reason(""));
                     Some(Ended::Objected(Objection { reason, ..Objection::default() }))
                 }
-                Decision::Escalate => {
+                StepDecision::Escalate => {
                     let asked = wish.escalation.clone().unwrap_or_default();
                     Some(Ended::Objected(Objection {
                         reason: reason(&asked.reason),
@@ -104,7 +104,7 @@ mod tests {
     use crate::agent::plan::Step;
     use crate::agent::plan::output::Output;
     use crate::agent::state::scope::Scope;
-    use crate::llm::contract::{Escalation, Wish};
+    use crate::llm::contract::{Escalation, PlanFeedback};
 
     fn plan() -> Plan {
         let step = |state, deviation, after: &[usize]| Step {
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn a_model_ends_its_step_only_as_its_contract_allows() {
-        let wish = Wish {
+        let wish = PlanFeedback {
             replan: Some("wrong".into()),
-            decision: Some(Decision::Escalate),
+            decision: Some(StepDecision::Escalate),
             adherence: Some(0.4),
             escalation: Some(Escalation { reason: "two ways".into(), question: "Which?".into(), options: vec![] }),
         };
@@ -159,14 +159,14 @@ mod tests {
         let Some(Ended::Objected(asked)) = ends(&mut supervised, &reply, false) else { panic!("supervised") };
         assert_eq!((asked.reason.as_str(), asked.question.as_str()), ("two ways", "Which?"));
         assert_eq!(supervised.course.adherence, Some(0.4));
-        let with = |decision| StepReply { wish: Wish { decision, ..Wish::default() }, ..reply.clone() };
-        assert_eq!(ends(&mut supervised, &with(Some(Decision::Continue)), false), None);
+        let with = |decision| StepReply { wish: PlanFeedback { decision, ..PlanFeedback::default() }, ..reply.clone() };
+        assert_eq!(ends(&mut supervised, &with(Some(StepDecision::Continue)), false), None);
         assert_eq!(ends(&mut supervised, &with(None), false), None);
         assert!(matches!(
-            ends(&mut supervised, &with(Some(Decision::Complete)), true),
+            ends(&mut supervised, &with(Some(StepDecision::Complete)), true),
             Some(Ended::Done { changed: true, .. })
         ));
-        let Some(Ended::Objected(pause)) = ends(&mut supervised, &with(Some(Decision::Pause)), false) else {
+        let Some(Ended::Objected(pause)) = ends(&mut supervised, &with(Some(StepDecision::Pause)), false) else {
             panic!("pause")
         };
         assert_eq!(pause.reason, "it wants to pause: hm");

@@ -22,7 +22,7 @@ use crate::base::deadline::Deadline;
 use crate::base::plural::counted;
 use crate::base::text::headline;
 use crate::diagnostics::model::Severity;
-use crate::editor::event::{Entry, Event};
+use crate::editor::event::{Event, QuickfixEntry};
 use crate::llm::step::Usage;
 
 /// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
@@ -161,7 +161,7 @@ pub(crate) fn with_created(start: &Snaps, created: &BTreeSet<String>, known: &Sn
     start
 }
 
-pub(crate) fn entry(found: &Found) -> Entry {
+pub(crate) fn entry(found: &Found) -> QuickfixEntry {
     let kind = match found.diagnostic.severity {
         Severity::Error => "E",
         Severity::Warning => "W",
@@ -170,7 +170,7 @@ pub(crate) fn entry(found: &Found) -> Entry {
     };
     let symbol = if found.symbol.names.is_empty() { String::new() } else { format!("{}: ", found.symbol.names) };
     let code = found.diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
-    Entry {
+    QuickfixEntry {
         path: found.symbol.file.clone(),
         line: found.line,
         column: found.column,

@@ -8,7 +8,7 @@ use crate::agent::state::dedup::{self, Fate, Item};
 use crate::agent::state::located::Found;
 use crate::agent::state::snapshots::{Key, Snap, Snaps};
 use crate::base::text::{Encoding, LineIndex, headline};
-use crate::diagnostics::delta::{Change, FileChange, How, delta};
+use crate::diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
 use crate::diagnostics::model::{Diagnostic, Freshness, Report, Severity};
 use crate::diagnostics::syntax;
 use crate::symbols::language;
@@ -261,13 +261,13 @@ fn compare_provider(
     }
     let files = keys
         .iter()
-        .map(|key| FileChange {
+        .map(|key| SnapshotFile {
             path: &key.0,
             before: before.get(*key).and_then(|snap| snap.text.as_deref()),
             after: after.get(*key).and_then(|snap| snap.text.as_deref()),
         })
         .collect();
-    let result = delta(&Change { files, renames: Vec::new() }, &old, &new);
+    let result = delta(&SnapshotChange { files, renames: Vec::new() }, &old, &new);
     let (mut was, mut is) = (vec![Fate::Stays; old.len()], vec![Fate::Stays; new.len()]);
     result.fixed.iter().for_each(|index| was[*index] = Fate::Fixed);
     result.masked.iter().for_each(|index| was[*index] = Fate::Masked);
@@ -276,7 +276,7 @@ fn compare_provider(
     let first = new_items.len();
     let item = |(diagnostic, fate)| Item::new(diagnostic, fate);
     new_items.extend(new.into_iter().zip(is).map(item));
-    for pair in result.persisting.iter().filter(|pair| pair.how == How::Updated) {
+    for pair in result.persisting.iter().filter(|pair| pair.how == MatchedBy::Updated) {
         let (then, now) = (headline(&old[pair.before].message), &mut new_items[first + pair.after]);
         now.was = (then != headline(&now.diagnostic.message)).then_some(then);
     }

@@ -97,7 +97,7 @@ pub fn unsaid(found: Vec<Found>, others: &[Diagnostic]) -> Vec<Found> {
     let symbols: Vec<SymbolPath> = others.iter().map(file).collect();
     let placed: Vec<Placed> =
         others.iter().zip(&symbols).map(|(diagnostic, symbol)| Placed { diagnostic, symbol }).collect();
-    let mut said = merge::Said::new(&placed);
+    let mut said = merge::KnownStatements::new(&placed);
     let is_new = |found: &Found| {
         let symbol = file(&found.diagnostic);
         !said.holds(&Placed { diagnostic: &found.diagnostic, symbol: &symbol })

@@ -3,7 +3,7 @@
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
-use crate::memory::store::{Memory, Notice};
+use crate::memory::store::{Memory, StoreNotice};
 use crate::workspace::record::Record;
 
 /// The name of this workspace inside its own file.
@@ -45,12 +45,14 @@ pub(crate) fn tell(remember: &Remember, editor: &dyn Editor) {
     }
 }
 
-pub(crate) fn words(notice: &Notice) -> String {
+pub(crate) fn words(notice: &StoreNotice) -> String {
     match notice {
-        Notice::SetAside { to, why } => {
+        StoreNotice::SetAside { to, why } => {
             format!("the memory file could not be used ({why}) and is now {}; a new one was begun", to.display())
         }
-        Notice::Reindexed { why } => format!("the memory's search index was made again: {why}"),
-        Notice::Migrated { backup } => format!("the memory was brought up to date; as it was: {}", backup.display()),
+        StoreNotice::Reindexed { why } => format!("the memory's search index was made again: {why}"),
+        StoreNotice::Migrated { backup } => {
+            format!("the memory was brought up to date; as it was: {}", backup.display())
+        }
     }
 }

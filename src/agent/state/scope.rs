@@ -172,9 +172,9 @@ fn check_hunks(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) -> Resu
     }
     for hunk in hunks {
         let one = std::slice::from_ref(hunk);
-        let inside = zones::check(text, &outline, &zones::Scope::Symbols(symbols.clone()), one);
+        let inside = zones::check(text, &outline, &zones::EditScope::Symbols(symbols.clone()), one);
         let Err(error) = inside else { continue };
-        if module && zones::check(text, &outline, &zones::Scope::Module, one).is_ok() {
+        if module && zones::check(text, &outline, &zones::EditScope::Module, one).is_ok() {
             continue;
         }
         return Err(refused(error.to_string()));

@@ -9,13 +9,13 @@ use crate::agent::target;
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::edits::hunks;
-use crate::edits::symbol::{Action, edit};
+use crate::edits::symbol::{SymbolAction, edit};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Parameters {
     symbol: String,
-    action: Action,
+    action: SymbolAction,
     #[serde(default)]
     content: String,
     /// `defer` leaves the diagnostics of this edit to the next result.

@@ -25,7 +25,7 @@ Exit status: 0 where nothing new is as bad as --fail-on, 1 where something is, 2
 
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
-pub(in crate::cli) struct Arguments {
+pub(in crate::cli) struct DiffArguments {
     /// `REV`, `REV REV2`, `A..B` or `A...B`, then files and folders to hear about. One revision is compared with the
     /// working tree [default: HEAD]
     #[arg(value_name = "REV|PATH")]
@@ -38,7 +38,7 @@ pub(in crate::cli) struct Arguments {
     pub batch: bool,
     /// How the answer is written
     #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    pub format: OutputFormat,
     /// The least severe diagnostics to hear about
     #[arg(long, value_enum, default_value = "warning")]
     pub severity: Floor,
@@ -68,7 +68,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Format {
+pub(in crate::cli) enum OutputFormat {
     /// Grouped by file, one line a diagnostic
     Text,
     /// One object

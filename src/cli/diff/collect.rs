@@ -9,7 +9,7 @@ use futures::future::join_all;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::plural::counted;
-use crate::cli::diff::git::Changed;
+use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::progress::Progress;
 use crate::cli::settings::Providers;
 use crate::diagnostics::command::CommandProvider;
@@ -24,7 +24,7 @@ const LEAVE: Duration = Duration::from_secs(1);
 
 /// One state of the project, on disk.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct DiffSide {
     /// As a reader knows it: `HEAD~1`, `working tree`.
     pub name: String,
     pub root: PathBuf,
@@ -45,7 +45,7 @@ pub(super) struct Silent {
 
 /// What both sides said, as far as it can be compared.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Collected {
     pub before: Vec<Diagnostic>,
     pub after: Vec<Diagnostic>,
     pub silent: Vec<Silent>,
@@ -68,7 +68,7 @@ impl Provider {
         }
     }
 
-    async fn ask(&self, side: &Side, deadline: Deadline, progress: Progress) -> Vec<Report> {
+    async fn ask(&self, side: &DiffSide, deadline: Deadline, progress: Progress) -> Vec<Report> {
         let fetcher = self.fetcher();
         let covered = side.texts.iter().filter(|(path, _)| speaks(fetcher.languages(), path));
         let files: Vec<FileText> =
@@ -102,7 +102,7 @@ impl Provider {
     }
 }
 
-impl Side {
+impl DiffSide {
     /// One report for every provider and every file that it covers, in the order of the files.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ pub(super) fn short(provider: &str) -> &str {
 
 /// Puts the two sides' answers beside each other. Where a provider answered for a file on one side only, neither is
 /// used: what the other side lacks would look new or fixed.
-pub(super) fn comparable(files: &[Changed], before: (&str, Vec<Report>), after: (&str, Vec<Report>)) -> Said {
+pub(super) fn comparable(files: &[ChangedFile], before: (&str, Vec<Report>), after: (&str, Vec<Report>)) -> Collected {
     let mut providers: BTreeSet<String> = BTreeSet::new();
     let mut index = |reports: Vec<Report>| -> BTreeMap<(String, String), Report> {
         let reports = reports.into_iter();
@@ -176,7 +176,7 @@ pub(super) fn comparable(files: &[Changed], before: (&str, Vec<Report>), after: 
             .collect()
     };
     let (mut old, mut new) = (index(before.1), index(after.1));
-    let mut out = Said::default();
+    let mut out = Collected::default();
     let mut silent: BTreeMap<(String, String, String, bool), Vec<String>> = BTreeMap::new();
     for provider in &providers {
         for file in files {
@@ -253,8 +253,8 @@ mod tests {
         Report { provider, file, diagnostics, freshness, version: None, wanted_version: None, elapsed_ms: 0, note }
     }
 
-    fn file(old: Option<&str>, new: Option<&str>) -> Changed {
-        Changed { old: old.map(str::to_owned), new: new.map(str::to_owned) }
+    fn file(old: Option<&str>, new: Option<&str>) -> ChangedFile {
+        ChangedFile { old: old.map(str::to_owned), new: new.map(str::to_owned) }
     }
 
     #[test]

@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use crate::agent::state::comparison::Namer;
 use crate::agent::state::located::Found;
-use crate::cli::diff::collect::{Said, Side, Silent};
-use crate::cli::diff::git::Changed;
+use crate::cli::diff::collect::{Collected, DiffSide, Silent};
+use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::revisions::Revision;
-use crate::diagnostics::delta::{Change, FileChange, How, delta};
+use crate::diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
 use crate::diagnostics::model::{Diagnostic, Severity};
 
 /// What became of a diagnostic, in the order in which a reader wants to hear of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum State {
+pub(super) enum ComparedState {
     New,
     /// The same complaint about the same code, in other words or with another severity.
     Updated,
@@ -27,7 +27,7 @@ pub(super) enum State {
     Unchanged,
 }
 
-impl State {
+impl ComparedState {
     pub const ALL: [Self; 6] = [Self::New, Self::Updated, Self::Revealed, Self::Masked, Self::Fixed, Self::Unchanged];
 
     pub fn name(self) -> &'static str {
@@ -44,14 +44,14 @@ impl State {
 
 /// One diagnostic and what became of it. The place is the later one, where there is one.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub state: State,
+pub(super) struct ComparedDiagnostic {
+    pub state: ComparedState,
     pub found: Found,
     /// What it was before, where it is on both sides.
     pub was: Option<Found>,
 }
 
-impl Entry {
+impl ComparedDiagnostic {
     pub fn severity(&self) -> Severity {
         self.found.diagnostic.severity
     }
@@ -67,8 +67,8 @@ pub(super) struct Comparison {
     pub before: Revision,
     /// `None` for the working tree.
     pub after: Option<Revision>,
-    /// By file, then as [`State`] is ordered, then worst first.
-    pub entries: Vec<Entry>,
+    /// By file, then as [`ComparedState`] is ordered, then worst first.
+    pub entries: Vec<ComparedDiagnostic>,
     /// Providers whose answers are compared, sorted.
     pub providers: Vec<String>,
     pub silent: Vec<Silent>,
@@ -91,13 +91,13 @@ impl Comparison {
         self.after.as_ref().map_or("working tree", |revision| &revision.name)
     }
 
-    pub fn count(&self, state: State) -> usize {
+    pub fn count(&self, state: ComparedState) -> usize {
         self.entries.iter().filter(|entry| entry.state == state).count()
     }
 
     /// Whether there is something new of at least this severity.
     pub fn has_new(&self, severity: Severity) -> bool {
-        self.entries.iter().any(|entry| entry.state == State::New && entry.severity() <= severity)
+        self.entries.iter().any(|entry| entry.state == ComparedState::New && entry.severity() <= severity)
     }
 
     /// Leaves out what is less severe than the floor on both sides.
@@ -110,18 +110,23 @@ impl Comparison {
 }
 
 /// Matches what both sides said. `files` are those that were checked.
-pub(super) fn entries(files: &[Changed], before: &Side, after: &Side, said: &Said) -> Vec<Entry> {
-    let mut change = Change::default();
+pub(super) fn entries(
+    files: &[ChangedFile],
+    before: &DiffSide,
+    after: &DiffSide,
+    said: &Collected,
+) -> Vec<ComparedDiagnostic> {
+    let mut change = SnapshotChange::default();
     for file in files {
         match (&file.old, &file.new) {
             (Some(old), Some(new)) if old == new => {
                 let (was, is) = (text(before, old), text(after, new));
-                change.files.push(FileChange { path: old, before: was, after: is });
+                change.files.push(SnapshotFile { path: old, before: was, after: is });
             }
             (old, new) => {
-                let gone = old.iter().map(|old| FileChange { path: old, before: text(before, old), after: None });
+                let gone = old.iter().map(|old| SnapshotFile { path: old, before: text(before, old), after: None });
                 change.files.extend(gone);
-                let come = new.iter().map(|new| FileChange { path: new, before: None, after: text(after, new) });
+                let come = new.iter().map(|new| SnapshotFile { path: new, before: None, after: text(after, new) });
                 change.files.extend(come);
                 change.renames.extend(old.clone().zip(new.clone()));
             }
@@ -134,37 +139,37 @@ pub(super) fn entries(files: &[Changed], before: &Side, after: &Side, said: &Sai
     let mut was = |index: usize| name(&mut old_names, &said.before, index, before);
     let mut is = |index: usize| name(&mut new_names, &said.after, index, after);
     let mut out = Vec::new();
-    let entry = |state, found, was| Entry { state, found, was };
-    out.extend(result.new.iter().map(|index| entry(State::New, is(*index), None)));
-    out.extend(result.revealed.iter().map(|index| entry(State::Revealed, is(*index), None)));
-    out.extend(result.masked.iter().map(|index| entry(State::Masked, was(*index), None)));
-    out.extend(result.fixed.iter().map(|index| entry(State::Fixed, was(*index), None)));
+    let entry = |state, found, was| ComparedDiagnostic { state, found, was };
+    out.extend(result.new.iter().map(|index| entry(ComparedState::New, is(*index), None)));
+    out.extend(result.revealed.iter().map(|index| entry(ComparedState::Revealed, is(*index), None)));
+    out.extend(result.masked.iter().map(|index| entry(ComparedState::Masked, was(*index), None)));
+    out.extend(result.fixed.iter().map(|index| entry(ComparedState::Fixed, was(*index), None)));
     for pair in &result.persisting {
-        let state = if pair.how == How::Updated { State::Updated } else { State::Unchanged };
+        let state = if pair.how == MatchedBy::Updated { ComparedState::Updated } else { ComparedState::Unchanged };
         out.push(entry(state, is(pair.after), Some(was(pair.before))));
     }
     out.sort_by(|a, b| order(a).cmp(&order(b)));
     out
 }
 
-fn order(entry: &Entry) -> (&str, State, Severity, u32, u32, &str) {
+fn order(entry: &ComparedDiagnostic) -> (&str, ComparedState, Severity, u32, u32, &str) {
     let Found { line, column, diagnostic, .. } = &entry.found;
     (entry.file(), entry.state, entry.severity(), *line, *column, &diagnostic.message)
 }
 
-fn text<'s>(side: &'s Side, path: &str) -> Option<&'s str> {
+fn text<'s>(side: &'s DiffSide, path: &str) -> Option<&'s str> {
     side.texts.get(path).map(String::as_str)
 }
 
-fn name(namer: &mut Namer, said: &[Diagnostic], index: usize, side: &Side) -> Found {
+fn name(namer: &mut Namer, said: &[Diagnostic], index: usize, side: &DiffSide) -> Found {
     namer.name(&said[index], |path| text(side, path))
 }
 
 /// Brings the two halves of one path together.
-fn merge(files: &mut Vec<FileChange<'_>>) {
-    let mut by_path: BTreeMap<&str, FileChange<'_>> = BTreeMap::new();
+fn merge(files: &mut Vec<SnapshotFile<'_>>) {
+    let mut by_path: BTreeMap<&str, SnapshotFile<'_>> = BTreeMap::new();
     for file in files.iter() {
-        let known = by_path.entry(file.path).or_insert(FileChange { path: file.path, before: None, after: None });
+        let known = by_path.entry(file.path).or_insert(SnapshotFile { path: file.path, before: None, after: None });
         known.before = known.before.or(file.before);
         known.after = known.after.or(file.after);
     }
@@ -177,9 +182,9 @@ mod tests {
     use crate::base::text::{Position, Range};
     use crate::diagnostics::model::{Confidence, Location};
 
-    fn side(texts: &[(&str, &str)]) -> Side {
+    fn side(texts: &[(&str, &str)]) -> DiffSide {
         let texts = texts.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-        Side { name: String::new(), root: "/".into(), texts }
+        DiffSide { name: String::new(), root: "/".into(), texts }
     }
 
     fn said(file: &str, line: u32, message: &str) -> Diagnostic {
@@ -196,12 +201,12 @@ mod tests {
         }
     }
 
-    fn file(old: &str, new: &str) -> Changed {
+    fn file(old: &str, new: &str) -> ChangedFile {
         let side = |path: &str| (!path.is_empty()).then(|| path.to_owned());
-        Changed { old: side(old), new: side(new) }
+        ChangedFile { old: side(old), new: side(new) }
     }
 
-    fn shown(entries: &[Entry]) -> Vec<String> {
+    fn shown(entries: &[ComparedDiagnostic]) -> Vec<String> {
         entries.iter().map(|e| format!("{} {}:{}", e.state.name(), e.found.symbol, e.found.line)).collect()
     }
 
@@ -211,10 +216,10 @@ mod tests {
             "class A:\n    def f(self) -> int:\n        return bad\n\n    def g(self) -> int:\n        return 1\n";
         let fresh = "def h() -> int:\n    return bad\n";
         let (before, after) = (side(&[("a.py", text)]), side(&[("b.py", text), ("a.py", fresh)]));
-        let answers = Said {
+        let answers = Collected {
             before: vec![said("a.py", 2, "m")],
             after: vec![said("a.py", 1, "m"), said("b.py", 2, "m")],
-            ..Said::default()
+            ..Collected::default()
         };
         let found = entries(&[file("a.py", "b.py"), file("", "a.py")], &before, &after, &answers);
         assert_eq!(shown(&found), ["new a.py::h:2", "unchanged b.py::A::f:3"]);
@@ -224,7 +229,7 @@ mod tests {
     #[test]
     fn what_is_gone_is_named_by_where_it_was() {
         let (before, after) = (side(&[("a.py", "def f() -> int:\n    return bad\n")]), side(&[("a.py", "x = 1\n")]));
-        let answers = Said { before: vec![said("a.py", 1, "m")], ..Said::default() };
+        let answers = Collected { before: vec![said("a.py", 1, "m")], ..Collected::default() };
         assert_eq!(shown(&entries(&[file("a.py", "a.py")], &before, &after, &answers)), ["fixed a.py::f:2"]);
     }
 }

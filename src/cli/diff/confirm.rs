@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
-use crate::cli::diff::collect::{Side, comparable};
-use crate::cli::diff::compare::{Entry, State, entries};
-use crate::cli::diff::git::Changed;
+use crate::cli::diff::collect::{DiffSide, comparable};
+use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, entries};
+use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::progress::Progress;
 use crate::cli::settings::Providers;
 
@@ -19,7 +19,7 @@ const ROUNDS: usize = 3;
 
 /// What is left after asking again.
 pub(super) struct Confirmed {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ComparedDiagnostic>,
     /// Differences that were not found again, and are left out.
     pub unconfirmed: usize,
     /// Why a difference that is told was not confirmed.
@@ -29,16 +29,18 @@ pub(super) struct Confirmed {
 /// Asks again wherever something differs in a file that is the same on both sides.
 ///
 /// # Errors
-/// As [`Side::ask`].
+/// As [`DiffSide::ask`].
 pub(super) async fn confirm(
-    found: Vec<Entry>,
-    files: &[Changed],
-    (before, after): (&Side, &Side),
+    found: Vec<ComparedDiagnostic>,
+    files: &[ChangedFile],
+    (before, after): (&DiffSide, &DiffSide),
     configured: &Providers,
     (deadline, progress): (Deadline, Progress),
 ) -> Result<Confirmed, Failure> {
     let mut out = Confirmed { entries: found, unconfirmed: 0, gap: None };
-    let is_suspect = |entry: &Entry| entry.state != State::Unchanged && is_same_text(entry.file(), before, after);
+    let is_suspect = |entry: &ComparedDiagnostic| {
+        entry.state != ComparedState::Unchanged && is_same_text(entry.file(), before, after)
+    };
     for round in 0..ROUNDS {
         let suspects = out.entries.iter().filter(|entry| is_suspect(entry));
         let sources: BTreeSet<String> = suspects.map(source).collect();
@@ -85,9 +87,9 @@ pub(super) async fn confirm(
 
 /// Drops the suspects that were not found again; how many of those kept nobody could say anything about.
 fn keep_what_stands(
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<ComparedDiagnostic>,
     mut again: Vec<Key>,
-    is_suspect: impl Fn(&Entry) -> bool,
+    is_suspect: impl Fn(&ComparedDiagnostic) -> bool,
     silent: &BTreeSet<(&str, &str)>,
 ) -> usize {
     let mut unheard = 0;
@@ -106,18 +108,18 @@ fn keep_what_stands(
     unheard
 }
 
-fn is_same_text(file: &str, before: &Side, after: &Side) -> bool {
+fn is_same_text(file: &str, before: &DiffSide, after: &DiffSide) -> bool {
     before.texts.get(file).is_some_and(|text| after.texts.get(file) == Some(text))
 }
 
-fn source(entry: &Entry) -> String {
+fn source(entry: &ComparedDiagnostic) -> String {
     entry.found.diagnostic.source.clone()
 }
 
 /// What makes an entry of one run that of another. Places count: the texts are the same.
-type Key = (State, String, String, u32, u32, Option<String>, String);
+type Key = (ComparedState, String, String, u32, u32, Option<String>, String);
 
-fn key(entry: &Entry) -> Key {
+fn key(entry: &ComparedDiagnostic) -> Key {
     let found = &entry.found;
     let said = &found.diagnostic;
     (

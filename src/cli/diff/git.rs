@@ -5,12 +5,12 @@ mod confined;
 use std::path::{Path, PathBuf};
 
 use crate::base::failure::{Failure, Kind};
-use crate::cli::diff::git::confined::{Confined, Said, said};
+use crate::cli::diff::git::confined::{Confined, GitOutput, said};
 
 /// One file between two states; `old` or `new` is `None` where it does not exist there. Paths are relative to the
 /// top of the repository. A renamed file has both, and they differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Changed {
+pub(super) struct ChangedFile {
     pub old: Option<String>,
     pub new: Option<String>,
 }
@@ -33,7 +33,7 @@ impl Git {
         Ok(Self { top, confined })
     }
 
-    async fn ask(&self, arguments: &[&str]) -> Result<Said, Failure> {
+    async fn ask(&self, arguments: &[&str]) -> Result<GitOutput, Failure> {
         let mut command = self.confined.command(&self.top);
         command.args(arguments);
         said(command).await
@@ -58,7 +58,7 @@ impl Git {
 
     /// The files that differ, sorted. Without a second commit: from the first to the working tree, new files
     /// included that git does not know yet. A file may be named that turns out to be the same.
-    pub async fn changes(&self, before: &str, after: Option<&str>) -> Result<Vec<Changed>, Failure> {
+    pub async fn changes(&self, before: &str, after: Option<&str>) -> Result<Vec<ChangedFile>, Failure> {
         let mut arguments = vec![if after.is_some() { "diff-tree" } else { "diff-index" }];
         arguments.extend(["--name-status", "-M", "-z", "-r", "--no-ext-diff", "--no-textconv"]);
         // A submodule would be asked by a git of its own, with the submodule's configuration.
@@ -69,7 +69,7 @@ impl Git {
         let mut changes = name_status(&self.must(&arguments).await?);
         if after.is_none() {
             let new = self.must(&["ls-files", "--others", "--exclude-standard", "-z"]).await?;
-            changes.extend(names(&new).map(|path| Changed { old: None, new: Some(path.to_owned()) }));
+            changes.extend(names(&new).map(|path| ChangedFile { old: None, new: Some(path.to_owned()) }));
         }
         changes.sort();
         changes.dedup();
@@ -153,7 +153,7 @@ fn names(list: &[u8]) -> impl Iterator<Item = &str> {
 }
 
 /// Reads `--name-status -z`: a letter, its score, and one path or, for renames and copies, two.
-fn name_status(list: &[u8]) -> Vec<Changed> {
+fn name_status(list: &[u8]) -> Vec<ChangedFile> {
     let mut out = Vec::new();
     let mut parts = list.split(|byte| *byte == 0).filter(|part| !part.is_empty());
     let read = |part: Option<&[u8]>| part.and_then(|name| std::str::from_utf8(name).ok()).map(str::to_owned);
@@ -168,7 +168,7 @@ fn name_status(list: &[u8]) -> Vec<Changed> {
             _ => (first.clone(), first),
         };
         if old.is_some() || new.is_some() {
-            out.push(Changed { old, new });
+            out.push(ChangedFile { old, new });
         }
     }
     out
@@ -203,7 +203,8 @@ mod tests {
     fn a_name_that_is_not_utf_8_shifts_nothing() {
         let read = name_status(b"M\0\xff.py\0D\0b.py\0R100\0\xff\0c.py\0");
         let expected = [(Some("b.py"), None), (None, Some("c.py"))];
-        let expected = expected.map(|(old, new)| Changed { old: old.map(str::to_owned), new: new.map(str::to_owned) });
+        let expected =
+            expected.map(|(old, new)| ChangedFile { old: old.map(str::to_owned), new: new.map(str::to_owned) });
         assert_eq!(read, expected);
         assert_eq!(names(b"a\0\xff\0b c\0").collect::<Vec<_>>(), ["a", "b c"]);
     }

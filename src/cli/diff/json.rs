@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::state::located::Found;
-use crate::cli::diff::compare::{Comparison, State};
+use crate::cli::diff::compare::{ComparedState, Comparison};
 use crate::cli::diff::report::{symbol, unknown};
 
 /// `new`, `updated`, `revealed`, `masked` and `fixed` list diagnostics; `counts` has every state. Lines are counted
@@ -16,13 +16,13 @@ pub(super) fn json(found: &Comparison) -> Value {
     out.insert("status".into(), json!(if found.is_partial() { "partial" } else { "complete" }));
     out.insert("providers".into(), json!(found.providers));
     out.insert("files".into(), json!({"checked": found.checked, "changed": found.changed}));
-    let counts = State::ALL.map(|state| (state.name().to_owned(), json!(found.count(state))));
+    let counts = ComparedState::ALL.map(|state| (state.name().to_owned(), json!(found.count(state))));
     out.insert("counts".into(), Value::Object(counts.into_iter().collect()));
-    for state in State::ALL.into_iter().filter(|state| *state != State::Unchanged) {
+    for state in ComparedState::ALL.into_iter().filter(|state| *state != ComparedState::Unchanged) {
         let entries = found.entries.iter().filter(|entry| entry.state == state);
         let list = entries.map(|entry| {
             let mut one = diagnostic(&entry.found);
-            if let Some(was) = entry.was.as_ref().filter(|_| state == State::Updated) {
+            if let Some(was) = entry.was.as_ref().filter(|_| state == ComparedState::Updated) {
                 one["was"] = diagnostic(was);
             }
             one

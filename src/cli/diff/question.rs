@@ -8,15 +8,15 @@ use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, Kind};
 use crate::base::path;
 use crate::base::plural::counted;
-use crate::cli::diff::arguments::Arguments;
+use crate::cli::diff::arguments::DiffArguments;
 use crate::cli::diff::checkout::Checkout;
-use crate::cli::diff::collect::{Side, comparable, read, speaks};
+use crate::cli::diff::collect::{DiffSide, comparable, read, speaks};
 use crate::cli::diff::compare::{Comparison, entries};
 use crate::cli::diff::confirm::confirm;
-use crate::cli::diff::git::{Changed, Git};
+use crate::cli::diff::git::{ChangedFile, Git};
 use crate::cli::diff::progress::Progress;
 use crate::cli::diff::revisions::{self, Revision, Sides};
-use crate::cli::diff::selection::{Selection, Wish, below, changes_below, select, stray};
+use crate::cli::diff::selection::{DiffSelection, Selection, below, changes_below, select, stray};
 use crate::cli::settings::Providers;
 use crate::workspace::root::Root;
 
@@ -24,7 +24,7 @@ use crate::workspace::root::Root;
 ///
 /// # Errors
 /// The question cannot be answered at all.
-pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure> {
+pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Failure> {
     let progress = Progress::new(arguments.progress);
     let (here, root, git, prefix) = place(arguments).await?;
     let sides = revisions::read(&git, &here, &arguments.words).await?;
@@ -73,7 +73,7 @@ pub(super) async fn answer(arguments: &Arguments) -> Result<Comparison, Failure>
 }
 
 /// The current folder, the root that is looked at, its repository, and where in it the root is.
-async fn place(arguments: &Arguments) -> Result<(PathBuf, Root, Git, String), Failure> {
+async fn place(arguments: &DiffArguments) -> Result<(PathBuf, Root, Git, String), Failure> {
     let here = std::env::current_dir().map_err(|error| {
         Failure::user(format!("the current folder cannot be read: {error}"), "go to a folder that exists")
     })?;
@@ -112,7 +112,7 @@ async fn new_side(
     }
 }
 
-fn providers(arguments: &Arguments, root: &Path) -> Result<Providers, Failure> {
+fn providers(arguments: &DiffArguments, root: &Path) -> Result<Providers, Failure> {
     let providers = arguments.servers.providers(root)?;
     if providers.servers.is_empty() && providers.commands.is_empty() {
         let hint = "put basedpyright or another server on PATH, name its folder with --servers, or configure one";
@@ -121,7 +121,7 @@ fn providers(arguments: &Arguments, root: &Path) -> Result<Providers, Failure> {
     Ok(providers)
 }
 
-fn wish(arguments: &Arguments, sides: &Sides, here: &Path, root: &Path) -> Result<Wish, Failure> {
+fn wish(arguments: &DiffArguments, sides: &Sides, here: &Path, root: &Path) -> Result<DiffSelection, Failure> {
     let given = sides.paths.iter().chain(&arguments.paths);
     let here = here.canonicalize().unwrap_or_else(|_| here.to_owned());
     let inside = |given: &String| {
@@ -130,14 +130,14 @@ fn wish(arguments: &Arguments, sides: &Sides, here: &Path, root: &Path) -> Resul
         })
     };
     let paths = given.map(inside).collect::<Result<Vec<String>, Failure>>()?;
-    Ok(Wish { paths, changed_only: arguments.changed_only, most: arguments.max_files })
+    Ok(DiffSelection { paths, changed_only: arguments.changed_only, most: arguments.max_files })
 }
 
 async fn choose(
     git: &Git,
     sides: &Sides,
     prefix: &str,
-    wish: &Wish,
+    wish: &DiffSelection,
     providers: &Providers,
     new_root: &Path,
 ) -> Result<Selection, Failure> {
@@ -175,8 +175,8 @@ fn read_sides(
     selection: &Selection,
     sides: &Sides,
     roots: (PathBuf, PathBuf),
-    wish: &Wish,
-) -> (Side, Side, Vec<String>) {
+    wish: &DiffSelection,
+) -> (DiffSide, DiffSide, Vec<String>) {
     let mut gaps = Vec::new();
     if selection.left_out > 0 {
         gaps.push(format!("{}, for --max-files is {}", counted(selection.left_out, "more file"), wish.most));
@@ -186,9 +186,9 @@ fn read_sides(
         if let Some(first) = unread.first() {
             gaps.push(format!("{} in {name}, no UTF-8 text ({first} among them)", counted(unread.len(), "file")));
         }
-        Side { name: name.to_owned(), root, texts }
+        DiffSide { name: name.to_owned(), root, texts }
     };
-    let old = selection.files.iter().filter_map(|file: &Changed| file.old.as_ref()).collect();
+    let old = selection.files.iter().filter_map(|file: &ChangedFile| file.old.as_ref()).collect();
     let before = side(&sides.before.name, roots.0, old);
     let after_name = sides.after.as_ref().map_or("working tree", |after: &Revision| &after.name);
     let new = selection.files.iter().filter_map(|file| file.new.as_ref()).collect();
@@ -210,7 +210,7 @@ async fn unfiltered(git: &Git, selection: &Selection, prefix: &str) -> Result<Op
     }))
 }
 
-fn is_changed(file: &Changed, before: &Side, after: &Side) -> bool {
-    let text = |side: &Side, path: &Option<String>| path.as_ref().and_then(|path| side.texts.get(path)).cloned();
+fn is_changed(file: &ChangedFile, before: &DiffSide, after: &DiffSide) -> bool {
+    let text = |side: &DiffSide, path: &Option<String>| path.as_ref().and_then(|path| side.texts.get(path)).cloned();
     file.old != file.new || text(before, &file.old) != text(after, &file.new)
 }

@@ -4,7 +4,7 @@ use crate::agent::state::located::Found;
 use crate::base::plural::counted;
 use crate::base::text::{clean, headline};
 use crate::cli::diff::collect::short;
-use crate::cli::diff::compare::{Comparison, Entry, State};
+use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, Comparison};
 use crate::diagnostics::model::Severity;
 
 /// Files that are named where many are meant.
@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 pub(super) fn text(found: &Comparison) -> String {
     let mut out = Vec::new();
     let mut file = None;
-    for entry in found.entries.iter().filter(|entry| entry.state != State::Unchanged) {
+    for entry in found.entries.iter().filter(|entry| entry.state != ComparedState::Unchanged) {
         if file != Some(entry.file()) {
             file = Some(entry.file());
             out.push(if entry.file().is_empty() { "(project)".to_owned() } else { clean(entry.file()) });
@@ -38,16 +38,16 @@ fn sums(found: &Comparison) -> String {
     let new: Vec<String> = [Severity::Error, Severity::Warning, Severity::Info, Severity::Hint]
         .into_iter()
         .filter_map(|severity| {
-            let is_it = |entry: &&Entry| entry.state == State::New && entry.severity() == severity;
+            let is_it = |entry: &&ComparedDiagnostic| entry.state == ComparedState::New && entry.severity() == severity;
             let count = found.entries.iter().filter(is_it).count();
             (count > 0).then(|| counted(count, &severity.to_string()))
         })
         .collect();
     let new = if new.is_empty() { String::new() } else { format!(" ({})", new.join(", ")) };
-    let rest: Vec<String> = State::ALL[1..]
+    let rest: Vec<String> = ComparedState::ALL[1..]
         .iter()
         .map(|state| (found.count(*state), state))
-        .filter(|(count, state)| *count > 0 || matches!(state, State::Fixed | State::Unchanged))
+        .filter(|(count, state)| *count > 0 || matches!(state, ComparedState::Fixed | ComparedState::Unchanged))
         .map(|(count, state)| format!("{count} {}", state.name()))
         .collect();
     let by: Vec<&str> = found.providers.iter().map(|provider| short(provider)).collect();
@@ -56,7 +56,7 @@ fn sums(found: &Comparison) -> String {
         "{} → {}: {} new{new}, {} ({} checked{by}, {} of them changed)",
         clean(&found.before.name),
         clean(found.after_name()),
-        found.count(State::New),
+        found.count(ComparedState::New),
         rest.join(", "),
         counted(found.checked, "file"),
         found.changed,
@@ -79,7 +79,7 @@ pub(super) fn unknown(found: &Comparison) -> Vec<String> {
 /// The new ones as `file:line:col: severity: symbol: message [code]`; Vim reads it with
 /// `%f:%l:%c: %t%*[^:]: %m`. Columns are bytes, from 1.
 pub(super) fn errorformat(found: &Comparison) -> String {
-    let new = found.entries.iter().filter(|entry| entry.state == State::New);
+    let new = found.entries.iter().filter(|entry| entry.state == ComparedState::New);
     let lines: Vec<String> = new
         .map(|entry| {
             let Found { line, column, diagnostic, .. } = &entry.found;
@@ -91,13 +91,13 @@ pub(super) fn errorformat(found: &Comparison) -> String {
 }
 
 /// `Cart::total: new error: Type "str" is … [reportReturnType] basedpyright, line 42`.
-fn line(entry: &Entry) -> String {
+fn line(entry: &ComparedDiagnostic) -> String {
     let Found { line, diagnostic, .. } = &entry.found;
     let severity = match entry.was.as_ref().map(|was| was.diagnostic.severity) {
         Some(was) if was != entry.severity() => format!("{} (was {was})", entry.severity()),
         _ => entry.severity().to_string(),
     };
-    let gone = matches!(entry.state, State::Masked | State::Fixed);
+    let gone = matches!(entry.state, ComparedState::Masked | ComparedState::Fixed);
     format!(
         "{}: {} {severity}: {}{} {}, {} {line}",
         symbol(&entry.found),
@@ -114,7 +114,7 @@ pub(super) fn symbol(found: &Found) -> String {
     clean(if found.symbol.names.is_empty() { &found.symbol.file } else { &found.symbol.names })
 }
 
-fn code(entry: &Entry) -> String {
+fn code(entry: &ComparedDiagnostic) -> String {
     entry.found.diagnostic.code.as_deref().map(|code| format!(" [{}]", clean(code))).unwrap_or_default()
 }
 
@@ -147,13 +147,13 @@ pub(super) mod tests {
 
     /// A comparison with something in every state.
     pub fn sample() -> Comparison {
-        let entry = |state, found, was| Entry { state, found, was };
+        let entry = |state, found, was| ComparedDiagnostic { state, found, was };
         let warning = found("a b.py", "f", 3, Severity::Warning, "old words");
         let entries = vec![
-            entry(State::New, found("a b.py", "Cart::total", 42, Severity::Error, "bad\n  in detail"), None),
-            entry(State::Updated, found("a b.py", "f", 4, Severity::Error, "new words"), Some(warning.clone())),
-            entry(State::Fixed, found("a b.py", "", 1, Severity::Warning, "un\u{1b}used"), None),
-            entry(State::Unchanged, warning.clone(), Some(warning)),
+            entry(ComparedState::New, found("a b.py", "Cart::total", 42, Severity::Error, "bad\n  in detail"), None),
+            entry(ComparedState::Updated, found("a b.py", "f", 4, Severity::Error, "new words"), Some(warning.clone())),
+            entry(ComparedState::Fixed, found("a b.py", "", 1, Severity::Warning, "un\u{1b}used"), None),
+            entry(ComparedState::Unchanged, warning.clone(), Some(warning)),
         ];
         Comparison {
             before: Revision { name: "HEAD~1".into(), commit: "1234".into() },

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::diff::compare::{Comparison, State};
+use crate::cli::diff::compare::{ComparedState, Comparison};
 use crate::cli::diff::report::unknown;
 use crate::diagnostics::merge::Placed;
-use crate::diagnostics::sarif::write::{Baseline, Entry, write};
+use crate::diagnostics::sarif::write::{BaselineState, SarifResult, write};
 
 /// Every diagnostic with its `baselineState`. SARIF has no word for what is merely hidden or uncovered: what a syntax
 /// error hides is `absent`, and what its repair uncovers is `new`.
 pub(super) fn sarif(found: &Comparison) -> Value {
-    let entries: Vec<Entry<'_>> = found
+    let entries: Vec<SarifResult<'_>> = found
         .entries
         .iter()
-        .map(|entry| Entry {
+        .map(|entry| SarifResult {
             placed: Placed { diagnostic: &entry.found.diagnostic, symbol: &entry.found.symbol },
             state: Some(baseline(entry.state)),
         })
@@ -33,12 +33,12 @@ pub(super) fn sarif(found: &Comparison) -> Value {
     log
 }
 
-fn baseline(state: State) -> Baseline {
+fn baseline(state: ComparedState) -> BaselineState {
     match state {
-        State::New | State::Revealed => Baseline::New,
-        State::Updated => Baseline::Updated,
-        State::Masked | State::Fixed => Baseline::Absent,
-        State::Unchanged => Baseline::Unchanged,
+        ComparedState::New | ComparedState::Revealed => BaselineState::New,
+        ComparedState::Updated => BaselineState::Updated,
+        ComparedState::Masked | ComparedState::Fixed => BaselineState::Absent,
+        ComparedState::Unchanged => BaselineState::Unchanged,
     }
 }
 

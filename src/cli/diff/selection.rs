@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::cli::diff::git::Changed;
+use crate::cli::diff::git::ChangedFile;
 
 /// What the user wants checked.
 #[derive(Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct DiffSelection {
     /// Files and folders relative to the root; empty for everything.
     pub paths: Vec<String>,
     pub changed_only: bool,
@@ -14,7 +14,7 @@ pub(super) struct Wish {
     pub most: usize,
 }
 
-impl Wish {
+impl DiffSelection {
     /// Whether the user wants to hear about the file.
     pub fn names(&self, file: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|path| is_in(file, path))
@@ -25,7 +25,7 @@ impl Wish {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection {
     /// The changed ones first, then the others; both sorted.
-    pub files: Vec<Changed>,
+    pub files: Vec<ChangedFile>,
     /// How many of them changed, as far as git knows.
     pub changed: usize,
     /// How many were left out because there are too many.
@@ -37,17 +37,17 @@ pub(super) struct Selection {
 /// Changed files are always taken, those outside of the wished paths too: code that moved from there to here brings
 /// its diagnostics with it.
 pub(super) fn select(
-    changes: &[Changed],
+    changes: &[ChangedFile],
     (before, after): (&BTreeSet<String>, &BTreeSet<String>),
     covered: impl Fn(&str) -> bool,
-    wish: &Wish,
+    wish: &DiffSelection,
 ) -> Selection {
     let on = |side: &BTreeSet<String>, path: &Option<String>| {
         path.clone().filter(|path| side.contains(path) && covered(path))
     };
-    let mut files: Vec<Changed> = changes
+    let mut files: Vec<ChangedFile> = changes
         .iter()
-        .map(|change| Changed { old: on(before, &change.old), new: on(after, &change.new) })
+        .map(|change| ChangedFile { old: on(before, &change.old), new: on(after, &change.new) })
         .filter(|change| change.old.is_some() || change.new.is_some())
         .collect();
     files.sort();
@@ -57,9 +57,9 @@ pub(super) fn select(
         let old: BTreeSet<&str> = files.iter().filter_map(|file| file.old.as_deref()).collect();
         let new: BTreeSet<&str> = files.iter().filter_map(|file| file.new.as_deref()).collect();
         let same = before.intersection(after).filter(|path| covered(path) && wish.names(path));
-        let same: Vec<Changed> = same
+        let same: Vec<ChangedFile> = same
             .filter(|path| !old.contains(path.as_str()) && !new.contains(path.as_str()))
-            .map(|path| Changed { old: Some(path.clone()), new: Some(path.clone()) })
+            .map(|path| ChangedFile { old: Some(path.clone()), new: Some(path.clone()) })
             .collect();
         files.extend(same);
     }
@@ -74,14 +74,14 @@ pub(super) fn below(files: Vec<String>, prefix: &str) -> BTreeSet<String> {
 }
 
 /// The changes under a folder; what crosses its border is a new or a deleted file there.
-pub(super) fn changes_below(changes: Vec<Changed>, prefix: &str) -> Vec<Changed> {
+pub(super) fn changes_below(changes: Vec<ChangedFile>, prefix: &str) -> Vec<ChangedFile> {
     let strip = |path: Option<String>| path.and_then(|path| strip(&path, prefix));
-    let changes = changes.into_iter().map(|change| Changed { old: strip(change.old), new: strip(change.new) });
+    let changes = changes.into_iter().map(|change| ChangedFile { old: strip(change.old), new: strip(change.new) });
     changes.filter(|change| change.old.is_some() || change.new.is_some()).collect()
 }
 
 /// The first of the wished paths that no file of either side is or lies in.
-pub(super) fn stray<'w>(wish: &'w Wish, sides: [&BTreeSet<String>; 2]) -> Option<&'w String> {
+pub(super) fn stray<'w>(wish: &'w DiffSelection, sides: [&BTreeSet<String>; 2]) -> Option<&'w String> {
     wish.paths.iter().find(|path| !sides.iter().any(|side| side.iter().any(|file| is_in(file, path))))
 }
 
@@ -104,13 +104,13 @@ mod tests {
         files.iter().map(|file| (*file).to_owned()).collect()
     }
 
-    fn change(old: &str, new: &str) -> Changed {
+    fn change(old: &str, new: &str) -> ChangedFile {
         let side = |path: &str| (!path.is_empty()).then(|| path.to_owned());
-        Changed { old: side(old), new: side(new) }
+        ChangedFile { old: side(old), new: side(new) }
     }
 
-    fn wish(paths: &[&str]) -> Wish {
-        Wish { paths: paths.iter().map(|path| (*path).to_owned()).collect(), changed_only: false, most: 10 }
+    fn wish(paths: &[&str]) -> DiffSelection {
+        DiffSelection { paths: paths.iter().map(|path| (*path).to_owned()).collect(), changed_only: false, most: 10 }
     }
 
     fn is_python(path: &str) -> bool {
@@ -125,9 +125,9 @@ mod tests {
         let expected =
             [change("", "b.py"), change("gone.py", ""), change("old.py", "new.py"), change("a.py", "a.py")].to_vec();
         assert_eq!(found, Selection { files: expected, changed: 3, left_out: 0 });
-        let only = Wish { changed_only: true, ..wish(&[]) };
+        let only = DiffSelection { changed_only: true, ..wish(&[]) };
         assert_eq!(select(&changes, (&before, &after), is_python, &only).files.len(), 3);
-        let few = Wish { most: 2, ..wish(&[]) };
+        let few = DiffSelection { most: 2, ..wish(&[]) };
         let found = select(&changes, (&before, &after), is_python, &few);
         assert_eq!((found.files.len(), found.changed, found.left_out), (2, 2, 2));
     }

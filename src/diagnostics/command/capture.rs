@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::base::plural::counted;
 use crate::diagnostics::environment;
-use crate::diagnostics::program::{self, Group};
+use crate::diagnostics::program::{self, ProcessGroup};
 
 /// Bytes that are kept from the beginning of the output.
 const HEAD: usize = 2 * 1024;
@@ -42,7 +42,7 @@ pub async fn run(
     command.env("NO_COLOR", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(failed)?;
-    let group = Group::of(&child);
+    let group = ProcessGroup::of(&child);
     let kept = Mutex::new(Kept::default());
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let work = async {

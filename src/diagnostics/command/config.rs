@@ -24,7 +24,7 @@ pub struct CommandConfig {
     pub languages: Vec<String>,
     #[serde(default = "file")]
     pub reach: Reach,
-    pub format: Format,
+    pub format: CommandFormat,
     /// From a code, or else from the tool's own word in lower case, or else from `*`. Where none of them is here, the
     /// word counts for what it means (`error`, `note`, `style`, …), and is a warning where that is not known.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct CommandConfig {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum CommandFormat {
     Json(Box<Mapping>),
     Sarif,
     /// Patterns with the groups `file`, `line`, `column`, `end_line`, `end_column`, `severity`, `code` and `message`.
@@ -143,12 +143,12 @@ fn zero_or_one() -> Vec<i32> {
 /// As a list in a configuration file: a name of the built-in table, or a command in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Wish {
+pub enum CommandSpec {
     Named(String),
     Full(serde_json::Value),
 }
 
-impl Wish {
+impl CommandSpec {
     /// # Errors
     /// What is wrong with it, and which names there are.
     pub fn config(self) -> Result<CommandConfig, String> {
@@ -203,10 +203,10 @@ impl CommandConfig {
             return Some("it gets one text on its standard input, so its arguments must name {file}".to_owned());
         }
         match &self.format {
-            Format::Json(mapping) if mapping.message.is_empty() => {
+            CommandFormat::Json(mapping) if mapping.message.is_empty() => {
                 Some("its format does not say where `message` is".into())
             }
-            Format::Regex(patterns) if patterns.is_empty() => Some("its format has no pattern".to_owned()),
+            CommandFormat::Regex(patterns) if patterns.is_empty() => Some("its format has no pattern".to_owned()),
             _ => None,
         }
     }
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_wish_is_a_name_or_a_whole_command() {
-        let config = |value| serde_json::from_value::<Wish>(value).unwrap().config();
+        let config = |value| serde_json::from_value::<CommandSpec>(value).unwrap().config();
         assert_eq!(config(json!("mypy")).map(|config| config.first_column), Ok(0));
         assert!(config(json!("rm")).unwrap_err().contains("ruff, mypy, pytest, cargo"));
         let full = json!({"name": "x", "command": ["x"], "format": "sarif"});
@@ -274,8 +274,8 @@ mod tests {
             (CommandConfig { command: vec!["./check.sh".into()], ..good.clone() }, "relative path"),
             (CommandConfig { ran: vec![], ..good.clone() }, "exit status"),
             (CommandConfig { needs_saved: false, ..good.clone() }, "{file}"),
-            (CommandConfig { format: Format::Regex(vec![]), ..good.clone() }, "pattern"),
-            (CommandConfig { format: Format::Json(Box::default()), ..good.clone() }, "message"),
+            (CommandConfig { format: CommandFormat::Regex(vec![]), ..good.clone() }, "pattern"),
+            (CommandConfig { format: CommandFormat::Json(Box::default()), ..good.clone() }, "message"),
         ] {
             assert!(bad.problem().is_some_and(|problem| problem.contains(word)), "{bad:?}");
         }
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_code_goes_before_a_word_and_a_word_before_the_rest() {
-        let mut config = Wish::Named("ruff".into()).config().unwrap();
+        let mut config = CommandSpec::Named("ruff".into()).config().unwrap();
         config.severity = [("F821", Severity::Error), ("note", Severity::Hint), ("*", Severity::Info)]
             .map(|(k, v)| (k.into(), v))
             .into();

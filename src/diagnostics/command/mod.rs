@@ -18,13 +18,12 @@ use crate::base::deadline::Deadline;
 use crate::base::plural::counted;
 use crate::base::text::LineIndex;
 use crate::diagnostics::command::config::{Columns, CommandConfig};
-use crate::diagnostics::command::read::{Output, Reader};
+use crate::diagnostics::command::read::{CommandOutput, Reader};
 use crate::diagnostics::command::run::Stopped;
-use crate::diagnostics::disk;
-use crate::diagnostics::finding::{Finding, Place};
+use crate::diagnostics::finding::{Finding, FindingPlace};
 use crate::diagnostics::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
-use crate::diagnostics::program;
 use crate::diagnostics::server::documents::language_id;
+use crate::diagnostics::{disk, program};
 
 /// How tools call their standard input.
 const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];
@@ -56,7 +55,7 @@ pub struct CommandProvider {
 /// The most findings of one run.
 const FINDINGS: usize = 50_000;
 
-type Answer = Result<Output, (Freshness, String)>;
+type Answer = Result<CommandOutput, (Freshness, String)>;
 
 impl CommandProvider {
     /// Runs nothing. A program without a `/` is looked for in these folders; one that is not there makes every report
@@ -148,8 +147,8 @@ impl CommandProvider {
 
     fn location(&self, finding: &Finding, file: &FileText, index: &LineIndex) -> Location {
         let columns = self.config.columns;
-        let ascii = |place: &Place| file.text[index.line_range(&file.text, place.line as usize)].is_ascii();
-        let line_only = |place: Place| Place { column: None, ..place };
+        let ascii = |place: &FindingPlace| file.text[index.line_range(&file.text, place.line as usize)].is_ascii();
+        let line_only = |place: FindingPlace| FindingPlace { column: None, ..place };
         let doubtful = columns == Columns::Ascii && !finding.start.iter().chain(&finding.end).all(ascii);
         if doubtful {
             let whole = Finding { start: finding.start.map(line_only), end: None, ..finding.clone() };
@@ -252,7 +251,7 @@ impl DiagnosticsProvider for CommandProvider {
                 let one = if self.config.asks_by_file() { group.first().copied() } else { None };
                 self.run(one, deadline).await
             } else {
-                Ok(Output::default())
+                Ok(CommandOutput::default())
             };
             let after = self.all_on_disk(&group).await;
             for ((file, before), after) in group.into_iter().zip(before).zip(after) {

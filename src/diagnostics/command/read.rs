@@ -4,8 +4,8 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::base::plural::counted;
-use crate::diagnostics::command::config::{Format, Mapping};
-use crate::diagnostics::finding::{Finding, Place};
+use crate::diagnostics::command::config::{CommandFormat, Mapping};
+use crate::diagnostics::finding::{Finding, FindingPlace};
 use crate::diagnostics::sarif;
 
 /// The groups that a pattern may have.
@@ -13,7 +13,7 @@ const GROUPS: &[&str] = &["file", "line", "column", "end_line", "end_column", "s
 
 /// What an output says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Output {
+pub struct CommandOutput {
     pub findings: Vec<Finding>,
     /// Items or lines that should have been findings and cannot be read.
     pub lost: usize,
@@ -30,11 +30,13 @@ pub enum Reader {
 impl Reader {
     /// # Errors
     /// What is wrong with a pattern.
-    pub fn new(format: &Format) -> Result<Self, String> {
+    pub fn new(format: &CommandFormat) -> Result<Self, String> {
         Ok(match format {
-            Format::Json(mapping) => Self::Json(mapping.clone()),
-            Format::Sarif => Self::Sarif,
-            Format::Regex(patterns) => Self::Regex(patterns.iter().map(|one| pattern(one)).collect::<Result<_, _>>()?),
+            CommandFormat::Json(mapping) => Self::Json(mapping.clone()),
+            CommandFormat::Sarif => Self::Sarif,
+            CommandFormat::Regex(patterns) => {
+                Self::Regex(patterns.iter().map(|one| pattern(one)).collect::<Result<_, _>>()?)
+            }
         })
     }
 
@@ -42,14 +44,14 @@ impl Reader {
     ///
     /// # Errors
     /// Why the output as a whole says nothing.
-    pub fn read(&self, text: &str, first_line: u32, first_column: u32) -> Result<Output, String> {
+    pub fn read(&self, text: &str, first_line: u32, first_column: u32) -> Result<CommandOutput, String> {
         let first = (first_line, first_column);
         match self {
-            Self::Sarif => sarif::read::read(text).map(|(findings, lost)| Output { findings, lost }),
+            Self::Sarif => sarif::read::read(text).map(|(findings, lost)| CommandOutput { findings, lost }),
             Self::Json(mapping) if mapping.lines => lines(mapping, text, first),
             Self::Json(mapping) => {
                 let document = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
-                let mut out = Output::default();
+                let mut out = CommandOutput::default();
                 document_items(mapping, &document, first, &mut out);
                 Ok(out)
             }
@@ -67,8 +69,8 @@ fn pattern(text: &str) -> Result<Regex, String> {
 }
 
 /// Tools print banners between their JSON lines; a line that was meant to be JSON and is not makes it all doubtful.
-fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<Output, String> {
-    let mut out = Output::default();
+fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<CommandOutput, String> {
+    let mut out = CommandOutput::default();
     let (mut read, mut other) = (0, 0);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match serde_json::from_str::<Value>(line) {
@@ -83,7 +85,7 @@ fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<Output, Str
     if read == 0 && other > 0 { Err(format!("{} and no JSON among it", counted(other, "line"))) } else { Ok(out) }
 }
 
-fn document_items(mapping: &Mapping, document: &Value, first: (u32, u32), out: &mut Output) {
+fn document_items(mapping: &Mapping, document: &Value, first: (u32, u32), out: &mut CommandOutput) {
     let Some(items) = document.pointer(&mapping.items) else {
         out.lost += 1;
         return;
@@ -131,12 +133,12 @@ fn json_finding(mapping: &Mapping, item: &Value, first: (u32, u32)) -> Option<Fi
 }
 
 /// A number below the tool's own first one is how some tools say that they do not know.
-fn place(line: Option<u32>, column: Option<u32>, (first_line, first_column): (u32, u32)) -> Option<Place> {
+fn place(line: Option<u32>, column: Option<u32>, (first_line, first_column): (u32, u32)) -> Option<FindingPlace> {
     let line = line?.checked_sub(first_line)?;
-    Some(Place { line, column: column.and_then(|column| column.checked_sub(first_column)) })
+    Some(FindingPlace { line, column: column.and_then(|column| column.checked_sub(first_column)) })
 }
 
-fn by_pattern(patterns: &[Regex], text: &str, first: (u32, u32)) -> Output {
+fn by_pattern(patterns: &[Regex], text: &str, first: (u32, u32)) -> CommandOutput {
     let read = |line: &str| {
         let found = patterns.iter().find_map(|pattern| pattern.captures(line))?;
         let word =
@@ -153,7 +155,7 @@ fn by_pattern(patterns: &[Regex], text: &str, first: (u32, u32)) -> Output {
             columns: None,
         })
     };
-    Output { findings: text.lines().filter_map(read).collect(), lost: 0 }
+    CommandOutput { findings: text.lines().filter_map(read).collect(), lost: 0 }
 }
 
 #[cfg(test)]
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
     use crate::diagnostics::command::config::builtin;
 
-    fn read(name: &str, text: &str) -> Result<Output, String> {
+    fn read(name: &str, text: &str) -> Result<CommandOutput, String> {
         let config = builtin().unwrap().into_iter().find(|config| config.name == name).expect(name);
         Reader::new(&config.format).unwrap().read(text, config.first_line, config.first_column)
     }
@@ -174,8 +176,8 @@ mod tests {
         out.findings.remove(0)
     }
 
-    fn at(line: u32, column: u32) -> Option<Place> {
-        Some(Place { line, column: Some(column) })
+    fn at(line: u32, column: u32) -> Option<FindingPlace> {
+        Some(FindingPlace { line, column: Some(column) })
     }
 
     #[test]
@@ -213,7 +215,7 @@ mod tests {
         );
         assert_eq!(
             (pytest.file.as_deref(), pytest.start),
-            (Some("/w/test_a.py"), Some(Place { line: 2, column: None }))
+            (Some("/w/test_a.py"), Some(FindingPlace { line: 2, column: None }))
         );
         assert_eq!(pytest.message, "AssertionError: assert 1 == 2");
         let broken = one(
@@ -242,14 +244,14 @@ mod tests {
         assert!(read("ruff", "error: no such option").unwrap_err().starts_with("no JSON"));
         assert!(read("mypy", "usage: mypy\nmypy: error").unwrap_err().contains("none of its 2 lines"));
         assert!(read("mypy", "{\"file\": ").is_err());
-        assert_eq!(read("mypy", "").unwrap(), Output::default());
+        assert_eq!(read("mypy", "").unwrap(), CommandOutput::default());
         assert_eq!(
             read("mypy", "Success\n{\"file\":\"a\",\"line\":1,\"column\":0,\"message\":\"m\"}").unwrap().findings.len(),
             1
         );
         assert_eq!(read("mypy", "{\"file\":\"a\"}").unwrap().lost, 1);
-        assert!(Reader::new(&Format::Regex(vec!["(?P<where>x)".into()])).unwrap_err().contains("where"));
-        assert!(Reader::new(&Format::Regex(vec!["(".into()])).is_err());
+        assert!(Reader::new(&CommandFormat::Regex(vec!["(?P<where>x)".into()])).unwrap_err().contains("where"));
+        assert!(Reader::new(&CommandFormat::Regex(vec!["(".into()])).is_err());
     }
 
     proptest! {

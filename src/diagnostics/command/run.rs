@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
 use crate::diagnostics::environment;
-use crate::diagnostics::program::{self, Group};
+use crate::diagnostics::program::{self, ProcessGroup};
 
 /// Bytes of standard output. A report of more than that is no help to anybody.
 pub const OUTPUT: u64 = 8 * 1024 * 1024;
@@ -19,7 +19,7 @@ const ERRORS: usize = 64 * 1024;
 const WORDS: usize = 300;
 
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandReports {
     pub status: i32,
     pub stdout: Vec<u8>,
     /// The last line of standard error; empty without one.
@@ -42,7 +42,7 @@ pub async fn run(
     folder: &Path,
     input: Option<&str>,
     limit: Duration,
-) -> Result<Ran, Stopped> {
+) -> Result<CommandReports, Stopped> {
     let failed = |error: std::io::Error| Stopped::Failed(format!("{} cannot be run: {error}", program.display()));
     let mut command = program::command(program).map_err(failed)?;
     environment::without_secrets(&mut command);
@@ -57,7 +57,7 @@ pub async fn run(
         .kill_on_drop(true)
         .spawn()
         .map_err(failed)?;
-    let group = Group::of(&child);
+    let group = ProcessGroup::of(&child);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let work = async {
         let ended = async {
@@ -75,7 +75,7 @@ pub async fn run(
         };
         let (status, stdout, last_words, ()) = tokio::try_join!(ended, output(stdout), last_line(stderr), written)?;
         match status.code() {
-            Some(status) => Ok(Ran { status, stdout, last_words }),
+            Some(status) => Ok(CommandReports { status, stdout, last_words }),
             None => Err(Stopped::Failed(format!("it was ended by a signal ({status})"))),
         }
     };
@@ -112,7 +112,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    async fn sh(script: &str, input: Option<&str>, limit: Duration) -> Result<Ran, Stopped> {
+    async fn sh(script: &str, input: Option<&str>, limit: Duration) -> Result<CommandReports, Stopped> {
         run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), input, limit).await
     }
 

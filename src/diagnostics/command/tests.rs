@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::base::deadline::Deadline;
 use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::command::config::{Columns, CommandConfig, Format};
+use crate::diagnostics::command::config::{Columns, CommandConfig, CommandFormat};
 use crate::diagnostics::model::{
     Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };
@@ -23,7 +23,7 @@ fn config(script: &str, by_file: bool) -> CommandConfig {
         command,
         languages: vec!["python".into()],
         reach: Reach::File,
-        format: Format::Regex(vec![
+        format: CommandFormat::Regex(vec![
             r"^(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<code>\w+) (?P<message>.+)$".into(),
         ]),
         severity: [("E1".to_owned(), Severity::Error)].into(),
@@ -106,7 +106,7 @@ async fn a_text_on_standard_input_needs_no_disk() {
 
 #[tokio::test]
 async fn a_finding_without_a_place_belongs_to_the_file_of_its_run_or_is_named_in_the_note() {
-    let json = Format::Json(Box::new(serde_json::from_str(r#"{"message": "/m"}"#).unwrap()));
+    let json = CommandFormat::Json(Box::new(serde_json::from_str(r#"{"message": "/m"}"#).unwrap()));
     let script = "echo '[{\"m\": \"no place\"}]'";
     let by_file = CommandConfig { format: json.clone(), ..config(script, true) };
     let reports = ask(by_file, &[("a.py", TEXT)], &[("a.py", TEXT)], PATIENCE_MS).await;
@@ -120,7 +120,7 @@ async fn a_finding_without_a_place_belongs_to_the_file_of_its_run_or_is_named_in
 
 #[tokio::test]
 async fn every_failure_is_a_report_that_says_why() {
-    let json = Format::Json(Box::new(serde_json::from_str(r#"{"message": "/m"}"#).unwrap()));
+    let json = CommandFormat::Json(Box::new(serde_json::from_str(r#"{"message": "/m"}"#).unwrap()));
     for (script, format, budget_ms, freshness, word) in [
         ("echo oops >&2; exit 2", None, PATIENCE_MS, Freshness::Unavailable, "exit status 2: oops"),
         ("echo nothing to see; exit 1", None, PATIENCE_MS, Freshness::Unavailable, "nothing that can be read"),

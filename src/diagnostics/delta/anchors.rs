@@ -9,8 +9,8 @@ use crate::diagnostics::delta::side::{NONE, Side, hash_of};
 use crate::diagnostics::model::{Diagnostic, Location};
 
 /// A place in the after snapshot that a diagnostic of either side points to. [`NOWHERE`] when its code is gone.
-pub(super) type Place = u64;
-pub(super) const NOWHERE: Place = u64::MAX;
+pub(super) type AnchorPlace = u64;
+pub(super) const NOWHERE: AnchorPlace = u64::MAX;
 /// Set on places that are positions of a text that did not change.
 const POSITION: u64 = 1 << 63;
 
@@ -24,9 +24,9 @@ pub(super) struct Anchored {
     pub texts: Texts,
     /// The after-file, or a hash of what stands for it.
     pub file: u64,
-    pub start: Place,
-    pub end: Place,
-    pub line: Place,
+    pub start: AnchorPlace,
+    pub end: AnchorPlace,
+    pub line: AnchorPlace,
     /// Bytes from the start token's first byte to the range's start.
     pub offset: u32,
     /// No range, an empty range at 0:0, or one behind the last token.
@@ -39,12 +39,12 @@ pub(super) struct Anchored {
 
 /// Numbers for messages and for source and code, shared by both sides.
 #[derive(Default)]
-pub(super) struct Words {
+pub(super) struct MessageIds {
     ids: HashMap<String, u32>,
     kinds: HashMap<(String, String), u32>,
 }
 
-impl Words {
+impl MessageIds {
     fn id(&mut self, text: String) -> u32 {
         let next = self.ids.len() as u32;
         *self.ids.entry(text).or_insert(next)
@@ -68,7 +68,7 @@ pub(super) struct Ground<'s, 'a> {
 }
 
 impl Ground<'_, '_> {
-    fn place(&self, token: u32) -> Place {
+    fn place(&self, token: u32) -> AnchorPlace {
         let after = self.tokens.map_or(token, |tokens| tokens.after(token));
         if after == NONE { NOWHERE } else { u64::from(after) }
     }
@@ -140,10 +140,10 @@ pub(super) fn anchor(
     ground: &Ground<'_, '_>,
     diagnostics: &[Diagnostic],
     renames: &HashMap<&str, &str>,
-    words: &mut Words,
+    words: &mut MessageIds,
 ) -> Vec<Anchored> {
     let mut seen: HashMap<&str, Texts> = HashMap::new();
-    let texts = |words: &mut Words, text: &str| {
+    let texts = |words: &mut MessageIds, text: &str| {
         let renamed = message::renamed(text, renames);
         // Every degree is a namespace of its own: a masked text must not meet an unmasked one.
         [

@@ -37,7 +37,7 @@ pub(super) struct Unit {
     pub comment: bool,
 }
 
-pub(super) struct Scope {
+pub(super) struct SideScope {
     pub file: u32,
     pub parent: u32,
     /// `None` for a module level.
@@ -103,7 +103,7 @@ pub(super) struct Side<'a> {
     pub units: Vec<Unit>,
     /// The tokens of units: a comment inside a statement does not interrupt it.
     pub members: Vec<u32>,
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<SideScope>,
     /// Spelling of a quote.
     pub quote: u32,
 }
@@ -149,7 +149,7 @@ impl<'a> Side<'a> {
         spellings: &mut Spellings<'a>,
     ) {
         let first = self.scopes.len() as u32;
-        let empty = |kind, parent, name, ordinal, path, name_token| Scope {
+        let empty = |kind, parent, name, ordinal, path, name_token| SideScope {
             file,
             parent,
             kind,
@@ -270,7 +270,7 @@ fn string_end(tokens: &[&Token], at: usize, quote: u32) -> usize {
     }
 }
 
-fn summarize(scope: &mut Scope, units: &[Unit], members: &[u32], tokens: &[Token]) {
+fn summarize(scope: &mut SideScope, units: &[Unit], members: &[u32], tokens: &[Token]) {
     let (mut body, mut blanked) = (DefaultHasher::new(), DefaultHasher::new());
     for unit in scope.units.iter().map(|u| &units[*u as usize]) {
         for token in members[unit.members.clone()].iter().map(|m| &tokens[*m as usize]) {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::sequence::dice;
-use crate::diagnostics::delta::side::{NONE, Scope, Side};
+use crate::diagnostics::delta::side::{NONE, Side, SideScope};
 use crate::symbols::outline::Kind;
 
 /// Fewer tokens than this prove nothing by themselves: trivial getters are all alike.
@@ -51,11 +51,11 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matchi
 }
 
 impl Pairing<'_, '_> {
-    fn b(&self, index: u32) -> &Scope {
+    fn b(&self, index: u32) -> &SideScope {
         &self.before.scopes[index as usize]
     }
 
-    fn a(&self, index: u32) -> &Scope {
+    fn a(&self, index: u32) -> &SideScope {
         &self.after.scopes[index as usize]
     }
 
@@ -81,7 +81,7 @@ impl Pairing<'_, '_> {
     /// Pairs what has the same key. The key is given the after-file that a scope's file is paired with.
     fn stage<K: Hash + Eq>(
         &mut self,
-        key: impl Fn(&Scope, Option<u32>) -> Option<K>,
+        key: impl Fn(&SideScope, Option<u32>) -> Option<K>,
         accept: impl Fn(&Self, u32, u32) -> bool,
     ) {
         let (before, after) = self.left();
@@ -275,7 +275,7 @@ impl Pairing<'_, '_> {
             return;
         }
         let (befores, afters) = (namesakes(self.before, &before), namesakes(self.after, &after));
-        let top = |side: &Side<'_>, scope: &Scope| side.scopes[scope.parent as usize].kind.is_none();
+        let top = |side: &Side<'_>, scope: &SideScope| side.scopes[scope.parent as usize].kind.is_none();
         for (name, old) in befores.iter().filter(|(_, old)| old.left == 1) {
             let Some(new) = afters.get(name).filter(|new| new.left == 1) else { continue };
             let (b, a) = (old.scope, new.scope);
@@ -312,6 +312,6 @@ fn namesakes(side: &Side<'_>, left: &[u32]) -> HashMap<u32, Namesakes> {
     counts
 }
 
-fn is_class(scope: &Scope) -> bool {
+fn is_class(scope: &SideScope) -> bool {
     scope.kind == Some(Kind::Class)
 }

@@ -3,10 +3,11 @@
 //! A diagnostic is written behind the word it is about: `tottl⟨F821 Undefined name "tottl"⟩`. Without a message the
 //! code is the message; `⟨code ^…⟩` puts it on the file instead (an empty range at 0:0).
 
-use super::*;
-use crate::base::text::{Encoding, LineIndex, Position, Range};
-use crate::diagnostics::model::{Confidence, Location, Severity};
 use proptest::prelude::*;
+
+use crate::base::text::{Encoding, LineIndex, Position, Range};
+use crate::diagnostics::delta::*;
+use crate::diagnostics::model::{Confidence, Location, Severity};
 
 fn said(file: &str, range: Range, code: &str, message: &str) -> Diagnostic {
     Diagnostic {
@@ -45,7 +46,7 @@ fn read(file: &str, marked: &str) -> (String, Vec<Diagnostic>) {
 fn shown(delta: &Delta) -> String {
     let list = |name: &str, list: Vec<String>| (!list.is_empty()).then(|| format!("{name} {}", list.join(" ")));
     let plain = |list: &[usize]| list.iter().map(usize::to_string).collect();
-    let updated = delta.persisting.iter().filter(|p| p.how == How::Updated);
+    let updated = delta.persisting.iter().filter(|p| p.how == MatchedBy::Updated);
     let parts = [
         list("new", plain(&delta.new)),
         list("revealed", plain(&delta.revealed)),
@@ -58,8 +59,10 @@ fn shown(delta: &Delta) -> String {
 
 fn changed(file: &str, before: &str, after: &str) -> Delta {
     let ((old, b), (new, a)) = (read(file, before), read(file, after));
-    let change =
-        Change { files: vec![FileChange { path: file, before: Some(&old), after: Some(&new) }], renames: Vec::new() };
+    let change = SnapshotChange {
+        files: vec![SnapshotFile { path: file, before: Some(&old), after: Some(&new) }],
+        renames: Vec::new(),
+    };
     delta(&change, &b, &a)
 }
 
@@ -202,7 +205,7 @@ fn columns_are_utf16() {
         let delta = changed(file, before, after);
         assert_eq!(shown(&delta), "");
         let pairs: Vec<_> = delta.persisting.iter().map(|p| (p.before, p.after, p.how)).collect();
-        assert_eq!(pairs, [(0, 0, How::Moved), (1, 1, How::Moved)]);
+        assert_eq!(pairs, [(0, 0, MatchedBy::Moved), (1, 1, MatchedBy::Moved)]);
     }
     // The first of two is repaired: counted in code points or bytes, the range would fall on the other.
     let one = "s = '😀😀😀😀'; x = good; y = bad⟨E⟩\n";
@@ -259,12 +262,12 @@ fn files_are_paired_by_path_rename_and_likeness() {
     let (old, b) = read("old.py", "def f(a):\n    return a.one⟨E⟩ + a.two\n");
     let (new, a) = read("new.py", "import os\ndef f(a):\n    return a.one⟨E⟩ + a.two⟨E⟩\n");
     let moved = [
-        FileChange { path: "old.py", before: Some(&old), after: None },
-        FileChange { path: "new.py", before: None, after: Some(&new) },
+        SnapshotFile { path: "old.py", before: Some(&old), after: None },
+        SnapshotFile { path: "new.py", before: None, after: Some(&new) },
     ];
     let rename = ("old.py".to_owned(), "new.py".to_owned());
     for renames in [Vec::new(), vec![rename]] {
-        let change = Change { files: moved.to_vec(), renames };
+        let change = SnapshotChange { files: moved.to_vec(), renames };
         assert_eq!(shown(&delta(&change, &b, &a)), "new 1");
     }
 }
@@ -283,8 +286,11 @@ fn what_has_no_place_or_no_text_is_matched_by_what_it_says() {
         let place = Position { line, character: 4 };
         said("untouched.py", Range { start: place, end: place }, "E", "m")
     };
-    let found =
-        delta(&Change::default(), &[whole, at(1), at(2), in_file.clone()], &[other, more, at(2), at(3), in_file]);
+    let found = delta(
+        &SnapshotChange::default(),
+        &[whole, at(1), at(2), in_file.clone()],
+        &[other, more, at(2), at(3), in_file],
+    );
     assert_eq!(shown(&found), "new 1 3; fixed 1");
     assert_eq!(found.persisting.len(), 3);
 }
@@ -294,8 +300,8 @@ fn severity_is_no_part_of_identity() {
     let (text, before) = read("a.py", "x = bad⟨E⟩\n");
     let mut after = before.clone();
     after[0].severity = Severity::Warning;
-    let change = Change {
-        files: vec![FileChange { path: "a.py", before: Some(&text), after: Some(&text) }],
+    let change = SnapshotChange {
+        files: vec![SnapshotFile { path: "a.py", before: Some(&text), after: Some(&text) }],
         renames: Vec::new(),
     };
     assert_eq!(shown(&delta(&change, &before, &after)), "updated 0-0");
@@ -360,11 +366,11 @@ proptest! {
     fn every_diagnostic_stands_in_exactly_one_list(
         old in lines(), new in lines(), other in lines(), b in diagnostics(), a in diagnostics())
     {
-        let change = Change {
+        let change = SnapshotChange {
             files: vec![
-                FileChange { path: "a.py", before: Some(&old), after: Some(&new) },
-                FileChange { path: "b.txt", before: Some(&other), after: Some(&new) },
-                FileChange { path: "c.py", before: None, after: Some(&other) },
+                SnapshotFile { path: "a.py", before: Some(&old), after: Some(&new) },
+                SnapshotFile { path: "b.txt", before: Some(&other), after: Some(&new) },
+                SnapshotFile { path: "c.py", before: None, after: Some(&other) },
             ],
             renames: Vec::new(),
         };
@@ -385,15 +391,15 @@ proptest! {
     #[test]
     fn nothing_changes_when_nothing_changes(text in lines(), all in diagnostics(), above in 0..3usize) {
         let shifted = format!("{}{text}", "# above\n".repeat(above));
-        let change = Change {
-            files: vec![FileChange { path: "a.py", before: Some(&text), after: Some(&text) }],
+        let change = SnapshotChange {
+            files: vec![SnapshotFile { path: "a.py", before: Some(&text), after: Some(&text) }],
             renames: Vec::new(),
         };
         let found = delta(&change, &all, &all);
         prop_assert_eq!(found.persisting.len(), all.len());
-        prop_assert!(found.persisting.iter().all(|p| p.how == How::Same));
-        let change = Change {
-            files: vec![FileChange { path: "a.py", before: Some(&text), after: Some(&shifted) }],
+        prop_assert!(found.persisting.iter().all(|p| p.how == MatchedBy::Same));
+        let change = SnapshotChange {
+            files: vec![SnapshotFile { path: "a.py", before: Some(&text), after: Some(&shifted) }],
             renames: Vec::new(),
         };
         let found = delta(&change, &[], &[]);

@@ -3,7 +3,7 @@
 use crate::base::plural::counted;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::{Confidence, Freshness, Location};
-use crate::diagnostics::policy::{Evidence, Limits};
+use crate::diagnostics::policy::{Evidence, PolicyLimits};
 use crate::diagnostics::theme::independent;
 
 /// What a rule sees.
@@ -13,17 +13,17 @@ pub struct Seen<'a> {
     /// All that say so, of the same place or the same symbol.
     pub sources: &'a [String],
     pub evidence: &'a Evidence,
-    pub limits: &'a Limits,
+    pub limits: &'a PolicyLimits,
 }
 
 /// The confidence after a rule and why; `None` where the rule has nothing to say.
-pub type Rule = fn(Confidence, &Seen) -> Option<(Confidence, String)>;
+pub type ConfidenceRule = fn(Confidence, &Seen) -> Option<(Confidence, String)>;
 
 /// The rule that is told by the name of what it has found.
 pub const CONTRADICTED: &str = "contradicted_lowers";
 
 /// In the order in which they apply: what lowers goes after what raises.
-pub const RULES: &[(&str, Rule)] = &[
+pub const RULES: &[(&str, ConfidenceRule)] = &[
     ("agreement_raises", agreement_raises),
     ("changed_text_lowers", changed_text_lowers),
     (CONTRADICTED, contradicted_lowers),

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::base::plural::counted;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
-use crate::diagnostics::policy::{Effect, Evidence, Judged, Limits, Trace, words};
+use crate::diagnostics::policy::{Effect, Evidence, Judged, PolicyLimits, Trace, words};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum PolicyDecision {
     Act,
     /// With the question.
     Ask(String),
@@ -17,7 +17,7 @@ pub enum Decision {
     Stop(String),
 }
 
-impl Decision {
+impl PolicyDecision {
     /// What it comes to, in a few words; `None` where there is nothing against acting.
     pub fn suggestion(&self, reason: &str) -> Option<String> {
         match self {
@@ -39,10 +39,10 @@ pub struct ChangeSize {
 }
 
 /// Why a diagnostic is not acted upon without an answer; `None` where the rule has nothing against it.
-pub type Rule = fn(&Placed, &Judged, &ChangeSize, &Limits) -> Option<String>;
+pub type PolicyRule = fn(&Placed, &Judged, &ChangeSize, &PolicyLimits) -> Option<String>;
 
 /// In the order in which they are asked; the first that objects gives the question.
-pub const ASKS: &[(&str, Rule)] = &[
+pub const ASKS: &[(&str, PolicyRule)] = &[
     ("contradiction_asks", contradiction_asks),
     ("survivor_asks", survivor_asks),
     ("destructive_asks", destructive_asks),
@@ -57,25 +57,25 @@ pub fn decide(
     evidence: &Evidence,
     judged: &Judged,
     change: &ChangeSize,
-    limits: &Limits,
-) -> (Decision, Trace) {
+    limits: &PolicyLimits,
+) -> (PolicyDecision, Trace) {
     let about = words::about(item, &evidence.sources);
     if let Some(reason) = crate::diagnostics::policy::confidence::gone(evidence) {
         let trace = Trace::new(Effect::SetAside, about, "gone", reason);
-        return (Decision::Ignore(reason.to_owned()), trace);
+        return (PolicyDecision::Ignore(reason.to_owned()), trace);
     }
     if let Some(reason) = faint_is_ignored(item, judged) {
         let trace = Trace::new(Effect::SetAside, about, "faint_is_ignored", reason.clone());
-        return (Decision::Ignore(reason), trace);
+        return (PolicyDecision::Ignore(reason), trace);
     }
     for (rule, objection) in ASKS {
         if let Some(reason) = objection(item, judged, change, limits) {
             let question = format!("{} {reason}. Change it?", words::claim(item, &evidence.sources, judged.confidence));
-            return (Decision::Ask(question), Trace::new(Effect::Asked, about, rule, reason));
+            return (PolicyDecision::Ask(question), Trace::new(Effect::Asked, about, rule, reason));
         }
     }
     let reason = "the confidence is high and the change is small and takes nothing away";
-    (Decision::Act, Trace::new(Effect::Kept, about, "sure_and_safe", reason))
+    (PolicyDecision::Act, Trace::new(Effect::Kept, about, "sure_and_safe", reason))
 }
 
 /// A hint or a remark that is hardly believed.
@@ -84,18 +84,18 @@ pub fn faint_is_ignored(item: &Placed, judged: &Judged) -> Option<String> {
     (mild && judged.confidence == Confidence::Low).then(|| "it is mild and its confidence low".to_owned())
 }
 
-pub fn contradiction_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
+pub fn contradiction_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &PolicyLimits) -> Option<String> {
     judged.contradicted.then(|| "The text as it is now speaks against it".to_owned())
 }
 
-pub fn survivor_asks(_: &Placed, judged: &Judged, _: &ChangeSize, limits: &Limits) -> Option<String> {
+pub fn survivor_asks(_: &Placed, judged: &Judged, _: &ChangeSize, limits: &PolicyLimits) -> Option<String> {
     let fixes = limits.survived;
     judged
         .doubtful
         .then(|| format!("It is still there after {}, so it is possibly a false positive", counted(fixes, "fix")))
 }
 
-pub fn destructive_asks(_: &Placed, _: &Judged, change: &ChangeSize, _: &Limits) -> Option<String> {
+pub fn destructive_asks(_: &Placed, _: &Judged, change: &ChangeSize, _: &PolicyLimits) -> Option<String> {
     takes_away(change).map(str::to_owned)
 }
 
@@ -104,12 +104,12 @@ pub fn takes_away(change: &ChangeSize) -> Option<&'static str> {
     change.destructive.then_some("The change takes something away")
 }
 
-pub fn wide_asks(_: &Placed, _: &Judged, change: &ChangeSize, limits: &Limits) -> Option<String> {
+pub fn wide_asks(_: &Placed, _: &Judged, change: &ChangeSize, limits: &PolicyLimits) -> Option<String> {
     is_wide(change, limits)
 }
 
 /// The same for one that touches much.
-pub fn is_wide(change: &ChangeSize, limits: &Limits) -> Option<String> {
+pub fn is_wide(change: &ChangeSize, limits: &PolicyLimits) -> Option<String> {
     let wide = change.files > limits.files || change.symbols > limits.symbols;
     wide.then(|| {
         format!("The change is wide ({} in {})", counted(change.symbols, "symbol"), counted(change.files, "file"))
@@ -117,17 +117,17 @@ pub fn is_wide(change: &ChangeSize, limits: &Limits) -> Option<String> {
 }
 
 /// Of low or medium severity, and nobody else says so.
-pub fn unsupported_asks(item: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
+pub fn unsupported_asks(item: &Placed, judged: &Judged, _: &ChangeSize, _: &PolicyLimits) -> Option<String> {
     let mild = item.diagnostic.severity > Severity::Error;
     (mild && !judged.supported && judged.confidence < Confidence::High).then(|| "Nothing else supports it".to_owned())
 }
 
-pub fn unsure_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &Limits) -> Option<String> {
+pub fn unsure_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &PolicyLimits) -> Option<String> {
     (judged.confidence < Confidence::High).then(|| "That is not certain".to_owned())
 }
 
 /// More diagnostics in one file than anybody can weigh, and nothing was asked about them.
-pub fn noise_stops(items: &[&Diagnostic], asked: bool, limits: &Limits) -> Option<String> {
+pub fn noise_stops(items: &[&Diagnostic], asked: bool, limits: &PolicyLimits) -> Option<String> {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for item in items {
         *files.entry(item.location.file().unwrap_or_default()).or_default() += 1;

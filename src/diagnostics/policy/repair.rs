@@ -29,7 +29,7 @@ pub enum Weight {
 
 /// A rule that objects, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Objection {
+pub struct RepairObjection {
     pub rule: &'static str,
     pub weight: Weight,
     /// `it adds the suppression “noqa:f401”`.
@@ -95,17 +95,17 @@ fn things(path: &str, text: &str) -> Things {
 }
 
 /// Which rules object to a file's change. A file that was not there is empty before.
-pub fn objections(path: &str, before: &str, after: &str) -> Vec<Objection> {
+pub fn objections(path: &str, before: &str, after: &str) -> Vec<RepairObjection> {
     let (mut old, new) = (things(path, before), things(path, after));
     forget_gone(&mut old, &new);
-    let mut out: Vec<Objection> = RULES.iter().filter_map(|rule| objection(rule, &old, &new)).collect();
+    let mut out: Vec<RepairObjection> = RULES.iter().filter_map(|rule| objection(rule, &old, &new)).collect();
     // A file that is emptied is a matter of symbols.
     if after.trim().is_empty() {
         out.clear();
     }
     if before.is_empty() && path.ends_with(".pyi") {
         let reason = "it makes a stub, which is believed instead of the source".to_owned();
-        out.push(Objection { rule: "stub_made", weight: Weight::NotCounted, reason });
+        out.push(RepairObjection { rule: "stub_made", weight: Weight::NotCounted, reason });
     }
     out
 }
@@ -128,7 +128,7 @@ fn forget_gone(old: &mut Things, new: &Things) {
     old.entry("body_emptied").or_default().extend(idle.map(|(name, count)| (name.clone(), *count)));
 }
 
-fn objection(rule: &Rule, old: &Things, new: &Things) -> Option<Objection> {
+fn objection(rule: &Rule, old: &Things, new: &Things) -> Option<RepairObjection> {
     let none = BTreeMap::new();
     let (old, new) = (old.get(rule.name).unwrap_or(&none), new.get(rule.name).unwrap_or(&none));
     let thing = if rule.more { added(old, new) } else { lost(old, new) }?;
@@ -137,7 +137,7 @@ fn objection(rule: &Rule, old: &Things, new: &Things) -> Option<Objection> {
         shown.push('…');
     }
     let reason = if shown.is_empty() { rule.says.to_owned() } else { format!("{} (“{shown}”)", rule.says) };
-    Some(Objection { rule: rule.name, weight: rule.weight, reason })
+    Some(RepairObjection { rule: rule.name, weight: rule.weight, reason })
 }
 
 /// What is there more often than before; a mark that was for everything and is for one thing now is no more.

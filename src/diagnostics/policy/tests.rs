@@ -1,16 +1,17 @@
 //! Every rule by its table, and what holds for all of them together.
 
+use Confidence::{High, Low, Medium};
 use proptest::prelude::*;
 
 use crate::base::text::{Position, Range};
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 use crate::diagnostics::policy::confidence::{self, Seen};
-use crate::diagnostics::policy::decide::{self, ChangeSize, Decision};
-use crate::diagnostics::policy::{Effect, Evidence, Judged, Judgement, Limits, judge, severity_orders, stop, words};
+use crate::diagnostics::policy::decide::{self, ChangeSize, PolicyDecision};
+use crate::diagnostics::policy::{
+    Effect, Evidence, Judged, Judgement, PolicyLimits, judge, severity_orders, stop, words,
+};
 use crate::symbols::path::SymbolPath;
-
-use Confidence::{High, Low, Medium};
 
 fn said(source: &str, severity: Severity, confidence: Confidence) -> Diagnostic {
     let range = Range { start: Position { line: 3, character: 4 }, end: Position { line: 3, character: 5 } };
@@ -44,7 +45,7 @@ fn judged(list: &[(Diagnostic, Evidence)]) -> Judgement {
     let symbol = symbol();
     let items: Vec<Placed> = list.iter().map(|(diagnostic, _)| Placed { diagnostic, symbol: &symbol }).collect();
     let evidence: Vec<Evidence> = list.iter().map(|(_, evidence)| evidence.clone()).collect();
-    judge(&items, &evidence, &Limits::default())
+    judge(&items, &evidence, &PolicyLimits::default())
 }
 
 fn by(sources: &[&str]) -> Evidence {
@@ -53,10 +54,10 @@ fn by(sources: &[&str]) -> Evidence {
 }
 
 /// What a rule of confidence makes of a medium one.
-fn ruled(rule: confidence::Rule, diagnostic: &Diagnostic, evidence: &Evidence) -> Option<Confidence> {
+fn ruled(rule: confidence::ConfidenceRule, diagnostic: &Diagnostic, evidence: &Evidence) -> Option<Confidence> {
     let symbol = symbol();
     let item = Placed { diagnostic, symbol: &symbol };
-    let limits = Limits::default();
+    let limits = PolicyLimits::default();
     rule(Medium, &Seen { item: &item, sources: &evidence.sources, evidence, limits: &limits }).map(|(next, _)| next)
 }
 
@@ -72,13 +73,13 @@ fn severity_orders_and_confidence_after_it() {
 
 #[test]
 fn severity_alone_never_triggers_action() {
-    let (limits, change, symbol) = (Limits::default(), ChangeSize::default(), symbol());
+    let (limits, change, symbol) = (PolicyLimits::default(), ChangeSize::default(), symbol());
     for confidence in [Low, Medium] {
         let diagnostic = error(confidence);
         let item = Placed { diagnostic: &diagnostic, symbol: &symbol };
         let judged = sure(|judged| judged.confidence = confidence);
         let (decision, _) = decide::decide(&item, &by(&["lsp:basedpyright"]), &judged, &change, &limits);
-        assert!(matches!(decision, Decision::Ask(_)), "{confidence:?}: {decision:?}");
+        assert!(matches!(decision, PolicyDecision::Ask(_)), "{confidence:?}: {decision:?}");
     }
 }
 
@@ -145,7 +146,7 @@ fn what_is_gone_is_set_aside_with_its_reason() {
 
 #[test]
 fn each_rule_that_asks() {
-    let (limits, symbol) = (Limits::default(), symbol());
+    let (limits, symbol) = (PolicyLimits::default(), symbol());
     let small = ChangeSize { files: 1, symbols: 1, destructive: false };
     let warning = said("lsp:ruff", Severity::Warning, Medium);
     let hard = error(High);
@@ -161,11 +162,11 @@ fn each_rule_that_asks() {
         let item = Placed { diagnostic, symbol: &symbol };
         let (decision, trace) = decide::decide(&item, &by(&["lsp:ruff"]), &judged, &change, &limits);
         assert_eq!((trace.rule.as_str(), trace.effect), (rule, Effect::Asked));
-        assert!(matches!(&decision, Decision::Ask(question) if question.ends_with("Change it?")), "{decision:?}");
+        assert!(matches!(&decision, PolicyDecision::Ask(question) if question.ends_with("Change it?")), "{decision:?}");
     }
     let item = Placed { diagnostic: &hard, symbol: &symbol };
     let (decision, trace) = decide::decide(&item, &by(&["lsp:ruff"]), &sure(|_| {}), &small, &limits);
-    assert_eq!((decision, trace.effect), (Decision::Act, Effect::Kept));
+    assert_eq!((decision, trace.effect), (PolicyDecision::Act, Effect::Kept));
     let supported = sure(|judged| (judged.confidence, judged.supported) = (Medium, true));
     assert_eq!(
         decide::unsupported_asks(&Placed { diagnostic: &warning, symbol: &symbol }, &supported, &small, &limits),
@@ -191,7 +192,7 @@ fn what_is_mild_and_hardly_believed_is_ignored() {
 
 #[test]
 fn noise_and_want_of_evidence_stop() {
-    let limits = Limits { noise: 3, ..Limits::default() };
+    let limits = PolicyLimits { noise: 3, ..PolicyLimits::default() };
     let one = error(High);
     let many = [&one; 4];
     assert_eq!(stop(&many, true, false, &limits).map(|(rule, _)| rule), Some("noise"));
@@ -255,8 +256,8 @@ proptest! {
             let symbol = symbol();
             let item = Placed { diagnostic, symbol: &symbol };
             let change = ChangeSize { files: 1, symbols: 1, destructive: false };
-            let (decision, _) = decide::decide(&item, evidence, judged, &change, &Limits::default());
-            if decision == Decision::Act {
+            let (decision, _) = decide::decide(&item, evidence, judged, &change, &PolicyLimits::default());
+            if decision == PolicyDecision::Act {
                 prop_assert!(judged.confidence == High && evidence.text_current && evidence.survived < 2);
             }
         }

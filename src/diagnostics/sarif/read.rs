@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::base::path;
 use crate::base::text::Encoding;
-use crate::diagnostics::finding::{Finding, Place};
+use crate::diagnostics::finding::{Finding, FindingPlace};
 
 /// Reads a log. Results that passed, are suppressed or are gone since the baseline are left out.
 ///
@@ -57,9 +57,10 @@ fn finding(run: &Value, result: &Value) -> Option<Finding> {
         let number = region?.get(key)?.as_u64()?.checked_sub(1)?;
         u32::try_from(number).ok()
     };
-    let start = number("startLine").map(|line| Place { line, column: Some(number("startColumn").unwrap_or(0)) });
+    let start = number("startLine").map(|line| FindingPlace { line, column: Some(number("startColumn").unwrap_or(0)) });
     // Without an end column a region reaches to the end of its line.
-    let end = start.map(|start| Place { line: number("endLine").unwrap_or(start.line), column: number("endColumn") });
+    let end =
+        start.map(|start| FindingPlace { line: number("endLine").unwrap_or(start.line), column: number("endColumn") });
     Some(Finding {
         file: place.and_then(|place| file(run, place)),
         start,
@@ -178,7 +179,7 @@ mod tests {
                 place(json!({"index": 0}), json!({"charOffset": 4})),
             ],
         });
-        let place = |line, column| Some(Place { line, column });
+        let place = |line, column| Some(FindingPlace { line, column });
         let found: Vec<_> = of(&run).into_iter().map(|f| (f.file.unwrap(), f.start, f.end, f.columns)).collect();
         let points = Some(Encoding::Utf32);
         assert_eq!(

@@ -15,14 +15,14 @@ const FINGERPRINT: &str = "sextantSymbol/v1";
 
 /// What became of a result since the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Baseline {
+pub enum BaselineState {
     New,
     Unchanged,
     Updated,
     Absent,
 }
 
-impl Baseline {
+impl BaselineState {
     fn name(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -35,21 +35,21 @@ impl Baseline {
 
 /// A diagnostic to write; `state` is `None` where nothing was compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub struct SarifResult<'a> {
     pub placed: Placed<'a>,
-    pub state: Option<Baseline>,
+    pub state: Option<BaselineState>,
 }
 
 /// The log as JSON. Results keep their order within their provider's run; runs are sorted by name.
 ///
 /// Of several alike in one symbol the first in order has the ordinal 1. What is gone is counted apart from what is
 /// there, so that a fingerprint does not depend on what was repaired beside it.
-pub fn write(entries: &[Entry], version: &str) -> Value {
+pub fn write(entries: &[SarifResult], version: &str) -> Value {
     let mut runs: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     let mut ordinals: HashMap<(String, bool), usize> = HashMap::new();
     for entry in entries {
         let key = key(&entry.placed);
-        let absent = entry.state == Some(Baseline::Absent);
+        let absent = entry.state == Some(BaselineState::Absent);
         let ordinal = ordinals.entry((key.clone(), absent)).and_modify(|n| *n += 1).or_insert(1);
         let print = fingerprint(&format!("{key}\u{1f}{ordinal}"));
         runs.entry(&entry.placed.diagnostic.source).or_default().push(result(entry, &print));
@@ -73,7 +73,7 @@ fn run(source: &str, results: Vec<Value>, version: &str) -> Value {
     })
 }
 
-fn result(entry: &Entry, print: &str) -> Value {
+fn result(entry: &SarifResult, print: &str) -> Value {
     let Placed { diagnostic, symbol } = entry.placed;
     let mut result = json!({
         "level": level(diagnostic.severity),
@@ -160,12 +160,15 @@ mod tests {
         }
     }
 
-    fn log(list: &[(Diagnostic, &str, Option<Baseline>)]) -> Value {
+    fn log(list: &[(Diagnostic, &str, Option<BaselineState>)]) -> Value {
         let symbols: Vec<SymbolPath> = list.iter().map(|(_, names, _)| SymbolPath::new("a b.py", *names)).collect();
-        let entries: Vec<Entry> = list
+        let entries: Vec<SarifResult> = list
             .iter()
             .zip(&symbols)
-            .map(|((diagnostic, _, state), symbol)| Entry { placed: Placed { diagnostic, symbol }, state: *state })
+            .map(|((diagnostic, _, state), symbol)| SarifResult {
+                placed: Placed { diagnostic, symbol },
+                state: *state,
+            })
             .collect();
         write(&entries, "1.0.0")
     }
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_result_has_all_that_a_reader_of_baselines_needs() {
-        let log = log(&[(said("lsp:x", "E1", "m", 4), "A::f", Some(Baseline::Updated))]);
+        let log = log(&[(said("lsp:x", "E1", "m", 4), "A::f", Some(BaselineState::Updated))]);
         let run = &log["runs"][0];
         assert_eq!((&log["version"], &run["tool"]["driver"]["name"]), (&json!("2.1.0"), &json!("lsp:x")));
         assert_eq!(run["columnKind"], "utf16CodeUnits");
@@ -205,7 +208,7 @@ mod tests {
         assert_ne!(before[0], before[1], "twins");
         let elsewhere = prints(&log(&[(said("lsp:x", "E1", "Line too long (90 > 88)", 3), "g", None)]));
         assert_ne!(before[0], elsewhere[0], "another symbol");
-        let absent = (said("lsp:x", "E1", "Line too long (1 > 88)", 1), "f", Some(Baseline::Absent));
+        let absent = (said("lsp:x", "E1", "Line too long (1 > 88)", 1), "f", Some(BaselineState::Absent));
         assert_eq!(
             prints(&log(&[absent, one(3, "Line too long (90 > 88)")]))[1],
             before[0],
@@ -220,8 +223,8 @@ mod tests {
         fn what_is_written_is_read_again(
             picks in proptest::collection::vec((0usize..2, 0usize..3, "[a-z\"{}é ]{1,12}", 0u32..9, 0usize..5), 0..10),
         ) {
-            let states = [None, Some(Baseline::New), Some(Baseline::Unchanged), Some(Baseline::Updated), Some(Baseline::Absent)];
-            let list: Vec<(Diagnostic, &str, Option<Baseline>)> = picks
+            let states = [None, Some(BaselineState::New), Some(BaselineState::Unchanged), Some(BaselineState::Updated), Some(BaselineState::Absent)];
+            let list: Vec<(Diagnostic, &str, Option<BaselineState>)> = picks
                 .iter()
                 .map(|(s, c, message, line, state)| {
                     (said(["lsp:x", "tool:y"][*s], ["E1", "E2", ""][*c], message, *line), "f", states[*state])
@@ -230,7 +233,7 @@ mod tests {
             let (found, lost) = read(&log(&list).to_string()).expect("a log");
             prop_assert_eq!(lost, 0);
             let mut there: Vec<&Diagnostic> =
-                list.iter().filter(|(_, _, state)| *state != Some(Baseline::Absent)).map(|(d, _, _)| d).collect();
+                list.iter().filter(|(_, _, state)| *state != Some(BaselineState::Absent)).map(|(d, _, _)| d).collect();
             there.sort_by(|a, b| a.source.cmp(&b.source));
             prop_assert_eq!(found.len(), there.len());
             let text = "0123456789\n".repeat(10);

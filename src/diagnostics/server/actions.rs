@@ -11,10 +11,9 @@ use crate::base::lock::lock;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness};
 use crate::diagnostics::policy::confidence;
-use crate::diagnostics::server::client::Run;
-use crate::diagnostics::server::convert;
+use crate::diagnostics::server::client::ServerConnection;
 use crate::diagnostics::server::wire::RequestError;
-use crate::diagnostics::server::{LanguageServer, Phase};
+use crate::diagnostics::server::{LanguageServer, ServerPhase, convert};
 
 /// How long an edit may come after the answer to the command that causes it.
 const AFTERWARDS: Duration = Duration::from_millis(250);
@@ -27,7 +26,7 @@ const OFFERS: usize = 200;
 
 /// One action that a server offers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct ActionOffer {
     pub title: String,
     /// The code action kind; empty for a bare command.
     pub kind: String,
@@ -68,7 +67,7 @@ impl LanguageServer {
         file: &FileText,
         range: Option<Range>,
         deadline: Deadline,
-    ) -> Result<Vec<Offer>, ActionError> {
+    ) -> Result<Vec<ActionOffer>, ActionError> {
         // Fixes hang on the diagnostics as the server sent them.
         if !self.settled(file) {
             self.fetch(std::slice::from_ref(file), deadline).await;
@@ -88,11 +87,11 @@ impl LanguageServer {
         Ok(list.into_iter().take(OFFERS).filter_map(|action| self.offer(&run, file, version, wanted, action)).collect())
     }
 
-    fn run(&self) -> Result<Arc<Run>, ActionError> {
+    fn run(&self) -> Result<Arc<ServerConnection>, ActionError> {
         match &*self.inner.phase.borrow() {
-            Phase::Running(run) => Ok(Arc::clone(run)),
-            Phase::Ended(reason) | Phase::Pausing(reason) => Err(ActionError::Failed(reason.clone())),
-            Phase::Idle | Phase::Starting => Err(ActionError::TimedOut),
+            ServerPhase::Running(run) => Ok(Arc::clone(run)),
+            ServerPhase::Ended(reason) | ServerPhase::Pausing(reason) => Err(ActionError::Failed(reason.clone())),
+            ServerPhase::Idle | ServerPhase::Starting => Err(ActionError::TimedOut),
         }
     }
 
@@ -109,7 +108,7 @@ impl LanguageServer {
 
     fn question(
         &self,
-        run: &Run,
+        run: &ServerConnection,
         file: &FileText,
         range: Option<Range>,
     ) -> Result<(&'static str, Value, i64), ActionError> {
@@ -130,7 +129,14 @@ impl LanguageServer {
         Ok((wanted, params, known.version))
     }
 
-    fn offer(&self, run: &Run, file: &FileText, version: i64, wanted: &str, action: Value) -> Option<Offer> {
+    fn offer(
+        &self,
+        run: &ServerConnection,
+        file: &FileText,
+        version: i64,
+        wanted: &str,
+        action: Value,
+    ) -> Option<ActionOffer> {
         if action.get("disabled").is_some_and(|reason| !reason.is_null()) {
             return None;
         }
@@ -142,7 +148,7 @@ impl LanguageServer {
         }
         let items = action.get("diagnostics").and_then(Value::as_array).cloned().unwrap_or_default();
         let (source, fresh) = (&self.inner.source, confidence::of_server(Freshness::Exact));
-        Some(Offer {
+        Some(ActionOffer {
             title: model::name(action.get("title")?.as_str()?),
             kind,
             preferred: action.get("isPreferred").and_then(Value::as_bool).unwrap_or(false),
@@ -154,14 +160,14 @@ impl LanguageServer {
     }
 
     /// Whether an action without an edit can still become one.
-    fn can_finish(&self, run: &Run, action: &Value) -> bool {
+    fn can_finish(&self, run: &ServerConnection, action: &Value) -> bool {
         let resolves = run.capabilities.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true));
         (resolves && action.get("kind").is_some()) || command(action).is_some_and(|(name, _)| offered(run, name))
     }
 
     /// The workspace edits that an offer means, in LSP's words and in units of [`Self::encoding`].
     /// Nothing is changed by asking.
-    pub async fn edits(&self, offer: &Offer, deadline: Deadline) -> Result<Vec<Value>, ActionError> {
+    pub async fn edits(&self, offer: &ActionOffer, deadline: Deadline) -> Result<Vec<Value>, ActionError> {
         let run = self.run()?;
         let mut action = offer.action.clone();
         let resolves = run.capabilities.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true));
@@ -187,7 +193,7 @@ impl LanguageServer {
     /// Runs a command of the server and keeps the edits that it asks for instead of applying them.
     async fn execute(
         &self,
-        run: &Run,
+        run: &ServerConnection,
         name: &str,
         arguments: Value,
         deadline: Deadline,
@@ -236,6 +242,6 @@ fn command(action: &Value) -> Option<(&str, Value)> {
 }
 
 /// Commands that the server does not name are meant for an editor's extension.
-fn offered(run: &Run, name: &str) -> bool {
+fn offered(run: &ServerConnection, name: &str) -> bool {
     run.commands().any(|known| known == name)
 }

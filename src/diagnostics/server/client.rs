@@ -10,10 +10,9 @@ use crate::base::lock::lock;
 use crate::base::path;
 use crate::base::text::Encoding;
 use crate::diagnostics::model::Reach;
-use crate::diagnostics::server::Inner;
 use crate::diagnostics::server::connection::{Connection, Handler};
-use crate::diagnostics::server::saves;
 use crate::diagnostics::server::wire::{Reply, RpcError};
+use crate::diagnostics::server::{Inner, saves};
 
 /// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
 const INITIALIZE: Duration = Duration::from_secs(60);
@@ -46,7 +45,7 @@ const PROBES: u8 = 8;
 
 /// Where a server's diagnostics come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PullMethod {
     /// `textDocument/diagnostic`.
     Pull,
     /// [`TSSERVER`].
@@ -57,14 +56,14 @@ pub enum Way {
 
 #[derive(Debug)]
 struct Learned {
-    way: Way,
+    way: PullMethod,
     probes_left: u8,
     probing: bool,
 }
 
 /// One running and initialized server process.
 #[derive(Debug)]
-pub struct Run {
+pub struct ServerConnection {
     pub connection: Connection,
     pub capabilities: Value,
     pub encoding: Encoding,
@@ -75,7 +74,7 @@ pub struct Run {
     pub is_mute: AtomicBool,
 }
 
-impl Run {
+impl ServerConnection {
     pub fn is(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
     }
@@ -126,18 +125,18 @@ impl Run {
         list.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    pub fn way(&self) -> Way {
+    pub fn way(&self) -> PullMethod {
         lock(&self.learned).way
     }
 
-    pub fn set_way(&self, way: Way) {
+    pub fn set_way(&self, way: PullMethod) {
         *lock(&self.learned) = Learned { way, probes_left: 0, probing: false };
     }
 
     /// Whether a probe pull is to be sent now.
     pub fn take_probe(&self) -> bool {
         let mut learned = lock(&self.learned);
-        let wanted = learned.way == Way::Push && learned.probes_left > 0 && !learned.probing;
+        let wanted = learned.way == PullMethod::Push && learned.probes_left > 0 && !learned.probing;
         learned.probing |= wanted;
         wanted
     }
@@ -158,7 +157,7 @@ pub struct StartError {
 }
 
 /// Starts the process and shakes hands. `run` numbers the processes of one server.
-pub async fn start(inner: &Arc<Inner>, run: u64) -> Result<Run, StartError> {
+pub async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnection, StartError> {
     let config = &inner.config;
     let program = config.command.first().map_or("", String::as_str);
     let handler = Arc::new(Incoming { server: Arc::downgrade(inner), run });
@@ -175,18 +174,18 @@ pub async fn start(inner: &Arc<Inner>, run: u64) -> Result<Run, StartError> {
     let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
     let encoding = capabilities.get("positionEncoding").and_then(Value::as_str).map(Encoding::from_lsp);
     let own = answer.pointer("/serverInfo/name").and_then(Value::as_str).unwrap_or_default();
-    let run = Run {
+    let run = ServerConnection {
         connection,
         encoding: encoding.unwrap_or_default(),
         names: [config.name.to_lowercase(), own.to_lowercase()],
-        learned: Mutex::new(Learned { way: Way::Push, probes_left: PROBES, probing: false }),
+        learned: Mutex::new(Learned { way: PullMethod::Push, probes_left: PROBES, probing: false }),
         is_mute: AtomicBool::new(false),
         capabilities,
     };
     if run.advertises_pull() || TRUSTED.iter().any(|name| run.is(name)) {
-        run.set_way(Way::Pull);
+        run.set_way(PullMethod::Pull);
     } else if run.commands().any(|command| command == TSSERVER) {
-        run.set_way(Way::Command);
+        run.set_way(PullMethod::Command);
     }
     Ok(run)
 }

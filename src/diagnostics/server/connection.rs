@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::base::lock::lock;
 use crate::diagnostics::environment;
-use crate::diagnostics::program::{self, Group};
+use crate::diagnostics::program::{self, ProcessGroup};
 use crate::diagnostics::server::framing::{self, Frame};
 use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError};
 
@@ -150,7 +150,7 @@ fn bytes(message: &Value) -> Vec<u8> {
 
 /// Waits for the process to end, or ends it.
 async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
-    let group = Group::of(&child);
+    let group = ProcessGroup::of(&child);
     let reason = tokio::select! {
         status = child.wait() => match status {
             Ok(status) => format!("it ended with {status}"),

@@ -18,7 +18,7 @@ pub const DID_CHANGE: &str = "textDocument/didChange";
 
 /// A notification that is still to be sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Notice {
+pub struct DocumentNotice {
     pub method: &'static str,
     pub params: Value,
 }
@@ -100,7 +100,7 @@ impl Documents {
     }
 
     /// Takes the texts over as one change and says what the server must be told.
-    pub fn sync(&mut self, files: &[FileText]) -> Vec<Notice> {
+    pub fn sync(&mut self, files: &[FileText]) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
         let changed = |known: &OpenDocument, file: &FileText| known.open && *known.text != *file.text;
         if files.iter().any(|file| self.files.get(&file.path).is_some_and(|known| changed(known, file))) {
@@ -145,7 +145,7 @@ impl Documents {
     }
 
     /// Forgets what an earlier process said and opens every file again.
-    pub fn reopen(&mut self) -> Vec<Notice> {
+    pub fn reopen(&mut self) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
         for document in self.files.values_mut().filter(|document| document.open) {
             document.published.clear();
@@ -156,22 +156,22 @@ impl Documents {
         notices
     }
 
-    pub fn saved(&mut self, path: &str) -> Option<Notice> {
+    pub fn saved(&mut self, path: &str) -> Option<DocumentNotice> {
         let document = self.get_mut(path)?;
         document.saved = Some(document.version);
         // The text may always be sent along, and a server that wants it must have it.
         let params = json!({"textDocument": {"uri": document.uri}, "text": &*document.text});
-        Some(Notice { method: "textDocument/didSave", params })
+        Some(DocumentNotice { method: "textDocument/didSave", params })
     }
 
-    pub fn close(&mut self, path: &str) -> Option<Notice> {
+    pub fn close(&mut self, path: &str) -> Option<DocumentNotice> {
         let document = self.files.get_mut(path).filter(|document| document.open)?;
         document.open = false;
         document.published.clear();
         document.settled = None;
         self.epoch += 1;
         let params = json!({"textDocument": {"uri": document.uri}});
-        Some(Notice { method: "textDocument/didClose", params })
+        Some(DocumentNotice { method: "textDocument/didClose", params })
     }
 
     /// Takes a publish in; the path it is about, where that is an open file.
@@ -189,16 +189,16 @@ impl Documents {
     }
 }
 
-fn did_open(document: &OpenDocument) -> Notice {
+fn did_open(document: &OpenDocument) -> DocumentNotice {
     let item = json!({"uri": document.uri, "languageId": document.language, "version": document.version,
         "text": &*document.text});
-    Notice { method: "textDocument/didOpen", params: json!({"textDocument": item}) }
+    DocumentNotice { method: "textDocument/didOpen", params: json!({"textDocument": item}) }
 }
 
-fn did_change(document: &OpenDocument) -> Notice {
+fn did_change(document: &OpenDocument) -> DocumentNotice {
     let params = json!({"textDocument": {"uri": document.uri, "version": document.version},
         "contentChanges": [{"text": &*document.text}]});
-    Notice { method: DID_CHANGE, params }
+    DocumentNotice { method: DID_CHANGE, params }
 }
 
 /// The lines of a C or C++ file that make up its preamble.
@@ -240,7 +240,7 @@ mod tests {
         FileText { path: path.into(), text: text.into() }
     }
 
-    fn methods(notices: &[Notice]) -> Vec<&str> {
+    fn methods(notices: &[DocumentNotice]) -> Vec<&str> {
         notices.iter().map(|notice| notice.method.trim_start_matches("textDocument/")).collect()
     }
 

@@ -10,7 +10,7 @@ use crate::diagnostics::server::documents::{OpenDocument, Published, directives}
 pub const QUIET: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SettleVerdict {
     /// The publish at this index of the document's list is the answer.
     Settled(usize, Freshness),
     /// Nothing yet; look again after this time where there is one, or when something new arrives.
@@ -32,7 +32,7 @@ pub struct Habits {
 }
 
 /// Judges the publishes since the file was last sent; `epoch` is that of the documents now.
-pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> Verdict {
+pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> SettleVerdict {
     let ours = |publish: &Published| publish.version == Some(document.version);
     // A version tells nothing of the other files: it proves freshness only where none changed since.
     let proves = !habits.reads_disk && (habits.reach == Reach::File || document.changed == epoch);
@@ -47,19 +47,19 @@ pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) 
         let count = document.published.iter().filter(|publish| ours(publish)).count();
         let waits = habits.two_phase || !habits.once;
         return match (count >= needed(document, habits), waits, quiet_in(index)) {
-            (false, ..) => Verdict::Wait(None),
-            (true, true, Some(left)) => Verdict::Wait(Some(left)),
-            (true, ..) if habits.once => Verdict::Settled(index, Freshness::Versioned),
-            (true, ..) => Verdict::Settled(index, Freshness::Quiet),
+            (false, ..) => SettleVerdict::Wait(None),
+            (true, true, Some(left)) => SettleVerdict::Wait(Some(left)),
+            (true, ..) if habits.once => SettleVerdict::Settled(index, Freshness::Versioned),
+            (true, ..) => SettleVerdict::Settled(index, Freshness::Quiet),
         };
     }
     let unversioned = |publish: &Published| publish.version.is_none() || habits.reads_disk;
     let vague = |publish: &Published| since(publish) && (unversioned(publish) || ours(publish));
     match last(&vague) {
-        None => Verdict::Wait(None),
+        None => SettleVerdict::Wait(None),
         Some(index) => match quiet_in(index) {
-            Some(left) => Verdict::Wait(Some(left)),
-            None => Verdict::Settled(index, Freshness::Quiet),
+            Some(left) => SettleVerdict::Wait(Some(left)),
+            None => SettleVerdict::Settled(index, Freshness::Quiet),
         },
     }
 }
@@ -109,22 +109,22 @@ mod tests {
     }
 
     impl Case {
-        fn at(&self, ms: u64, epoch: u64, habits: Habits) -> Verdict {
+        fn at(&self, ms: u64, epoch: u64, habits: Habits) -> SettleVerdict {
             judge(&self.document, epoch, habits, self.start + Duration::from_millis(ms))
         }
     }
 
-    fn wait(ms: u64) -> Verdict {
-        Verdict::Wait(Some(Duration::from_millis(ms)))
+    fn wait(ms: u64) -> SettleVerdict {
+        SettleVerdict::Wait(Some(Duration::from_millis(ms)))
     }
 
     #[test]
     fn only_our_version_is_versioned() {
-        assert_eq!(case(&[]).at(900, 5, PLAIN), Verdict::Wait(None));
-        assert_eq!(case(&[(Some(2), 0, 5), (Some(4), 1, 5)]).at(900, 5, PLAIN), Verdict::Wait(None));
+        assert_eq!(case(&[]).at(900, 5, PLAIN), SettleVerdict::Wait(None));
+        assert_eq!(case(&[(Some(2), 0, 5), (Some(4), 1, 5)]).at(900, 5, PLAIN), SettleVerdict::Wait(None));
         assert_eq!(
             case(&[(Some(3), 0, 5), (Some(2), 1, 5)]).at(1, 5, PLAIN),
-            Verdict::Settled(0, Freshness::Versioned)
+            SettleVerdict::Settled(0, Freshness::Versioned)
         );
     }
 
@@ -133,7 +133,7 @@ mod tests {
         let unknown = Habits { once: false, ..PLAIN };
         let case = case(&[(Some(3), 0, 5)]);
         assert_eq!(case.at(10, 5, unknown), wait(240));
-        assert_eq!(case.at(250, 5, unknown), Verdict::Settled(0, Freshness::Quiet));
+        assert_eq!(case.at(250, 5, unknown), SettleVerdict::Settled(0, Freshness::Quiet));
     }
 
     #[test]
@@ -141,40 +141,40 @@ mod tests {
         let case = case(&[(None, 0, 5), (None, 200, 5)]);
         assert_eq!(case.at(210, 5, PLAIN), wait(240));
         assert_eq!(case.at(449, 5, PLAIN), wait(1));
-        assert_eq!(case.at(450, 5, PLAIN), Verdict::Settled(1, Freshness::Quiet));
+        assert_eq!(case.at(450, 5, PLAIN), SettleVerdict::Settled(1, Freshness::Quiet));
     }
 
     #[test]
     fn after_a_change_elsewhere_the_version_proves_nothing_unless_the_server_looks_at_one_file() {
         let before = case(&[(Some(3), 0, 5)]);
-        assert_eq!(before.at(900, 6, PLAIN), Verdict::Wait(None));
+        assert_eq!(before.at(900, 6, PLAIN), SettleVerdict::Wait(None));
         let file = Habits { reach: Reach::File, ..PLAIN };
-        assert_eq!(before.at(900, 6, file), Verdict::Settled(0, Freshness::Versioned));
+        assert_eq!(before.at(900, 6, file), SettleVerdict::Settled(0, Freshness::Versioned));
         let after = case(&[(Some(3), 0, 5), (Some(3), 100, 6)]);
         assert_eq!(after.at(120, 6, PLAIN), wait(230));
-        assert_eq!(after.at(350, 6, PLAIN), Verdict::Settled(1, Freshness::Quiet));
+        assert_eq!(after.at(350, 6, PLAIN), SettleVerdict::Settled(1, Freshness::Quiet));
     }
 
     #[test]
     fn a_version_of_whoever_reads_the_disk_is_that_of_the_opening() {
         let disk = Habits { reads_disk: true, ..PLAIN };
-        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, disk), Verdict::Settled(0, Freshness::Quiet));
-        assert_eq!(case(&[(Some(3), 0, 5)]).at(250, 5, disk), Verdict::Settled(0, Freshness::Quiet));
-        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, PLAIN), Verdict::Wait(None));
+        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, disk), SettleVerdict::Settled(0, Freshness::Quiet));
+        assert_eq!(case(&[(Some(3), 0, 5)]).at(250, 5, disk), SettleVerdict::Settled(0, Freshness::Quiet));
+        assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, PLAIN), SettleVerdict::Wait(None));
     }
 
     #[test]
     fn a_changed_preamble_needs_two_publishes_and_the_second_counts() {
         let clangd = Habits { preamble: true, ..PLAIN };
         let mut one = case(&[(Some(3), 0, 5)]);
-        assert_eq!(one.at(0, 5, clangd), Verdict::Settled(0, Freshness::Versioned), "nothing settled before");
+        assert_eq!(one.at(0, 5, clangd), SettleVerdict::Settled(0, Freshness::Versioned), "nothing settled before");
         one.document.directives = Some(vec!["#include <set>".into()]);
-        assert_eq!(one.at(0, 5, clangd), Verdict::Settled(0, Freshness::Versioned), "the same preamble");
+        assert_eq!(one.at(0, 5, clangd), SettleVerdict::Settled(0, Freshness::Versioned), "the same preamble");
         one.document.directives = Some(vec![]);
-        assert_eq!(one.at(900, 5, clangd), Verdict::Wait(None));
+        assert_eq!(one.at(900, 5, clangd), SettleVerdict::Wait(None));
         let mut two = case(&[(Some(3), 0, 5), (Some(3), 800, 5)]);
         two.document.directives = Some(vec![]);
-        assert_eq!(two.at(800, 5, clangd), Verdict::Settled(1, Freshness::Versioned));
+        assert_eq!(two.at(800, 5, clangd), SettleVerdict::Settled(1, Freshness::Versioned));
     }
 
     #[test]
@@ -182,6 +182,6 @@ mod tests {
         let habits = Habits { two_phase: true, ..PLAIN };
         let case = case(&[(Some(3), 0, 5), (Some(3), 100, 5)]);
         assert_eq!(case.at(100, 5, habits), wait(250));
-        assert_eq!(case.at(350, 5, habits), Verdict::Settled(1, Freshness::Versioned));
+        assert_eq!(case.at(350, 5, habits), SettleVerdict::Settled(1, Freshness::Versioned));
     }
 }

@@ -30,10 +30,10 @@ use crate::base::lock::lock;
 use crate::diagnostics::disk;
 use crate::diagnostics::model::{FileText, Freshness, Report};
 use crate::diagnostics::policy::confidence;
-use crate::diagnostics::server::client::{Run, Way};
+use crate::diagnostics::server::client::{PullMethod, ServerConnection};
 use crate::diagnostics::server::config::ServerConfig;
-use crate::diagnostics::server::documents::{DID_CHANGE, Documents, Notice, OpenDocument, Settled};
-use crate::diagnostics::server::judge::{QUIET, Verdict, judge};
+use crate::diagnostics::server::documents::{DID_CHANGE, DocumentNotice, Documents, OpenDocument, Settled};
+use crate::diagnostics::server::judge::{QUIET, SettleVerdict, judge};
 use crate::diagnostics::server::mood::Mood;
 use crate::diagnostics::server::provider::Settling;
 
@@ -51,10 +51,10 @@ pub struct LanguageServer {
 
 /// Where the process stands.
 #[derive(Clone, Debug)]
-pub(crate) enum Phase {
+pub(crate) enum ServerPhase {
     Idle,
     Starting,
-    Running(Arc<Run>),
+    Running(Arc<ServerConnection>),
     /// It died and is started again after a pause; how it died.
     Pausing(String),
     /// It is not started again; why.
@@ -71,7 +71,7 @@ pub(crate) struct Inner {
     languages: Vec<String>,
     /// Taken before `phase` where both are needed, so that no message is sent twice or to the wrong process.
     pub documents: Mutex<Documents>,
-    pub phase: watch::Sender<Phase>,
+    pub phase: watch::Sender<ServerPhase>,
     /// Moves with every publish and with everything else that a waiting question should look at.
     pub news: watch::Sender<u64>,
     /// The number of the process; words of an earlier one are not listened to.
@@ -98,7 +98,7 @@ impl LanguageServer {
             source: format!("lsp:{}", config.name),
             languages: config.languages.clone(),
             documents: Mutex::new(Documents::new(root.clone())),
-            phase: watch::Sender::new(Phase::Idle),
+            phase: watch::Sender::new(ServerPhase::Idle),
             news: watch::Sender::new(0),
             run: AtomicU64::new(0),
             two_phase: AtomicBool::new(false),
@@ -158,7 +158,7 @@ impl LanguageServer {
         self.inner.tell(|documents| {
             // What is being answered now may be of the project before.
             documents.epoch += 1;
-            vec![Notice { method: "workspace/didChangeWatchedFiles", params }]
+            vec![DocumentNotice { method: "workspace/didChangeWatchedFiles", params }]
         });
     }
 
@@ -178,7 +178,7 @@ impl LanguageServer {
     /// The process id, while it runs.
     pub fn process(&self) -> Option<u32> {
         match &*self.inner.phase.borrow() {
-            Phase::Running(run) => run.connection.process,
+            ServerPhase::Running(run) => run.connection.process,
             _ => None,
         }
     }
@@ -193,11 +193,11 @@ impl Drop for LanguageServer {
 
 impl Inner {
     /// Changes what is known of the files and tells the running server, in one breath.
-    fn tell(&self, change: impl FnOnce(&mut Documents) -> Vec<Notice>) {
+    fn tell(&self, change: impl FnOnce(&mut Documents) -> Vec<DocumentNotice>) {
         let mut documents = lock(&self.documents);
         let notices = change(&mut documents);
         let phase = self.phase.borrow().clone();
-        if let Phase::Running(run) = phase {
+        if let ServerPhase::Running(run) = phase {
             let wanted = notices.iter().filter(|notice| notice.method != DID_CHANGE || !run.reads_the_disk());
             wanted.for_each(|notice| run.connection.notify(notice.method, &notice.params));
         }
@@ -236,8 +236,8 @@ impl Inner {
     }
 
     fn amendment(&self, documents: &mut Documents, path: &str) -> Option<Report> {
-        let Phase::Running(run) = self.phase.borrow().clone() else { return None };
-        if run.way() != Way::Push {
+        let ServerPhase::Running(run) = self.phase.borrow().clone() else { return None };
+        if run.way() != PullMethod::Push {
             return None;
         }
         let epoch = documents.epoch;
@@ -254,7 +254,7 @@ impl Inner {
         }
         // As if the silence had passed already: whoever hears of it later than this hears the correction too.
         let then = publish.at + QUIET;
-        let Verdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run), then) else {
+        let SettleVerdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run), then) else {
             return None;
         };
         let (items, version, text) = (Arc::clone(&publish.items), document.version, Arc::clone(&document.text));

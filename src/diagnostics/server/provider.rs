@@ -12,10 +12,10 @@ use tokio::task::AbortHandle;
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
 use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
-use crate::diagnostics::server::client::{Run, Way};
+use crate::diagnostics::server::client::{PullMethod, ServerConnection};
 use crate::diagnostics::server::saves::{self, PERHAPS_SAVED_ONLY};
 use crate::diagnostics::server::settle::{self, CHASE, NoAnswer};
-use crate::diagnostics::server::{Inner, LanguageServer, Phase, supervise};
+use crate::diagnostics::server::{Inner, LanguageServer, ServerPhase, supervise};
 
 /// Why a text that is not there any more has no diagnostics.
 const CHANGED: &str = "the text changed meanwhile";
@@ -51,7 +51,7 @@ impl DiagnosticsProvider for LanguageServer {
 
     fn reach(&self) -> Reach {
         match &*self.inner.phase.borrow() {
-            Phase::Running(run) => run.reach(),
+            ServerPhase::Running(run) => run.reach(),
             _ => Reach::Project,
         }
     }
@@ -72,7 +72,7 @@ impl DiagnosticsProvider for LanguageServer {
         let questions = covered.iter().zip(versions);
         let asked = questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline));
         let mut reports = futures::future::join_all(asked).await;
-        if matches!(&*self.inner.phase.borrow(), Phase::Running(run) if run.is_rust_analyzer()) {
+        if matches!(&*self.inner.phase.borrow(), ServerPhase::Running(run) if run.is_rust_analyzer()) {
             reports.extend(covered.iter().map(|file| unchecked(&self.inner, &file.path, deadline.elapsed_ms())));
         }
         reports
@@ -153,21 +153,23 @@ impl Drop for Waiter<'_> {
 async fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
     let phase = inner.phase.borrow().clone();
     let (freshness, note) = match phase {
-        Phase::Pausing(reason) => (Freshness::Unavailable, format!("{reason}; it is being started again")),
-        Phase::Ended(reason) => (Freshness::Unavailable, reason),
-        Phase::Idle | Phase::Starting => (Freshness::Timeout, format!("still starting after {elapsed_ms} ms")),
-        Phase::Running(run) if may_wait_for_a_save(inner, &run) && !inner.is_saved(path).await => {
+        ServerPhase::Pausing(reason) => (Freshness::Unavailable, format!("{reason}; it is being started again")),
+        ServerPhase::Ended(reason) => (Freshness::Unavailable, reason),
+        ServerPhase::Idle | ServerPhase::Starting => {
+            (Freshness::Timeout, format!("still starting after {elapsed_ms} ms"))
+        }
+        ServerPhase::Running(run) if may_wait_for_a_save(inner, &run) && !inner.is_saved(path).await => {
             (Freshness::Unavailable, PERHAPS_SAVED_ONLY.to_owned())
         }
-        Phase::Running(_) => (Freshness::Timeout, format!("no answer for this text within {elapsed_ms} ms")),
+        ServerPhase::Running(_) => (Freshness::Timeout, format!("no answer for this text within {elapsed_ms} ms")),
     };
     inner.nothing(path, freshness, note, elapsed_ms)
 }
 
 /// Whether its silence on an unsaved text may be its habit.
-fn may_wait_for_a_save(inner: &Inner, run: &Run) -> bool {
+fn may_wait_for_a_save(inner: &Inner, run: &ServerConnection) -> bool {
     let spoken = inner.speaks_unsaved.load(Ordering::Relaxed);
-    run.way() == Way::Push && saves::hears_of_saves(&run.capabilities) && !spoken
+    run.way() == PullMethod::Push && saves::hears_of_saves(&run.capabilities) && !spoken
 }
 
 /// `None` where the file has moved on from the version.

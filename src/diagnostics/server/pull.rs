@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::base::path;
-use crate::diagnostics::server::client::{Run, TSSERVER};
+use crate::diagnostics::server::client::{ServerConnection, TSSERVER};
 use crate::diagnostics::server::wire::{
     CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED,
 };
@@ -22,7 +22,7 @@ pub enum NotPulled {
 }
 
 /// `textDocument/diagnostic`, always for the full list.
-pub async fn diagnostics(run: &Run, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
+pub async fn diagnostics(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
     let mut params = json!({"textDocument": {"uri": uri}});
     if let Some(identifier) = run.capabilities.pointer("/diagnosticProvider/identifier").filter(|id| id.is_string()) {
         params["identifier"] = identifier.clone();
@@ -36,7 +36,7 @@ pub async fn diagnostics(run: &Run, uri: &str, limit: Duration) -> Result<Vec<Va
 }
 
 /// tsserver's three lists, each asked for in its own request.
-pub async fn command(run: &Run, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
+pub async fn command(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
     let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is no file")))?;
     let mut items = Vec::new();
     for kind in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"] {

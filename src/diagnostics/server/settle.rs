@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::base::lock::lock;
 use crate::diagnostics::model::{Freshness, Reach};
-use crate::diagnostics::server::client::{Run, Way};
+use crate::diagnostics::server::client::{PullMethod, ServerConnection};
 use crate::diagnostics::server::convert::fingerprint;
 use crate::diagnostics::server::documents::{Settled, directives};
-use crate::diagnostics::server::judge::{Habits, Verdict, judge};
+use crate::diagnostics::server::judge::{Habits, SettleVerdict, judge};
 use crate::diagnostics::server::pull::{self, NotPulled};
 use crate::diagnostics::server::saves::SAVED_ONLY;
-use crate::diagnostics::server::{Inner, Phase};
+use crate::diagnostics::server::{Inner, ServerPhase};
 
 /// How long an answer is waited for after nobody waits for it any more. A cold start of a type checker
 /// on a large project takes some 20 s on a busy machine.
@@ -43,7 +43,7 @@ pub struct Answer {
     pub freshness: Freshness,
     pub version: i64,
     pub items: Arc<Vec<Value>>,
-    pub run: Arc<Run>,
+    pub run: Arc<ServerConnection>,
 }
 
 /// The state that a question is about.
@@ -57,7 +57,7 @@ struct Asked {
 /// Ends with an answer for this version of the file, or with why there will be none.
 pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answer, NoAnswer> {
     let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
-    if run.reads_the_disk() && run.way() == Way::Push && !inner.is_saved(path).await {
+    if run.reads_the_disk() && run.way() == PullMethod::Push && !inner.is_saved(path).await {
         return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));
     }
     if let Some(settled) = lock(&inner.documents).get_mut(path).and_then(|document| document.settled.as_mut()) {
@@ -73,9 +73,9 @@ pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answ
             loaded(inner, &run).await?;
         }
         let outcome = match run.way() {
-            Way::Pull => pull::diagnostics(&run, &asked.uri, CHASE).await,
-            Way::Command => pull::command(&run, &asked.uri, CHASE).await,
-            Way::Push => match listen(inner, &run, path, &asked).await? {
+            PullMethod::Pull => pull::diagnostics(&run, &asked.uri, CHASE).await,
+            PullMethod::Command => pull::command(&run, &asked.uri, CHASE).await,
+            PullMethod::Push => match listen(inner, &run, path, &asked).await? {
                 Some(answer) => return Ok(answer),
                 None => continue,
             },
@@ -111,13 +111,13 @@ pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answ
             }
             Err(NotPulled::Gone(reason)) => return Err(NoAnswer::Unavailable(reason)),
             Err(NotPulled::Failed(reason)) if run.advertises_pull() => return Err(NoAnswer::Unavailable(reason)),
-            Err(NotPulled::NotOffered | NotPulled::Failed(_)) => run.set_way(Way::Push),
+            Err(NotPulled::NotOffered | NotPulled::Failed(_)) => run.set_way(PullMethod::Push),
         }
     }
 }
 
 /// Waits until a server has loaded what it judges by.
-async fn loaded(inner: &Inner, run: &Run) -> Result<(), NoAnswer> {
+async fn loaded(inner: &Inner, run: &ServerConnection) -> Result<(), NoAnswer> {
     let mut news = inner.news.subscribe();
     loop {
         news.borrow_and_update();
@@ -131,13 +131,13 @@ async fn loaded(inner: &Inner, run: &Run) -> Result<(), NoAnswer> {
     }
 }
 
-async fn running(inner: &Inner) -> Result<Arc<Run>, String> {
+async fn running(inner: &Inner) -> Result<Arc<ServerConnection>, String> {
     let mut phase = inner.phase.subscribe();
     loop {
         match &*phase.borrow_and_update() {
-            Phase::Running(run) => return Ok(Arc::clone(run)),
-            Phase::Ended(reason) => return Err(reason.clone()),
-            Phase::Idle | Phase::Starting | Phase::Pausing(_) => {}
+            ServerPhase::Running(run) => return Ok(Arc::clone(run)),
+            ServerPhase::Ended(reason) => return Err(reason.clone()),
+            ServerPhase::Idle | ServerPhase::Starting | ServerPhase::Pausing(_) => {}
         }
         phase.changed().await.map_err(|_| "it is no longer needed".to_owned())?;
     }
@@ -150,7 +150,7 @@ fn asked(inner: &Inner, path: &str) -> Option<Asked> {
 }
 
 /// Takes a pulled list where it is of the text that stands now; a reply for an older text is not used.
-fn accept(inner: &Inner, run: &Arc<Run>, path: &str, asked: &Asked, items: Vec<Value>) -> Option<Answer> {
+fn accept(inner: &Inner, run: &Arc<ServerConnection>, path: &str, asked: &Asked, items: Vec<Value>) -> Option<Answer> {
     let mut documents = lock(&inner.documents);
     let epoch = documents.epoch;
     let document = documents.get_mut(path)?;
@@ -163,7 +163,7 @@ fn accept(inner: &Inner, run: &Arc<Run>, path: &str, asked: &Asked, items: Vec<V
     Some(Answer { freshness: Freshness::Exact, version, items, run: Arc::clone(run) })
 }
 
-pub(super) fn habits(inner: &Inner, run: &Run) -> Habits {
+pub(super) fn habits(inner: &Inner, run: &ServerConnection) -> Habits {
     Habits {
         reach: run.reach(),
         two_phase: inner.two_phase.load(Ordering::Relaxed),
@@ -174,7 +174,12 @@ pub(super) fn habits(inner: &Inner, run: &Run) -> Habits {
 }
 
 /// Waits for a publish that will do. `None` where the server has meanwhile proved to answer pulls.
-async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, asked: &Asked) -> Result<Option<Answer>, NoAnswer> {
+async fn listen(
+    inner: &Arc<Inner>,
+    run: &Arc<ServerConnection>,
+    path: &str,
+    asked: &Asked,
+) -> Result<Option<Answer>, NoAnswer> {
     let mut news = inner.news.subscribe();
     if run.is("clangd") {
         poke(run, &asked.uri);
@@ -184,7 +189,7 @@ async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, asked: &Asked) -
     }
     loop {
         news.borrow_and_update();
-        if run.way() != Way::Push {
+        if run.way() != PullMethod::Push {
             return Ok(None);
         }
         let wait = match hear(inner, run, path, asked.version)? {
@@ -206,14 +211,19 @@ async fn listen(inner: &Arc<Inner>, run: &Arc<Run>, path: &str, asked: &Asked) -
 }
 
 /// Looks at the publishes as they stand; the inner error is how long to wait before looking again.
-fn hear(inner: &Inner, run: &Arc<Run>, path: &str, version: i64) -> Result<Result<Answer, Option<Duration>>, NoAnswer> {
+fn hear(
+    inner: &Inner,
+    run: &Arc<ServerConnection>,
+    path: &str,
+    version: i64,
+) -> Result<Result<Answer, Option<Duration>>, NoAnswer> {
     let mut documents = lock(&inner.documents);
     let epoch = documents.epoch;
     let document =
         documents.get_mut(path).filter(|document| document.version == version).ok_or(NoAnswer::Superseded)?;
     Ok(match judge(document, epoch, habits(inner, run), Instant::now()) {
-        Verdict::Wait(wait) => Err(wait),
-        Verdict::Settled(index, freshness) => {
+        SettleVerdict::Wait(wait) => Err(wait),
+        SettleVerdict::Settled(index, freshness) => {
             let items = Arc::clone(&document.published[index].items);
             document.directives = Some(directives(&document.text));
             document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
@@ -223,14 +233,14 @@ fn hear(inner: &Inner, run: &Arc<Run>, path: &str, version: i64) -> Result<Resul
 }
 
 /// A read request makes clangd stop waiting for more typing; its answer is of no interest.
-fn poke(run: &Arc<Run>, uri: &str) {
+fn poke(run: &Arc<ServerConnection>, uri: &str) {
     let (run, params) = (Arc::clone(run), json!({"textDocument": {"uri": uri}}));
     tokio::spawn(async move { run.connection.request("textDocument/documentSymbol", &params, PROBE).await });
 }
 
 /// Tries a pull that the server did not advertise, and trusts the way once it gave what was published
 /// for the same version. Two empty lists prove nothing, and are tried again another time.
-async fn probe(inner: Arc<Inner>, run: Arc<Run>, path: String) {
+async fn probe(inner: Arc<Inner>, run: Arc<ServerConnection>, path: String) {
     let compared = async {
         let asked = asked(&inner, &path)?;
         // Heard at the same time, for the text may have moved on when the later of them comes.
@@ -239,7 +249,7 @@ async fn probe(inner: Arc<Inner>, run: Arc<Run>, path: String) {
         match (pulled, published) {
             (Ok(items), Some(published)) => Some((fingerprint(&items), published)),
             (Err(NotPulled::NotOffered | NotPulled::Failed(_)), _) => {
-                run.set_way(Way::Push);
+                run.set_way(PullMethod::Push);
                 None
             }
             _ => None,
@@ -249,7 +259,7 @@ async fn probe(inner: Arc<Inner>, run: Arc<Run>, path: String) {
     run.end_probe(compared.is_some());
     if compared.is_some_and(|(pulled, published)| !pulled.is_empty() && pulled == published) {
         tracing::debug!(server = inner.config.name, "answers pulls, though it does not advertise them");
-        run.set_way(Way::Pull);
+        run.set_way(PullMethod::Pull);
         inner.bump();
     }
 }

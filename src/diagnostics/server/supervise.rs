@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
-use crate::diagnostics::server::client::{self, Run};
+use crate::diagnostics::server::client::{self, ServerConnection};
 use crate::diagnostics::server::restart::{Deaths, Next};
-use crate::diagnostics::server::{Inner, LanguageServer, Phase};
+use crate::diagnostics::server::{Inner, LanguageServer, ServerPhase};
 
 /// How long a server may take to end by itself once it answered `shutdown`.
 const EXIT: Duration = Duration::from_millis(500);
@@ -18,9 +18,9 @@ const EXIT: Duration = Duration::from_millis(500);
 /// Starts the server unless that was done before.
 pub fn start(inner: &Arc<Inner>) {
     let first = inner.phase.send_if_modified(|phase| {
-        let idle = matches!(phase, Phase::Idle);
+        let idle = matches!(phase, ServerPhase::Idle);
         if idle {
-            *phase = Phase::Starting;
+            *phase = ServerPhase::Starting;
         }
         idle
     });
@@ -35,8 +35,8 @@ async fn supervise(inner: Arc<Inner>) {
         reason = live(&inner) => reason,
         _ = stop.wait_for(|stop| *stop) => "it was shut down".to_owned(),
     };
-    let last = inner.phase.send_replace(Phase::Ended(stopped));
-    if let Phase::Running(run) = last {
+    let last = inner.phase.send_replace(ServerPhase::Ended(stopped));
+    if let ServerPhase::Running(run) = last {
         run.connection.kill("it was shut down");
     }
     inner.bump();
@@ -47,7 +47,7 @@ async fn live(inner: &Arc<Inner>) -> String {
     let mut deaths = Deaths::default();
     for number in 1.. {
         inner.run.store(number, Ordering::SeqCst);
-        inner.phase.send_replace(Phase::Starting);
+        inner.phase.send_replace(ServerPhase::Starting);
         let reason = match client::start(inner, number).await {
             Ok(run) => {
                 let run = Arc::new(run);
@@ -64,7 +64,7 @@ async fn live(inner: &Arc<Inner>) -> String {
         match deaths.record(Instant::now()) {
             Next::GiveUp => return format!("it died 4 times in a minute and was given up; the last time {reason}"),
             Next::Again(pause) => {
-                inner.phase.send_replace(Phase::Pausing(reason));
+                inner.phase.send_replace(ServerPhase::Pausing(reason));
                 inner.bump();
                 tokio::time::sleep(pause).await;
             }
@@ -74,7 +74,7 @@ async fn live(inner: &Arc<Inner>) -> String {
 }
 
 /// Tells a new process everything that its predecessors knew.
-fn introduce(inner: &Inner, run: &Arc<Run>) {
+fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
     let mut documents = lock(&inner.documents);
     run.connection.notify("initialized", &json!({}));
     if !inner.config.settings.is_null() {
@@ -84,7 +84,7 @@ fn introduce(inner: &Inner, run: &Arc<Run>) {
     for notice in documents.reopen() {
         run.connection.notify(notice.method, &notice.params);
     }
-    inner.phase.send_replace(Phase::Running(Arc::clone(run)));
+    inner.phase.send_replace(ServerPhase::Running(Arc::clone(run)));
     inner.bump();
 }
 
@@ -92,7 +92,7 @@ impl LanguageServer {
     /// Ends the server: `shutdown` and `exit`, and past the deadline by force.
     pub async fn shutdown(&self, deadline: Deadline) {
         let running = match &*self.inner.phase.borrow() {
-            Phase::Running(run) => Some(Arc::clone(run)),
+            ServerPhase::Running(run) => Some(Arc::clone(run)),
             _ => None,
         };
         if let Some(run) = running {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::diagnostics::model::FileText;
 use crate::editor::error::EditorError;
 use crate::editor::{Applied, Document, FileEdit, Save};
-use crate::editors::headless::format::{self, Format};
-use crate::editors::headless::transaction::{self, Change, Refused};
+use crate::editors::headless::format::{self, FileFormat};
+use crate::editors::headless::transaction::{self, FileOperation, Refused};
 use crate::workspace::beneath;
 
 /// What was last seen of one file.
@@ -31,7 +31,7 @@ pub struct Files {
 struct Planned {
     path: String,
     /// What to do on disk; `None` where the text stays in memory.
-    change: Option<Change>,
+    change: Option<FileOperation>,
     /// The text afterwards where it stays in memory.
     buffer: Option<String>,
 }
@@ -46,7 +46,7 @@ impl Files {
     }
 
     /// The document with its format and the bytes on disk.
-    fn look(&mut self, path: &str) -> Result<(Document, Format, Vec<u8>), EditorError> {
+    fn look(&mut self, path: &str) -> Result<(Document, FileFormat, Vec<u8>), EditorError> {
         let found = match beneath::read(&self.root, path) {
             Ok(found) => Some(found),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -89,7 +89,7 @@ impl Files {
             }
             planned.push(self.plan(edit, save)?);
         }
-        let changes: Vec<Change> = planned.iter().filter_map(|plan| plan.change.clone()).collect();
+        let changes: Vec<FileOperation> = planned.iter().filter_map(|plan| plan.change.clone()).collect();
         transaction::commit(&self.root, &changes).map_err(|refused| self.refusal(&planned, &refused))?;
         planned.into_iter().map(|plan| self.finish(plan)).collect()
     }
@@ -121,7 +121,7 @@ impl Files {
                     _ => return Err(EditorError::Exists(name)),
                 }
                 let buffer = (save == Save::Never).then(|| text.clone());
-                let change = buffer.is_none().then(|| Change::Create { path, bytes: text.clone().into_bytes() });
+                let change = buffer.is_none().then(|| FileOperation::Create { path, bytes: text.clone().into_bytes() });
                 return Ok(Planned { path: name, change, buffer });
             }
             FileEdit::Delete { version, .. } => {
@@ -132,7 +132,7 @@ impl Files {
                 if let Some(reason) = document.locked {
                     return Err(EditorError::Locked { path: name, reason });
                 }
-                let change = document.exists.then_some(Change::Delete { path, seen });
+                let change = document.exists.then_some(FileOperation::Delete { path, seen });
                 return Ok(Planned { path: name, change, buffer: None });
             }
             FileEdit::Change { version, hunks, .. } => {
@@ -151,7 +151,7 @@ impl Files {
                 (text, format, seen)
             }
         };
-        let change = Change::Write { path, seen, bytes: format::encode(&text, format) };
+        let change = FileOperation::Write { path, seen, bytes: format::encode(&text, format) };
         Ok(Planned { path: name, change: Some(change), buffer: None })
     }
 
@@ -164,7 +164,7 @@ impl Files {
         let path = plan.map(|plan| plan.path.clone()).unwrap_or_default();
         match (error, plan.and_then(|plan| plan.change.as_ref())) {
             (Some(error), _) => EditorError::Other(format!("{path} cannot be written: {error}")),
-            (None, Some(Change::Create { .. })) => EditorError::Exists(path),
+            (None, Some(FileOperation::Create { .. })) => EditorError::Exists(path),
             (None, _) => EditorError::Stale(path),
         }
     }

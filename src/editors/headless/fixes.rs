@@ -8,7 +8,7 @@ use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{DiagnosticsProvider, FileText};
-use crate::diagnostics::server::actions::{ActionError, Offer};
+use crate::diagnostics::server::actions::{ActionError, ActionOffer};
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Document, Editor, Fix, WorkspaceChange, workspace_edit};
@@ -27,7 +27,7 @@ struct Offered {
     server: usize,
     /// Of the document.
     version: i64,
-    offer: Offer,
+    offer: ActionOffer,
 }
 
 impl Fixes {

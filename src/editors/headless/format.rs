@@ -9,7 +9,7 @@ const MARK: &str = "\u{feff}";
 
 /// What a file has around its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Format {
+pub struct FileFormat {
     /// It begins with a byte order mark.
     pub mark: bool,
     /// Every line ends in `\r\n`. Where line ends are mixed, each `\r` stays in the text as it is.
@@ -17,17 +17,18 @@ pub struct Format {
 }
 
 /// The text with `\n` line ends and without a mark; `None` for what is not UTF-8.
-pub fn decode(bytes: &[u8]) -> Option<(String, Format)> {
+pub fn decode(bytes: &[u8]) -> Option<(String, FileFormat)> {
     let whole = std::str::from_utf8(bytes).ok()?;
     let text = whole.strip_prefix(MARK).unwrap_or(whole);
     let lines = text.matches('\n').count();
-    let format = Format { mark: text.len() < whole.len(), crlf: lines > 0 && text.matches("\r\n").count() == lines };
+    let format =
+        FileFormat { mark: text.len() < whole.len(), crlf: lines > 0 && text.matches("\r\n").count() == lines };
     let text = if format.crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
     Some((text, format))
 }
 
 /// The bytes of a text in a format; the inverse of [`decode`].
-pub fn encode(text: &str, format: Format) -> Vec<u8> {
+pub fn encode(text: &str, format: FileFormat) -> Vec<u8> {
     let mut out = if format.mark { MARK.to_owned() } else { String::new() };
     if format.crlf {
         out.push_str(&text.replace('\n', "\r\n"));
@@ -38,7 +39,7 @@ pub fn encode(text: &str, format: Format) -> Vec<u8> {
 }
 
 /// Applies hunks; the error says which one cannot be.
-pub fn splice(text: &str, hunks: &[TextEdit], format: Format) -> Result<String, String> {
+pub fn splice(text: &str, hunks: &[TextEdit], format: FileFormat) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for hunk in hunks {
@@ -71,9 +72,9 @@ mod tests {
 
     #[test]
     fn uniform_line_ends_are_put_aside_and_mixed_ones_kept() {
-        let crlf = Format { mark: true, crlf: true };
+        let crlf = FileFormat { mark: true, crlf: true };
         assert_eq!(decode("\u{feff}a\r\nb".as_bytes()), Some(("a\nb".into(), crlf)));
-        let plain = Format::default();
+        let plain = FileFormat::default();
         assert_eq!(decode(b"a\r\nb\n"), Some(("a\r\nb\n".into(), plain)));
         assert_eq!(decode(b"no line end\r"), Some(("no line end\r".into(), plain)));
         assert_eq!(decode(b"\xff"), None);
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn hunks_must_be_in_order_and_fit() {
-        let plain = Format::default();
+        let plain = FileFormat::default();
         let splice = |hunks: &[TextEdit]| splice("aäb", hunks, plain);
         assert_eq!(splice(&[hunk(0..1, "x"), hunk(1..1, "y"), hunk(4..4, "z")]).unwrap(), "xyäbz");
         #[allow(clippy::reversed_empty_ranges)]

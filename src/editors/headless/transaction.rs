@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, test_kill_process};
 
-use crate::workspace::beneath::{Folders, Place};
+use crate::workspace::beneath::{Folders, OpenFolder};
 
 /// What is to become of one file, by its path below the root. The bytes seen before are compared once more just before
 /// the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum FileOperation {
     Write { path: String, seen: Vec<u8>, bytes: Vec<u8> },
     Create { path: String, bytes: Vec<u8> },
     Delete { path: String, seen: Vec<u8> },
 }
 
-impl Change {
+impl FileOperation {
     fn path(&self) -> &str {
         match self {
             Self::Write { path, .. } | Self::Create { path, .. } | Self::Delete { path, .. } => path,
@@ -36,20 +36,20 @@ pub enum Refused {
 
 /// A change with its place, which stays the one that was opened, and the new text beside it.
 struct Staged<'a> {
-    change: &'a Change,
-    place: Place,
-    temporary: Option<Place>,
+    change: &'a FileOperation,
+    place: OpenFolder,
+    temporary: Option<OpenFolder>,
 }
 
 /// One step that can be taken back.
 struct Done<'a> {
     staged: &'a Staged<'a>,
     /// The old file of one that was deleted.
-    aside: Option<Place>,
+    aside: Option<OpenFolder>,
 }
 
 /// Carries all changes out below the root, or none. No link is followed on the way to a file, nor at its end.
-pub fn commit(root: &Path, changes: &[Change]) -> Result<(), Refused> {
+pub fn commit(root: &Path, changes: &[FileOperation]) -> Result<(), Refused> {
     let mut folders = Folders::new(root).map_err(|error| Refused::Failed(0, error))?;
     let mut staged: Vec<Staged<'_>> = Vec::new();
     let mut outcome = Ok(());
@@ -80,14 +80,14 @@ pub fn commit(root: &Path, changes: &[Change]) -> Result<(), Refused> {
 }
 
 /// A file that was seen and is not there any more, nor its folder, has moved.
-fn refusal(index: usize, change: &Change, error: io::Error) -> Refused {
+fn refusal(index: usize, change: &FileOperation, error: io::Error) -> Refused {
     match (change, error.kind()) {
-        (Change::Write { .. } | Change::Delete { .. }, io::ErrorKind::NotFound) => Refused::Moved(index),
+        (FileOperation::Write { .. } | FileOperation::Delete { .. }, io::ErrorKind::NotFound) => Refused::Moved(index),
         _ => Refused::Failed(index, error),
     }
 }
 
-fn remove(place: &Place) {
+fn remove(place: &OpenFolder) {
     if let Err(error) = place.remove()
         && error.kind() != io::ErrorKind::NotFound
     {
@@ -96,12 +96,12 @@ fn remove(place: &Place) {
 }
 
 /// Writes the new content beside its place, with the permissions of the old file.
-fn stage<'a>(change: &'a Change, folders: &mut Folders) -> io::Result<Staged<'a>> {
-    let place = folders.place(change.path(), matches!(change, Change::Create { .. }))?;
+fn stage<'a>(change: &'a FileOperation, folders: &mut Folders) -> io::Result<Staged<'a>> {
+    let place = folders.place(change.path(), matches!(change, FileOperation::Create { .. }))?;
     let (bytes, mode) = match change {
-        Change::Delete { .. } => return Ok(Staged { change, place, temporary: None }),
-        Change::Write { bytes, .. } => (bytes, Some(place.read()?.mode)),
-        Change::Create { bytes, .. } => (bytes, None),
+        FileOperation::Delete { .. } => return Ok(Staged { change, place, temporary: None }),
+        FileOperation::Write { bytes, .. } => (bytes, Some(place.read()?.mode)),
+        FileOperation::Create { bytes, .. } => (bytes, None),
     };
     let temporary = hidden(&place);
     let written = temporary.create(bytes, mode);
@@ -114,10 +114,10 @@ fn stage<'a>(change: &'a Change, folders: &mut Folders) -> io::Result<Staged<'a>
 fn replace<'a>(staged: &'a [Staged<'a>], done: &mut Vec<Done<'a>>) -> Result<(), Refused> {
     for (index, Staged { change, place, .. }) in staged.iter().enumerate() {
         let moved = match change {
-            Change::Write { seen, .. } | Change::Delete { seen, .. } => {
+            FileOperation::Write { seen, .. } | FileOperation::Delete { seen, .. } => {
                 !place.read().is_ok_and(|now| now.bytes == *seen)
             }
-            Change::Create { .. } => place.exists(),
+            FileOperation::Create { .. } => place.exists(),
         };
         if moved {
             return Err(Refused::Moved(index));
@@ -133,16 +133,16 @@ fn replace<'a>(staged: &'a [Staged<'a>], done: &mut Vec<Done<'a>>) -> Result<(),
     Ok(())
 }
 
-fn step(staged: &Staged<'_>) -> io::Result<Option<Place>> {
+fn step(staged: &Staged<'_>) -> io::Result<Option<OpenFolder>> {
     let Staged { change, place, temporary } = staged;
     match (change, temporary) {
-        (Change::Write { .. }, Some(temporary)) => temporary.rename_to(place).map(|()| None),
+        (FileOperation::Write { .. }, Some(temporary)) => temporary.rename_to(place).map(|()| None),
         // A link never replaces what stands there, as a rename would.
-        (Change::Create { .. }, Some(temporary)) => match temporary.link_to(place) {
+        (FileOperation::Create { .. }, Some(temporary)) => match temporary.link_to(place) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => temporary.rename_to(place).map(|()| None),
             linked => linked.map(|()| None),
         },
-        (Change::Delete { .. }, _) => {
+        (FileOperation::Delete { .. }, _) => {
             let aside = hidden(place);
             place.rename_to(&aside).map(|()| Some(aside))
         }
@@ -153,10 +153,10 @@ fn step(staged: &Staged<'_>) -> io::Result<Option<Place>> {
 fn undo(done: &Done<'_>) {
     let place = &done.staged.place;
     let undone = match (done.staged.change, &done.aside) {
-        (Change::Create { .. }, _) => place.remove(),
-        (Change::Delete { .. }, Some(aside)) => aside.rename_to(place),
-        (Change::Delete { .. }, None) => Ok(()),
-        (Change::Write { seen, .. }, _) => place.read().and_then(|now| {
+        (FileOperation::Create { .. }, _) => place.remove(),
+        (FileOperation::Delete { .. }, Some(aside)) => aside.rename_to(place),
+        (FileOperation::Delete { .. }, None) => Ok(()),
+        (FileOperation::Write { seen, .. }, _) => place.read().and_then(|now| {
             let temporary = hidden(place);
             temporary.create(seen, Some(now.mode))?;
             temporary.rename_to(place)
@@ -170,7 +170,7 @@ fn undo(done: &Done<'_>) {
 /// What stands between a file's name and the process that works beside it.
 const BESIDE: &str = ".sextant-";
 
-fn prefix(place: &Place) -> OsString {
+fn prefix(place: &OpenFolder) -> OsString {
     let mut name = OsString::from(".");
     name.push(place.name());
     name.push(BESIDE);
@@ -193,7 +193,7 @@ pub fn sweep(root: &Path, path: &str) {
 }
 
 /// A name in the same folder that nobody uses.
-fn hidden(place: &Place) -> Place {
+fn hidden(place: &OpenFolder) -> OpenFolder {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = prefix(place);
     name.push(format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
@@ -222,9 +222,9 @@ mod tests {
         fs::set_permissions(at("a"), fs::Permissions::from_mode(0o751)).unwrap();
         fs::write(at("b"), "gone").unwrap();
         let changes = [
-            Change::Write { path: "a".into(), seen: b"old".into(), bytes: b"new".into() },
-            Change::Delete { path: "b".into(), seen: b"gone".into() },
-            Change::Create { path: "x/y/c".into(), bytes: b"c".into() },
+            FileOperation::Write { path: "a".into(), seen: b"old".into(), bytes: b"new".into() },
+            FileOperation::Delete { path: "b".into(), seen: b"gone".into() },
+            FileOperation::Create { path: "x/y/c".into(), bytes: b"c".into() },
         ];
         commit(root.path(), &changes).unwrap();
         assert_eq!(names(root.path()), ["a", "x"]);
@@ -260,18 +260,18 @@ mod tests {
         fs::create_dir(at("full")).unwrap();
         fs::write(at("full/x"), "x").unwrap();
         let good = [
-            Change::Write { path: "a".into(), seen: b"a".into(), bytes: b"new".into() },
-            Change::Create { path: "deep/er/c".into(), bytes: b"c".into() },
-            Change::Delete { path: "b".into(), seen: b"b".into() },
+            FileOperation::Write { path: "a".into(), seen: b"a".into(), bytes: b"new".into() },
+            FileOperation::Create { path: "deep/er/c".into(), bytes: b"c".into() },
+            FileOperation::Delete { path: "b".into(), seen: b"b".into() },
         ];
         let bad = [
-            (Change::Write { path: "a".into(), seen: b"other".into(), bytes: vec![] }, true),
-            (Change::Create { path: "b".into(), bytes: vec![] }, true),
-            (Change::Delete { path: "none".into(), seen: vec![] }, true),
-            (Change::Create { path: "a/below/a/file".into(), bytes: vec![] }, false),
+            (FileOperation::Write { path: "a".into(), seen: b"other".into(), bytes: vec![] }, true),
+            (FileOperation::Create { path: "b".into(), bytes: vec![] }, true),
+            (FileOperation::Delete { path: "none".into(), seen: vec![] }, true),
+            (FileOperation::Create { path: "a/below/a/file".into(), bytes: vec![] }, false),
         ];
         for (bad, moved) in bad {
-            let changes: Vec<Change> = good.iter().cloned().chain([bad]).collect();
+            let changes: Vec<FileOperation> = good.iter().cloned().chain([bad]).collect();
             let refused = commit(root.path(), &changes).unwrap_err();
             assert_eq!(matches!(refused, Refused::Moved(3)), moved, "{refused:?}");
             assert_eq!(names(root.path()), ["a", "b", "full"]);
@@ -297,11 +297,11 @@ mod tests {
         symlink(at("other/a"), at("root/link")).unwrap();
         for path in ["out/a", "link", "../other/a", "out/deep/a"] {
             for change in [
-                Change::Write { path: path.into(), seen: b"a".into(), bytes: b"new".into() },
-                Change::Create { path: format!("{path}x"), bytes: b"new".into() },
-                Change::Delete { path: path.into(), seen: b"a".into() },
+                FileOperation::Write { path: path.into(), seen: b"a".into(), bytes: b"new".into() },
+                FileOperation::Create { path: format!("{path}x"), bytes: b"new".into() },
+                FileOperation::Delete { path: path.into(), seen: b"a".into() },
             ] {
-                if path == "link" && matches!(change, Change::Create { .. }) {
+                if path == "link" && matches!(change, FileOperation::Create { .. }) {
                     continue;
                 }
                 assert!(commit(&at("root"), std::slice::from_ref(&change)).is_err(), "{change:?}");

@@ -20,7 +20,7 @@ use crate::editor::event::Event;
 use crate::editors::nvim::wire::Envelope;
 use crate::editors::nvim::wording;
 
-pub type Writer = Compat<File>;
+pub type ChannelWriter = Compat<File>;
 
 /// What a call may take beyond its own deadline before the editor counts as not answering.
 const SLACK: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ struct Pending {
 
 /// The way to one Neovim. Cheap to share.
 pub struct Channel {
-    nvim: Neovim<Writer>,
+    nvim: Neovim<ChannelWriter>,
     next: AtomicU64,
     pending: Mutex<HashMap<u64, Pending>>,
     events: mpsc::UnboundedSender<(Option<PathBuf>, Event)>,
@@ -40,7 +40,7 @@ pub struct Channel {
 
 impl Channel {
     /// Starts the task that sends events in order.
-    pub fn new(nvim: Neovim<Writer>) -> Self {
+    pub fn new(nvim: Neovim<ChannelWriter>) -> Self {
         let (events, mut queue) = mpsc::unbounded_channel::<(Option<PathBuf>, Event)>();
         let events_to = nvim.clone();
         tokio::spawn(async move {

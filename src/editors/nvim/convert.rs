@@ -3,7 +3,7 @@
 use crate::base::text::{Encoding, LineIndex};
 use crate::diagnostics::model::{self, Confidence, Diagnostic, Location};
 use crate::editors::nvim::joined::{Joined, joined};
-use crate::editors::nvim::wire::{Facts, Hunk, Item, severity};
+use crate::editors::nvim::wire::{BufferState, Hunk, WireDiagnostic, severity};
 use crate::edits::hunks::hunks;
 
 /// A buffer has no line for the end after the last `\n`; this is the text that its lines spell.
@@ -43,7 +43,7 @@ pub(super) fn buffer_hunks(before: &str, after: &str) -> BufferHunks {
 }
 
 /// The text of a buffer that was read in pieces.
-pub(super) fn text_of(facts: &Facts) -> Option<String> {
+pub(super) fn text_of(facts: &BufferState) -> Option<String> {
     let parts = facts.parts.as_ref()?;
     if facts.empty {
         return Some(String::new());
@@ -59,7 +59,7 @@ pub(super) fn text_of(facts: &Facts) -> Option<String> {
 pub(super) fn diagnostics(
     client: &str,
     file: &str,
-    items: &[Item],
+    items: &[WireDiagnostic],
     (encoding, text): (Encoding, &str),
     confidence: Confidence,
 ) -> Vec<Diagnostic> {
@@ -104,7 +104,7 @@ mod tests {
     fn a_client_is_believed_as_any_server_is_and_its_ranges_are_of_the_text() {
         use crate::diagnostics::model::{Confidence, Freshness};
         use crate::diagnostics::policy::confidence;
-        let item: Item = serde_json::from_str(
+        let item: WireDiagnostic = serde_json::from_str(
             r#"{"range": {"start": {"line": 0, "character": 1}, "end": {"line": 4294967296, "character": 0}}}"#,
         )
         .unwrap();

@@ -19,14 +19,14 @@ use crate::agent::plan::Steps;
 use crate::agent::state::config::{Config, PlanMode};
 use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, Kind};
-use crate::diagnostics::command::config::{CommandConfig, Wish};
+use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
 use crate::editor::event::Event;
 use crate::editors::nvim::beside;
-use crate::editors::nvim::channel::{Channel, Writer};
+use crate::editors::nvim::channel::{Channel, ChannelWriter};
 use crate::editors::nvim::editor::NvimEditor;
 use crate::editors::nvim::handler::Incoming;
 use crate::editors::nvim::pages::Page;
-use crate::editors::nvim::wire::{Entry, Place};
+use crate::editors::nvim::wire::{ClientReport, CommandPlace};
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
@@ -48,7 +48,7 @@ struct Hello {
 struct Options {
     model: Value,
     /// Asked beside the editor's clients: built-in names, or commands in full.
-    commands: Vec<Wish>,
+    commands: Vec<CommandSpec>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -57,7 +57,7 @@ struct Options {
 struct Ask {
     text: String,
     #[serde(default)]
-    place: Place,
+    place: CommandPlace,
 }
 
 struct Ready {
@@ -131,7 +131,7 @@ impl Door {
     }
 
     /// One notification. The next one waits for its end, so long work is spawned.
-    pub(super) async fn take(self: Arc<Self>, name: &str, json: &str, nvim: Neovim<Writer>) {
+    pub(super) async fn take(self: Arc<Self>, name: &str, json: &str, nvim: Neovim<ChannelWriter>) {
         match name {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
@@ -188,7 +188,7 @@ impl Door {
         }
     }
 
-    async fn greet(&self, json: &str, nvim: Neovim<Writer>) {
+    async fn greet(&self, json: &str, nvim: Neovim<ChannelWriter>) {
         let channel = Arc::clone(self.channel.get_or_init(|| Arc::new(Channel::new(nvim))));
         let mut welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": ""});
         match self.prepare(json) {
@@ -214,7 +214,7 @@ impl Door {
         let hello: Hello = serde_json::from_str(json).map_err(wrong)?;
         let mut config: Config = serde_json::from_value(Value::Object(hello.options.rest)).map_err(wrong)?;
         config.memory.state.clone_from(&self.state);
-        let commands = hello.options.commands.into_iter().map(Wish::config).collect::<Result<Vec<_>, _>>();
+        let commands = hello.options.commands.into_iter().map(CommandSpec::config).collect::<Result<Vec<_>, _>>();
         let commands = commands.map_err(options)?;
         let providers = beside::commands(&commands, &hello.cwd).map_err(options)?;
         let found = beside::found(&providers, &commands);
@@ -223,7 +223,7 @@ impl Door {
     }
 
     fn late(&self, json: &str) {
-        match serde_json::from_str::<Entry>(json) {
+        match serde_json::from_str::<ClientReport>(json) {
             Ok(entry) => {
                 let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(open) = open.iter().find(|open| open.editor.owns(&entry.path)) {

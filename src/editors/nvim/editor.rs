@@ -22,9 +22,8 @@ use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, S
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
 use crate::editors::nvim::late::Waiting;
-use crate::editors::nvim::parts;
-use crate::editors::nvim::torn;
-use crate::editors::nvim::wire::{BufferEdit, Entry, Facts, FixEdit, Item, List, Offer};
+use crate::editors::nvim::wire::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireAction, WireDiagnostic};
+use crate::editors::nvim::{parts, torn};
 use crate::edits::apply::apply;
 
 /// What an answer may take that waits for nobody but Neovim.
@@ -58,7 +57,7 @@ impl NvimEditor {
     }
 
     /// A client answered after its deadline.
-    pub fn take_late(&self, entry: Entry) {
+    pub fn take_late(&self, entry: ClientReport) {
         self.late.lock().unwrap_or_else(PoisonError::into_inner).add(entry);
     }
 
@@ -83,10 +82,10 @@ impl NvimEditor {
         texts.insert(relative.to_owned(), (version, Arc::clone(text)));
     }
 
-    pub(super) async fn fetch(&self, relative: &str) -> Result<(Facts, Arc<str>), EditorError> {
+    pub(super) async fn fetch(&self, relative: &str) -> Result<(BufferState, Arc<str>), EditorError> {
         let known = self.known(relative);
         let params = json!({"path": self.absolute(relative), "known": known.as_ref().map(|(version, _)| version)});
-        let facts: Facts = self.channel.call("read", &params, relative, QUICK).await?;
+        let facts: BufferState = self.channel.call("read", &params, relative, QUICK).await?;
         let text: Arc<str> = match (convert::text_of(&facts), known) {
             (Some(text), _) => text.into(),
             (None, Some((_, text))) => text,
@@ -105,7 +104,7 @@ impl NvimEditor {
         (facts.version == tick).then_some(text)
     }
 
-    async fn report(&self, mut entry: Entry) -> Report {
+    async fn report(&self, mut entry: ClientReport) -> Report {
         entry.items.append(&mut entry.slices);
         let file = self.relative(&entry.path);
         let mut freshness = entry.how.into();
@@ -180,7 +179,7 @@ impl NvimEditor {
         }
     }
 
-    async fn applied(&self, edit: &FileEdit, facts: Facts) -> Result<Applied, EditorError> {
+    async fn applied(&self, edit: &FileEdit, facts: BufferState) -> Result<Applied, EditorError> {
         let path = edit.path().to_owned();
         if facts.deleted {
             return Ok(Applied { document: None, path, saved: facts.saved, note: facts.note });
@@ -201,7 +200,7 @@ impl NvimEditor {
 async fn converted(
     client: String,
     file: String,
-    items: Vec<Item>,
+    items: Vec<WireDiagnostic>,
     (encoding, text): (Encoding, &Arc<str>),
     confidence: Confidence,
 ) -> Vec<Diagnostic> {
@@ -224,7 +223,7 @@ fn unanswered(path: &str, deadline: Deadline, error: &EditorError) -> Report {
     }
 }
 
-fn document(path: &str, facts: &Facts, text: &str) -> Document {
+fn document(path: &str, facts: &BufferState, text: &str) -> Document {
     Document {
         path: path.to_owned(),
         text: text.to_owned(),
@@ -254,7 +253,7 @@ impl Editor for NvimEditor {
         let about = edits.iter().map(FileEdit::path).collect::<Vec<_>>().join(", ");
         let rest: Vec<String> = parts::take(&mut list).iter().map(|message| json!(message).to_string()).collect();
         let params = json!({"edits": list, "save": save, "rest": rest});
-        let facts: Vec<Facts> = self
+        let facts: Vec<BufferState> = self
             .channel
             .call("apply", &params, &about, QUICK)
             .await
@@ -271,7 +270,7 @@ impl Editor for NvimEditor {
         let mut files: Vec<Value> = edited.iter().map(|path| file(path, false)).collect();
         files.extend(bystanders.iter().map(|path| file(path, true)));
         let params = json!({"files": files, "ms": deadline.left_ms()});
-        let settled = self.channel.call::<List<Entry>>("settle", &params, "diagnostics", deadline.left());
+        let settled = self.channel.call::<List<ClientReport>>("settle", &params, "diagnostics", deadline.left());
         let (entries, mut reports) = futures::join!(settled, self.beside(edited, bystanders, deadline));
         match entries {
             Ok(entries) => {
@@ -314,7 +313,7 @@ impl Editor for NvimEditor {
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
         let params = json!({"path": self.absolute(path), "range": range, "ms": deadline.left_ms()});
-        let offers: List<Offer> = self.channel.call("fixes", &params, path, deadline.left()).await?;
+        let offers: List<WireAction> = self.channel.call("fixes", &params, path, deadline.left()).await?;
         let mut fixes = Vec::new();
         for offer in offers.0 {
             let text = if offer.repairs.is_empty() { "".into() } else { self.fetch(path).await?.1 };

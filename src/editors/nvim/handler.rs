@@ -9,13 +9,13 @@ use async_trait::async_trait;
 use nvim_rs::{Handler, Neovim, Value};
 use tokio::sync::mpsc;
 
-use crate::editors::nvim::channel::Writer;
+use crate::editors::nvim::channel::ChannelWriter;
 use crate::editors::nvim::door::Door;
 
 struct Order {
     name: String,
     json: String,
-    nvim: Neovim<Writer>,
+    nvim: Neovim<ChannelWriter>,
 }
 
 #[derive(Clone)]
@@ -44,14 +44,19 @@ impl Incoming {
 
 #[async_trait]
 impl Handler for Incoming {
-    type Writer = Writer;
+    type Writer = ChannelWriter;
 
-    async fn handle_request(&self, name: String, _args: Vec<Value>, _nvim: Neovim<Writer>) -> Result<Value, Value> {
+    async fn handle_request(
+        &self,
+        name: String,
+        _args: Vec<Value>,
+        _nvim: Neovim<ChannelWriter>,
+    ) -> Result<Value, Value> {
         // Nothing of ours asks by request: Neovim would wait for the answer with its main loop.
         Err(Value::from(format!("sextant answers notifications only, not {name}")))
     }
 
-    async fn handle_notify(&self, name: String, args: Vec<Value>, nvim: Neovim<Writer>) {
+    async fn handle_notify(&self, name: String, args: Vec<Value>, nvim: Neovim<ChannelWriter>) {
         if name == "reply" {
             if let Some(channel) = self.door.channel() {
                 channel.take_piece(&args);

@@ -3,22 +3,22 @@
 
 use std::collections::VecDeque;
 
-use crate::editors::nvim::wire::Entry;
+use crate::editors::nvim::wire::ClientReport;
 
 /// Answers that wait. Nobody takes them while no task runs; each may have as many diagnostics as a report.
 const MOST: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<ClientReport>,
     /// How many were given up since the last look, the oldest first.
     dropped: usize,
 }
 
 impl Waiting {
     /// Takes one more, in the place of what its client has said before of its file.
-    pub(super) fn add(&mut self, mut entry: Entry) {
-        let same = |known: &Entry| known.client == entry.client && known.path == entry.path;
+    pub(super) fn add(&mut self, mut entry: ClientReport) {
+        let same = |known: &ClientReport| known.client == entry.client && known.path == entry.path;
         if let Some(at) = self.entries.iter().position(same)
             && let Some(before) = self.entries.remove(at)
         {
@@ -33,7 +33,7 @@ impl Waiting {
     }
 
     /// What waits, the oldest first, and how many were given up.
-    pub(super) fn take(&mut self) -> (Vec<Entry>, usize) {
+    pub(super) fn take(&mut self) -> (Vec<ClientReport>, usize) {
         (std::mem::take(&mut self.entries).into(), std::mem::take(&mut self.dropped))
     }
 }
@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    fn entry(client: &str, path: &str, tick: i64, amends: bool) -> Entry {
+    fn entry(client: &str, path: &str, tick: i64, amends: bool) -> ClientReport {
         let entry = json!({"client": client, "path": path, "how": "exact", "tick": tick, "ms": 1, "encoding": "utf-16",
             "amends": amends});
         serde_json::from_value(entry).unwrap()

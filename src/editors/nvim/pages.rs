@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::agent::commands::undo::list;
 use crate::editor::event::Event;
 use crate::editors::nvim::door::Door;
-use crate::editors::nvim::wire::Place;
+use crate::editors::nvim::wire::CommandPlace;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
@@ -20,7 +20,7 @@ pub(super) enum Page {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Given {
-    place: Place,
+    place: CommandPlace,
 }
 
 impl Door {

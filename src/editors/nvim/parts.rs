@@ -12,7 +12,7 @@ const PART: usize = 16_000;
 
 /// Lines that belong at the end of those of a hunk. Edits and hunks are counted from 1, as in Lua.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Part {
+pub(super) struct Chunk {
     edit: usize,
     hunk: usize,
     lines: Vec<String>,
@@ -20,8 +20,8 @@ pub(super) struct Part {
 
 /// Takes the lines out of the edits that do not fit into a message with those before them: what is left for each
 /// further message, in order.
-pub(super) fn take(edits: &mut [BufferEdit]) -> Vec<Vec<Part>> {
-    let mut messages: Vec<Vec<Part>> = Vec::new();
+pub(super) fn take(edits: &mut [BufferEdit]) -> Vec<Vec<Chunk>> {
+    let mut messages: Vec<Vec<Chunk>> = Vec::new();
     let mut bytes = 0;
     for (edit, change) in edits.iter_mut().enumerate() {
         let (BufferEdit::Change { hunks, .. } | BufferEdit::Create { hunks, .. }) = change else { continue };
@@ -38,7 +38,7 @@ pub(super) fn take(edits: &mut [BufferEdit]) -> Vec<Vec<Part>> {
                 let message = &mut messages[number - 1];
                 match message.last_mut() {
                     Some(part) if part.edit == edit + 1 && part.hunk == hunk + 1 => part.lines.push(line),
-                    _ => message.push(Part { edit: edit + 1, hunk: hunk + 1, lines: vec![line] }),
+                    _ => message.push(Chunk { edit: edit + 1, hunk: hunk + 1, lines: vec![line] }),
                 }
             }
             *lines = kept;
@@ -78,7 +78,7 @@ mod tests {
         let long = "x".repeat(3 * PART);
         let mut edits = [create(vec![(0, 0, 0, 0, vec![long, "b".to_owned()])])];
         let messages = take(&mut edits);
-        assert_eq!(messages, [[Part { edit: 1, hunk: 1, lines: vec!["b".to_owned()] }]]);
+        assert_eq!(messages, [[Chunk { edit: 1, hunk: 1, lines: vec!["b".to_owned()] }]]);
     }
 
     proptest! {

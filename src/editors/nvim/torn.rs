@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::editor::HalfDone;
 use crate::editors::headless::format::decode;
-use crate::workspace::beneath::{Folders, Place};
+use crate::workspace::beneath::{Folders, OpenFolder};
 
 /// Neovim keeps the old file beside the new one while it writes (`'writebackup'`, `'backupext'`).
 const BACKUP: &str = "~";
@@ -15,7 +15,7 @@ const BACKUP: &str = "~";
 pub(super) fn bring_back(root: &Path, file: &HalfDone) -> bool {
     let (Some(before), Some(after)) = (&file.before, &file.after) else { return false };
     let Ok(place) = Folders::new(root).and_then(|mut folders| folders.place(&file.path, false)) else { return false };
-    let text = |place: &Place| place.read().ok().and_then(|found| decode(&found.bytes)).map(|(text, _)| text);
+    let text = |place: &OpenFolder| place.read().ok().and_then(|found| decode(&found.bytes)).map(|(text, _)| text);
     let mut name = place.name().to_owned();
     name.push(BACKUP);
     let backup = place.beside(name);

@@ -46,7 +46,7 @@ pub(super) struct Envelope {
 
 /// A buffer, with its text only where it was asked for and has moved.
 #[derive(Debug, Deserialize)]
-pub(super) struct Facts {
+pub(super) struct BufferState {
     #[serde(default)]
     pub(super) version: i64,
     #[serde(default)]
@@ -83,7 +83,7 @@ pub(super) enum BufferEdit {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Item {
+pub(super) struct WireDiagnostic {
     pub(super) range: Range,
     #[serde(default)]
     pub(super) severity: Option<u64>,
@@ -95,19 +95,19 @@ pub(super) struct Item {
 
 /// One client's word on one buffer.
 #[derive(Debug, Deserialize)]
-pub struct Entry {
+pub struct ClientReport {
     pub(super) client: String,
     pub(super) path: String,
-    pub(super) how: How,
+    pub(super) how: ReportedBy,
     pub(super) tick: i64,
     pub(super) ms: u64,
     pub(super) encoding: Encoding,
     /// An empty Lua table is an empty object in JSON.
     #[serde(default, deserialize_with = "list")]
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<WireDiagnostic>,
     /// The items in their place where they are many: lists, each a text of its own.
     #[serde(default, deserialize_with = "slices")]
-    pub(super) slices: Vec<Item>,
+    pub(super) slices: Vec<WireDiagnostic>,
     #[serde(default)]
     pub(super) note: Option<String>,
     /// Whether the server changed, unasked, what it had answered for this very text.
@@ -117,7 +117,7 @@ pub struct Entry {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum How {
+pub(super) enum ReportedBy {
     Exact,
     Versioned,
     Quiet,
@@ -125,20 +125,20 @@ pub(super) enum How {
     Unavailable,
 }
 
-impl From<How> for Freshness {
-    fn from(how: How) -> Self {
+impl From<ReportedBy> for Freshness {
+    fn from(how: ReportedBy) -> Self {
         match how {
-            How::Exact => Self::Exact,
-            How::Versioned => Self::Versioned,
-            How::Quiet => Self::Quiet,
-            How::Timeout => Self::Timeout,
-            How::Unavailable => Self::Unavailable,
+            ReportedBy::Exact => Self::Exact,
+            ReportedBy::Versioned => Self::Versioned,
+            ReportedBy::Quiet => Self::Quiet,
+            ReportedBy::Timeout => Self::Timeout,
+            ReportedBy::Unavailable => Self::Unavailable,
         }
     }
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Offer {
+pub(super) struct WireAction {
     pub(super) id: String,
     pub(super) client: String,
     pub(super) encoding: Encoding,
@@ -148,7 +148,7 @@ pub(super) struct Offer {
     #[serde(default)]
     pub(super) preferred: bool,
     #[serde(default, deserialize_with = "list")]
-    pub(super) repairs: Vec<Item>,
+    pub(super) repairs: Vec<WireDiagnostic>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -159,7 +159,7 @@ pub(super) struct FixEdit {
 
 /// The cursor or range that a command was given at. Lines are one-based, the column is in bytes.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Place {
+pub(super) struct CommandPlace {
     #[serde(default)]
     pub(super) path: String,
     #[serde(default)]
@@ -200,14 +200,14 @@ where
     }
 }
 
-fn slices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Item>, D::Error> {
+fn slices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<WireDiagnostic>, D::Error> {
     let mut items = Vec::new();
     for slice in Vec::<String>::deserialize(deserializer)? {
-        items.extend(serde_json::from_str::<Vec<Item>>(&slice).map_err(serde::de::Error::custom)?);
+        items.extend(serde_json::from_str::<Vec<WireDiagnostic>>(&slice).map_err(serde::de::Error::custom)?);
     }
     Ok(items)
 }
 
-pub(super) fn severity(item: &Item) -> Severity {
+pub(super) fn severity(item: &WireDiagnostic) -> Severity {
     Severity::from_lsp(item.severity)
 }

@@ -47,7 +47,7 @@ fn reword(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::editor::event::Entry;
+    use crate::editor::event::QuickfixEntry;
 
     #[test]
     fn an_event_names_its_root_and_recommends_what_neovim_has() {
@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn an_event_steers_no_terminal_and_its_paths_can_still_be_opened() {
-        let entry = Entry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
+        let entry =
+            QuickfixEntry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
         let title = "t\u{202e}".to_owned();
         let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false };
         let read: Value = serde_json::from_str(&json(None, &event).unwrap()).unwrap();

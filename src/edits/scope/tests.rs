@@ -1,20 +1,17 @@
 //! What counts as outside, and what only looks like it.
 
-use super::*;
 use crate::edits::hunks::hunks;
+use crate::edits::scope::*;
 use crate::symbols::language;
 
 const TEXT: &str = "\
 import os
 
-
 def a():
     return 1  # one
 
-
 def b():
     return 2
-
 
 class C:
     def m(self):
@@ -29,8 +26,8 @@ fn change(scope: &[&str], old: &str, new: &str) -> Result<(), ScopeError> {
     assert_eq!(TEXT.matches(old).count(), 1, "{old}");
     let outline = outline();
     let scope = match scope {
-        ["module"] => Scope::Module,
-        names => Scope::Symbols(names.iter().map(|name| outline.find(name).unwrap()).collect()),
+        ["module"] => EditScope::Module,
+        names => EditScope::Symbols(names.iter().map(|name| outline.find(name).unwrap()).collect()),
     };
     let at = TEXT.find(old).unwrap();
     let whole = check(TEXT, &outline, &scope, &[TextEdit::new(at..at + old.len(), new)]);
@@ -91,18 +88,18 @@ fn module_level_is_what_no_symbol_holds() {
     let parsed = Outline::parse(language::of_path("a.py").unwrap(), tight);
     for at in [12, 13] {
         let new = if at == 12 { "\nX = 1" } else { "X = 1\n" };
-        check(tight, &parsed, &Scope::Module, &[TextEdit::new(at..at, new)]).unwrap();
-        check(tight, &parsed, &Scope::Module, &[TextEdit::new(at..at, "X")]).unwrap_err();
+        check(tight, &parsed, &EditScope::Module, &[TextEdit::new(at..at, new)]).unwrap();
+        check(tight, &parsed, &EditScope::Module, &[TextEdit::new(at..at, "X")]).unwrap_err();
     }
     let open = TEXT.trim_end();
-    let append = |new| check(open, &outline(), &Scope::Module, &[TextEdit::new(open.len()..open.len(), new)]);
+    let append = |new| check(open, &outline(), &EditScope::Module, &[TextEdit::new(open.len()..open.len(), new)]);
     append("\n\n\nX = 1").unwrap();
     append("_not").unwrap_err();
-    check(TEXT, &outline(), &Scope::File, &[TextEdit::new(0..TEXT.len(), "")]).unwrap();
+    check(TEXT, &outline(), &EditScope::File, &[TextEdit::new(0..TEXT.len(), "")]).unwrap();
 }
 
 #[test]
 fn edits_that_do_not_fit_the_text_are_errors() {
-    let error = check(TEXT, &outline(), &Scope::File, &[TextEdit::new(0..9999, "")]).unwrap_err();
+    let error = check(TEXT, &outline(), &EditScope::File, &[TextEdit::new(0..9999, "")]).unwrap_err();
     assert!(matches!(error, ScopeError::Apply(_)));
 }

@@ -22,12 +22,12 @@ pub(super) fn dedent(text: &str, indent: &str) -> String {
 }
 
 /// The place of a symbol.
-pub(super) struct Place {
+pub(super) struct SymbolLayout {
     /// What its first line is indented by.
     pub(super) indent: String,
 }
 
-impl Place {
+impl SymbolLayout {
     pub(super) fn of(text: &str, extent: Range<usize>) -> Self {
         Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned() }
     }

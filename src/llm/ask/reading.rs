@@ -10,7 +10,7 @@ use crate::llm::ask::prohibition::forbids;
 
 /// What one clause wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum ClauseWish {
     /// To have mended what is reported.
     Repair,
     /// To have something mended that nobody reports.
@@ -91,7 +91,7 @@ type Clause = Vec<Word>;
 
 /// A request in its parts.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct RequestReading {
     sentences: Vec<Vec<Clause>>,
     asks: bool,
 }
@@ -130,7 +130,7 @@ fn word(raw: &str, first: bool) -> Option<Word> {
     Some(Word { name: named, ..plain })
 }
 
-impl Reading {
+impl RequestReading {
     pub(super) fn of(text: &str) -> Self {
         let text = without_quotes(text);
         let (mut sentences, mut sentence, mut clause) = (Vec::new(), Vec::new(), Clause::new());
@@ -171,7 +171,7 @@ impl Reading {
     }
 
     /// What the whole of it wishes: a repair where one of its parts does, else work, else an answer.
-    pub(super) fn wish(&self) -> Wish {
+    pub(super) fn wish(&self) -> ClauseWish {
         let mut wishes = Vec::new();
         for sentence in &self.sentences {
             let mut asking = false;
@@ -179,15 +179,17 @@ impl Reading {
                 let wish = wish(clause);
                 // What follows `tell me how` in its sentence is what is asked about.
                 let asks = clause.iter().any(|word| word.is(INTERROGATIVES)) || opens_with_modal(clause);
-                asking |= wish == Wish::Question && asks;
-                wishes.push(if asking { Wish::Question } else { wish });
+                asking |= wish == ClauseWish::Question && asks;
+                wishes.push(if asking { ClauseWish::Question } else { wish });
             }
         }
-        let first = [Wish::Repair, Wish::Mend, Wish::Work, Wish::Question].into_iter().find(|w| wishes.contains(w));
+        let first = [ClauseWish::Repair, ClauseWish::Mend, ClauseWish::Work, ClauseWish::Question]
+            .into_iter()
+            .find(|w| wishes.contains(w));
         match first {
-            Some(Wish::Work) if self.asks && wishes.contains(&Wish::Question) => Wish::Question,
-            None if self.asks => Wish::Question,
-            first => first.unwrap_or(Wish::Nothing),
+            Some(ClauseWish::Work) if self.asks && wishes.contains(&ClauseWish::Question) => ClauseWish::Question,
+            None if self.asks => ClauseWish::Question,
+            first => first.unwrap_or(ClauseWish::Nothing),
         }
     }
 
@@ -217,7 +219,7 @@ impl Reading {
     /// Whether it forbids every change, and not one of some part.
     pub(super) fn forbids(&self) -> bool {
         let said = self.clauses().any(|clause| forbids(clause));
-        said || (self.only_looks() && !matches!(self.wish(), Wish::Repair | Wish::Mend | Wish::Work))
+        said || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Mend | ClauseWish::Work))
     }
 
     /// Whether a prohibition is for the time being.
@@ -264,37 +266,37 @@ fn opens_with_modal(clause: &[Word]) -> bool {
     clause.first().is_some_and(|word| word.is(MODALS)) && clause.get(1).is_some_and(|word| word.is(OTHERS))
 }
 
-fn wish(clause: &[Word]) -> Wish {
-    let Some(first) = clause.first() else { return Wish::Nothing };
+fn wish(clause: &[Word]) -> ClauseWish {
+    let Some(first) = clause.first() else { return ClauseWish::Nothing };
     let obliged = first.is("hay") && clause.get(1).is_some_and(|word| word.is("que"));
     if (first.is(INTERROGATIVES) && !obliged) || opens_with_modal(clause) {
-        return Wish::Question;
+        return ClauseWish::Question;
     }
     if clause.len() > 1 && first.is("por") && clause[1].is("que") {
-        return Wish::Question;
+        return ClauseWish::Question;
     }
     // A negation turns the wish; what it turns is read all the same.
     let skipped = clause.iter().take_while(|word| word.is(POLITE) || word.is(NEGATIONS)).count();
     let rest = &clause[skipped..];
-    let Some(verb) = rest.first() else { return Wish::Nothing };
+    let Some(verb) = rest.first() else { return ClauseWish::Nothing };
     let object = object(&rest[1..]);
     if verb.begins(LOOKS) && !verb.name && !verb.reports() && !verb.is(NEGATIONS) {
-        return Wish::Question;
+        return ClauseWish::Question;
     }
     if let Some(wish) = mending(verb, rest, &object, skipped > 0) {
         return wish;
     }
     if verb.begins(WORKS) && !verb.name {
-        return Wish::Work;
+        return ClauseWish::Work;
     }
     // In German the verb stands at the end.
     let at_end = skipped > 0 && clause.last().is_some_and(|word| word.begins(MENDS));
     let wished = clause.iter().any(|word| word.is(WISHES)) && clause.iter().any(|word| word.is(PARTICIPLES));
     let at_hand = clause.iter().any(|word| word.reports() || word.is(GENERIC) || word.name);
     if (wished || at_end) && at_hand {
-        return Wish::Repair;
+        return ClauseWish::Repair;
     }
-    if clause.iter().any(|word| word.is(QUESTIONS)) { Wish::Question } else { Wish::Nothing }
+    if clause.iter().any(|word| word.is(QUESTIONS)) { ClauseWish::Question } else { ClauseWish::Nothing }
 }
 
 /// What a verb speaks of, up to where it is.
@@ -303,7 +305,7 @@ fn object(rest: &[Word]) -> Vec<&Word> {
     pieces.filter(|word| !word.is(FILLERS) || word.name).collect()
 }
 
-fn mending(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option<Wish> {
+fn mending(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option<ClauseWish> {
     if verb.name {
         return None;
     }
@@ -316,15 +318,15 @@ fn mending(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option
     let unknown = object.iter().filter(|word| !word.name && !word.reports() && !word.is(GENERIC)).count();
     if gerund || begins(MENDS) || (verb.nearly(MENDS) && !verb.is(NO_VERBS)) {
         let at_hand = !foreign && unknown <= if reports { 2 } else { 1 };
-        return Some(if at_hand { Wish::Repair } else { Wish::Mend });
+        return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Mend });
     }
     if verb.is("quick") && object.is_empty() {
-        return Some(Wish::Repair);
+        return Some(ClauseWish::Repair);
     }
     if begins(TIDIES) {
         // `solve this` is wished of whoever can think.
         let at_hand = !foreign && (reports && unknown <= 2 || unknown == 0);
-        return Some(if at_hand { Wish::Repair } else { Wish::Mend });
+        return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Mend });
     }
     let last = object.iter().rev().find(|word| !word.is("up all"));
     let unused = object.iter().any(|word| word.begins("unused unbenutzt") || word.is("usar usados usadas"));
@@ -333,21 +335,21 @@ fn mending(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option
         let last = if begins(MAKES) { object.last() } else { last };
         let reported = last.is_some_and(|word| word.reports() && !word.is("type types typing tipo tipos hint hints"));
         let names = object.iter().any(|word| word.begins("variable argument import parameter name nombre parametr"));
-        return (reported || (unused && names)).then_some(Wish::Repair);
+        return (reported || (unused && names)).then_some(ClauseWish::Repair);
     }
     if begins(ADDS) {
         let import = object.iter().any(|word| word.begins("import"));
         let missing = rest.iter().any(|word| word.begins("missing falta fehl"));
-        return (import && missing).then_some(Wish::Repair);
+        return (import && missing).then_some(ClauseWish::Repair);
     }
     if begins(MAKES) {
         let clean = rest[1..].iter().any(|word| word.is(CLEAN));
         let free = rest.windows(2).any(|pair| pair[0].is("sin without no ohne of de") && pair[1].begins(REPORTS));
         let free = free && rest.iter().any(|word| word.is("sin without no ohne free libre"));
-        return ((clean || free) && !foreign).then_some(Wish::Repair);
+        return ((clean || free) && !foreign).then_some(ClauseWish::Repair);
     }
     if begins(APPLIES) {
-        return object.iter().any(|word| word.is(OFFERS)).then_some(Wish::Repair);
+        return object.iter().any(|word| word.is(OFFERS)).then_some(ClauseWish::Repair);
     }
     None
 }

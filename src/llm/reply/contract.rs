@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::llm::contract::{Decision, Escalation, Wish};
+use crate::llm::contract::{Escalation, PlanFeedback, StepDecision};
 use crate::llm::reply;
 use crate::llm::step::Action;
 
@@ -12,12 +12,12 @@ const MORE: usize = 6;
 const OPTIONS: usize = 4;
 
 /// An unknown decision is no decision: the words of the plan's own rules count then.
-pub(super) fn wish(object: &Map<String, Value>, problems: &mut Vec<String>) -> Wish {
+pub(super) fn wish(object: &Map<String, Value>, problems: &mut Vec<String>) -> PlanFeedback {
     let text = |object: &Map<String, Value>, name: &str| {
         object.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned()
     };
     let decision = object.get("decision").filter(|given| !given.is_null()).and_then(|given| {
-        let known = Decision::WORDS.iter().find(|(word, _)| given.as_str().map(str::trim) == Some(*word));
+        let known = StepDecision::WORDS.iter().find(|(word, _)| given.as_str().map(str::trim) == Some(*word));
         if known.is_none() {
             problems.push("`decision` is not one of continue, escalate, pause, complete".to_owned());
         }
@@ -47,7 +47,7 @@ pub(super) fn wish(object: &Map<String, Value>, problems: &mut Vec<String>) -> W
     });
     let escalation = escalation.filter(|asked| !asked.reason.is_empty() || !asked.question.is_empty());
     let replan = Some(text(object, "replan")).filter(|reason| !says_no(reason));
-    Wish { replan, decision, adherence, escalation }
+    PlanFeedback { replan, decision, adherence, escalation }
 }
 
 /// Small models write `null` as a word.

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::llm::reply::{Reading, plan, step};
+use crate::llm::reply::{ReplyReading, plan, step};
 use crate::llm::step::StepReply;
 
 const READ: &str = r#"{"reasoning":"Look first.","action":{"tool":"read_symbol","parameters":{"symbol":"a.py::f"}},"continue":true,"confidence":0.8,"answer":""}"#;
 
-fn problems(reading: &Reading<StepReply>) -> String {
+fn problems(reading: &ReplyReading<StepReply>) -> String {
     reading.problems.join("; ")
 }
 
@@ -153,7 +153,7 @@ fn further_looks_are_read_as_strictly_as_the_action() {
 
 #[test]
 fn what_a_mode_s_contract_asks_for_is_read() {
-    use crate::llm::contract::Decision;
+    use crate::llm::contract::StepDecision;
     let reply = usable(r#"{"reasoning":"r","replan":" f is gone ","action":null,"continue":false,"confidence":1}"#);
     assert_eq!(reply.wish.replan.as_deref(), Some("f is gone"));
     for no in ["", "null", "None.", "\u{2014}", "false"] {
@@ -165,7 +165,7 @@ fn what_a_mode_s_contract_asks_for_is_read() {
         r#"{"reasoning":"r","decision":"escalate","adherence":3,"continue":false,"confidence":1,
             "escalation":{"reason":"two ways","question":"Which?","options":["a"," ",7,"b","c","d","e"]}}"#,
     );
-    assert_eq!((reply.wish.decision, reply.wish.adherence), (Some(Decision::Escalate), Some(1.0)));
+    assert_eq!((reply.wish.decision, reply.wish.adherence), (Some(StepDecision::Escalate), Some(1.0)));
     assert_eq!(reply.wish.escalation.expect("asked").options, ["a", "b", "c", "d"]);
     let reading = step(r#"{"reasoning":"r","decision":"maybe","action":null,"continue":false,"confidence":1}"#);
     assert!(problems(&reading).contains("`decision`") && reading.value.is_some_and(|r| r.wish.decision.is_none()));

@@ -64,7 +64,7 @@ pub struct CheckpointInfo {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checkpoint {
+pub struct StoredCheckpoint {
     pub info: CheckpointInfo,
     pub state: Value,
     /// By path.
@@ -127,7 +127,7 @@ impl Memory {
     }
 
     /// The whole checkpoint; it counts as used now.
-    pub fn checkpoint(&self, id: i64, now_ms: i64) -> Result<Checkpoint> {
+    pub fn checkpoint(&self, id: i64, now_ms: i64) -> Result<StoredCheckpoint> {
         self.write(move |conn| {
             conn.execute("UPDATE checkpoints SET last_used = max(last_used, ?2) WHERE id = ?1", (id, now_ms))?;
             let read = |row: &Row<'_>| Ok((info(row)?, row.get::<_, String>(9)?));
@@ -150,7 +150,7 @@ impl Memory {
                 let after = if known { Some(get(conn, after)?) } else { None };
                 files.push(CheckpointFile { path, before: get(conn, before)?, after });
             }
-            Ok(Checkpoint { info, state: serde_json::from_str(&state)?, files })
+            Ok(StoredCheckpoint { info, state: serde_json::from_str(&state)?, files })
         })
     }
 

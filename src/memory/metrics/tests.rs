@@ -1,9 +1,9 @@
 //! The figures of a handful of runs, counted by hand.
 
-use super::*;
+use crate::memory::metrics::*;
 
-fn run(mode: Mode, outcome: Outcome, duration_ms: u32, replans: u32, escalations: u32) -> Run {
-    Run {
+fn run(mode: Mode, outcome: Outcome, duration_ms: u32, replans: u32, escalations: u32) -> RunRecord {
+    RunRecord {
         session: "s".into(),
         task: "t".into(),
         mode,

@@ -47,7 +47,7 @@ pub struct Filters {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hit {
+pub struct MemoryHit {
     pub entry: Entry,
     /// BM25 over the candidates; comparable within one search only.
     pub score: f64,
@@ -81,7 +81,7 @@ impl Condition {
 
 impl Memory {
     /// Entries that hold words of the text, best first, [`HITS`] at most. A text without words finds nothing.
-    pub fn search(&self, text: &str, filters: &Filters, limit: usize) -> Result<Vec<Hit>> {
+    pub fn search(&self, text: &str, filters: &Filters, limit: usize) -> Result<Vec<MemoryHit>> {
         let terms = words::terms(text);
         let limit = limit.min(HITS);
         if terms.is_empty() || limit == 0 {
@@ -91,7 +91,7 @@ impl Memory {
     }
 }
 
-fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) -> Result<Vec<Hit>> {
+fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) -> Result<Vec<MemoryHit>> {
     let wanted = match &filters.session {
         Some(name) => match known_session(conn, name)? {
             None => return Ok(Vec::new()),
@@ -147,7 +147,7 @@ fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) ->
             "SELECT {COLUMNS} FROM entries JOIN sessions ON sessions.id = entries.session WHERE entries.id = ?1"
         );
         let entry = conn.prepare_cached(&sql)?.query_row([ranked.id], from_row)?;
-        hits.push(Hit { entry, score: ranked.score, terms: ranked.terms });
+        hits.push(MemoryHit { entry, score: ranked.score, terms: ranked.terms });
     }
     Ok(hits)
 }

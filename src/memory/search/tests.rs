@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::*;
 use crate::memory::entry::NewEntry;
-use crate::memory::store::Notice;
+use crate::memory::search::*;
+use crate::memory::store::StoreNotice;
 
 fn memory(texts: &[&str]) -> (tempfile::TempDir, Memory) {
     let dir = tempfile::tempdir().unwrap();
@@ -82,7 +82,7 @@ fn a_damaged_index_is_made_again_under_way_and_the_entries_stay() {
     conn.execute("UPDATE entries_text_data SET block = zeroblob(40) WHERE id > 10", []).unwrap();
     drop(conn);
     assert_eq!(found(&memory, "number77", &Filters::default()).len(), 1);
-    assert!(matches!(memory.notices().as_slice(), [Notice::Reindexed { .. }]));
+    assert!(matches!(memory.notices().as_slice(), [StoreNotice::Reindexed { .. }]));
     assert_eq!(memory.entry_count().unwrap(), 2000);
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
-use sextant::llm::contract::{Decision, Wish};
+use sextant::llm::contract::{PlanFeedback, StepDecision};
 use sextant::llm::step::{PlanReplyStep, StepReply};
 
 use crate::engine::{TEXT, project, replace};
@@ -34,8 +34,8 @@ fn cases(supervised: bool) -> Vec<Case> {
     let checked = PlanReplyStep { checks: vec!["symbol a.py::f gone".into()], ..planned("one", &["a.py::f"]) };
     let led = PlanReplyStep { with: vec!["target = step1.symbols".into()], ..planned("two", &[]) };
     let objection = match supervised {
-        false => Wish { replan: Some("f is generated".into()), ..Wish::default() },
-        true => Wish { decision: Some(Decision::Pause), ..Wish::default() },
+        false => PlanFeedback { replan: Some("f is generated".into()), ..PlanFeedback::default() },
+        true => PlanFeedback { decision: Some(StepDecision::Pause), ..PlanFeedback::default() },
     };
     let objects = StepReply { reasoning: "f is generated".into(), wish: objection, ..StepReply::default() };
     vec![

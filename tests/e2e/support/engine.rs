@@ -25,7 +25,7 @@ use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, Wor
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::price::Price;
 use sextant::llm::step::{
-    Action, Model, ModelError, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply, Usage, Words,
+    Action, Model, ModelError, OnText, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply, Usage,
 };
 use sextant::workspace::root::Root;
 use tokio::sync::Notify;
@@ -185,7 +185,7 @@ impl Model for Script {
         self.price
     }
 
-    async fn step(&self, input: &StepInput, _words: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+    async fn step(&self, input: &StepInput, _words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let number = {
             let mut asked = self.asked.lock().unwrap();
             asked.push(input.clone());
@@ -203,7 +203,7 @@ impl Model for Script {
         (Ok(self.replies.lock().unwrap().pop_front().unwrap_or(done)), self.usage)
     }
 
-    async fn plan(&self, input: &PlanInput, _words: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+    async fn plan(&self, input: &PlanInput, _words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
         self.planned.lock().unwrap().push(input.clone());
         self.calls.note("plan").await;
         let empty = PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0 };

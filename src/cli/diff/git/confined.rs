@@ -57,7 +57,7 @@ pub(super) struct Confined {
 }
 
 /// What git said: standard output where it succeeded, else the last line of its complaint.
-pub(super) type Said = Result<Vec<u8>, String>;
+pub(super) type GitOutput = Result<Vec<u8>, String>;
 
 impl Confined {
     /// Finds the repository of a folder; the second part is the top of its working tree.
@@ -125,11 +125,11 @@ impl Confined {
 ///
 /// # Errors
 /// It cannot be started, or does not end.
-pub(super) async fn said(command: Command) -> Result<Said, Failure> {
+pub(super) async fn said(command: Command) -> Result<GitOutput, Failure> {
     within(command, LIMIT).await
 }
 
-async fn within(mut command: Command, limit: Duration) -> Result<Said, Failure> {
+async fn within(mut command: Command, limit: Duration) -> Result<GitOutput, Failure> {
     let output = tokio::time::timeout(limit, command.output()).await.map_err(|_| {
         let message = format!("git did not answer within {} s", limit.as_secs());
         Failure::new(Kind::Tool, message, "see whether git status does there; a file that is a pipe would stop it")
@@ -153,7 +153,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    async fn said(&self, arguments: &[&str]) -> Result<Said, Failure> {
+    async fn said(&self, arguments: &[&str]) -> Result<GitOutput, Failure> {
         let mut command = started(self.program, self.path);
         quieten(&mut command);
         command.args(["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"]);

@@ -17,7 +17,7 @@ use crate::agent::state::undo_target::Target;
 use crate::base::failure::{Failure, Kind};
 use crate::editor::event::Event;
 use crate::editors::nvim::door::{Ask, Door, Open, Running};
-use crate::editors::nvim::wire::Place;
+use crate::editors::nvim::wire::CommandPlace;
 
 impl Door {
     /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
@@ -93,7 +93,7 @@ impl Door {
 
     fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        let place: Place = serde_json::from_value(given["place"].clone()).unwrap_or_default();
+        let place: CommandPlace = serde_json::from_value(given["place"].clone()).unwrap_or_default();
         let ready =
             self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
         if place.path.is_empty() || !place.buftype.is_empty() {
