@@ -186,9 +186,10 @@ fn from_anthropic(event: &Value) -> StreamEvent {
             let sum = parts.iter().filter_map(|name| usage[*name].as_u64()).fold(0, u64::saturating_add);
             StreamEvent { prompt_tokens: known.map(|_| sum), ..StreamEvent::default() }
         }
-        Some("content_block_delta") => {
-            StreamEvent { text: event["delta"]["text"].as_str().unwrap_or_default().to_owned(), ..StreamEvent::default() }
-        }
+        Some("content_block_delta") => StreamEvent {
+            text: event["delta"]["text"].as_str().unwrap_or_default().to_owned(),
+            ..StreamEvent::default()
+        },
         Some("message_delta") => StreamEvent {
             stopped: event["delta"]["stop_reason"].as_str().map(|why| why == "max_tokens"),
             completion_tokens: event["usage"]["output_tokens"].as_u64(),

@@ -22,3 +22,4 @@ mod stop;
 #[path = "../e2e/support/mod.rs"]
 #[allow(dead_code, reason = "the end-to-end tests use the rest")]
 mod support;
+mod swaps;
