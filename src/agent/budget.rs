@@ -92,7 +92,7 @@ mod tests {
         let said = |usage, seconds| reached(&limits, price, usage, Duration::from_secs(seconds)).unwrap_or_default();
         assert_eq!(said(usage(60, 39), 8), "");
         assert_eq!(said(usage(60, 40), 8), "it has used 100 of 100 tokens (`limits.tokens`)");
-        assert_eq!(said(usage(1, 1), 9), "its 9 seconds are over (`limits.seconds`)");
+        assert_eq!(said(usage(1, 1), 9), "its time of 9 s is over (`limits.seconds`)");
         assert!(said(Usage { estimated: true, ..usage(60, 40) }, 0).contains("about 100"));
         let limits = Limits { tokens: 0, ..limits };
         let said = reached(&limits, price, usage(200_000, 10_000), Duration::ZERO).unwrap_or_default();

@@ -185,6 +185,6 @@ mod tests {
         assert_eq!((plan.take_unkept().2.len(), plan.take_unkept().2.len(), trace.take_unkept().2.len()), (3, 0, 0));
         (0..MOST).for_each(|n| trace.push(3, entry(&n.to_string())));
         assert_eq!(trace.entries().len(), MOST);
-        assert!(trace.markdown().ends_with("2 more entries are not kept."));
+        assert!(trace.markdown().ends_with("Not kept: 2 more entries."));
     }
 }

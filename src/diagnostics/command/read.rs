@@ -82,7 +82,7 @@ fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<CommandOutp
             _ => other += 1,
         }
     }
-    if read == 0 && other > 0 { Err(format!("{} and no JSON among it", counted(other, "line"))) } else { Ok(out) }
+    if read == 0 && other > 0 { Err(format!("there is no JSON in {}", counted(other, "line"))) } else { Ok(out) }
 }
 
 fn document_items(mapping: &Mapping, document: &Value, first: (u32, u32), out: &mut CommandOutput) {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn garbage_is_an_error_and_a_banner_is_not() {
         assert!(read("ruff", "error: no such option").unwrap_err().starts_with("no JSON"));
-        assert!(read("mypy", "usage: mypy\nmypy: error").unwrap_err().contains("none of its 2 lines"));
+        assert!(read("mypy", "usage: mypy\nmypy: error").unwrap_err().contains("no JSON in 2 lines"));
         assert!(read("mypy", "{\"file\": ").is_err());
         assert_eq!(read("mypy", "").unwrap(), CommandOutput::default());
         assert_eq!(
