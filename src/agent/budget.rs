@@ -6,7 +6,7 @@ use crate::agent::state::config::Limits;
 use crate::agent::state::session::Session;
 use crate::agent::state::spent::Spent;
 use crate::agent::state::task::Task;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::llm::price::Price;
@@ -68,7 +68,11 @@ pub(crate) fn stop(task: &Task, why: &str) -> Failure {
     } else {
         format!("changed so far and kept: {}", files.join(", "))
     };
-    Failure::new(Kind::Limit, format!("stopped: {why}"), format!("{done}; raise the limit, or set it to 0 for none"))
+    Failure::new(
+        FailureKind::Limit,
+        format!("stopped: {why}"),
+        format!("{done}; raise the limit, or set it to 0 for none"),
+    )
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::workspace::root::Root;
 const MOST_FILES: usize = 2000;
 
 /// A symbol in its document.
-pub(crate) struct Place {
+pub(crate) struct SymbolPlace {
     pub(crate) document: Document,
     pub(crate) language: &'static Language,
     pub(crate) outline: Outline,
@@ -21,7 +21,7 @@ pub(crate) struct Place {
     pub(crate) symbol: usize,
 }
 
-impl Place {
+impl SymbolPlace {
     pub(crate) fn path(&self) -> String {
         SymbolPath::new(&self.document.path, self.outline.path_of(self.symbol)).to_string()
     }
@@ -40,7 +40,7 @@ pub(crate) async fn document(session: &Session, given: &str) -> Result<Document,
 }
 
 /// Finds a symbol by full path, or by a suffix that is unique in the workspace.
-pub(crate) async fn place(session: &Session, given: &str) -> Result<Place, Failure> {
+pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace, Failure> {
     let wanted = SymbolPath::parse(given);
     if wanted.names.is_empty() {
         return Err(tool_failure(
@@ -53,7 +53,7 @@ pub(crate) async fn place(session: &Session, given: &str) -> Result<Place, Failu
     let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
     let outline = Outline::parse(language, &document.text);
     match outline.find(&wanted.names) {
-        Ok(symbol) => Ok(Place { document, language, outline, symbol }),
+        Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
         Err(not_found) => Err(unknown(&document.path, &wanted.names, &not_found.candidates)),
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Who can mend it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FailureKind {
     /// The request: text, symbol, range, path.
     User,
     /// The configuration or the installation.
@@ -28,29 +28,31 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    pub kind: Kind,
+    pub kind: FailureKind,
     pub message: String,
     pub hint: String,
 }
 
 impl Failure {
-    pub fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn new(kind: FailureKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: hint.into() }
     }
 
     pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::new(Kind::User, message, hint)
+        Self::new(FailureKind::User, message, hint)
     }
 
     pub fn cancelled() -> Self {
-        Self::new(Kind::Cancelled, "stopped", "what was finished is kept; :AgentUndo takes it back")
+        Self::new(FailureKind::Cancelled, "stopped", "what was finished is kept; :AgentUndo takes it back")
     }
 
     /// The same of work that had changed nothing when it was stopped: there is nothing to take back.
     #[must_use]
     pub fn without_change(self) -> Self {
         match self.kind {
-            Kind::Cancelled => Self::new(Kind::Cancelled, "stopped, nothing was changed", "ask again when you like"),
+            FailureKind::Cancelled => {
+                Self::new(FailureKind::Cancelled, "stopped, nothing was changed", "ask again when you like")
+            }
             _ => self,
         }
     }
@@ -63,5 +65,5 @@ impl Failure {
 
 /// A failure of a tool, for a model that should get it right the next time.
 pub(crate) fn tool_failure(message: impl std::fmt::Display, hint: impl Into<String>) -> Failure {
-    Failure::new(Kind::Tool, message.to_string(), hint)
+    Failure::new(FailureKind::Tool, message.to_string(), hint)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless::{self, Job};
 
 pub(super) fn run(arguments: &Job) -> ExitCode {
@@ -10,7 +10,7 @@ pub(super) fn run(arguments: &Job) -> ExitCode {
         Box::pin(async move {
             let outcome = headless::shown(session, session.ask(request, cancel).await)?;
             serde_json::to_value(outcome)
-                .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
+                .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
         })
     })
 }

@@ -18,7 +18,7 @@ mod selection;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::diff::arguments::OutputFormat;
 use crate::cli::diff::compare::Comparison;
 use crate::cli::{log, terminal};
@@ -43,13 +43,13 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
             let ended = runtime.block_on(async {
                 tokio::select! {
                     ended = question::answer(arguments) => ended,
-                    () = stopped() => Err(Failure::new(Kind::Cancelled, "stopped", "nothing was changed")),
+                    () = stopped() => Err(Failure::new(FailureKind::Cancelled, "stopped", "nothing was changed")),
                 }
             });
             runtime.shutdown_timeout(Duration::from_millis(200));
             ended
         }
-        Err(error) => Err(Failure::new(Kind::Internal, format!("no runtime: {error}"), "free some memory")),
+        Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
     };
     match ended {
         Ok(mut found) => {

@@ -14,7 +14,7 @@ use crate::agent::commands::agent::Agent;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::request::Request;
 use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::cli::answers::Answers;
 use crate::cli::settings::Options;
@@ -115,7 +115,7 @@ fn work_on(arguments: &Folder, request: Result<Request, Failure>, work: Headless
             runtime.shutdown_timeout(Duration::from_millis(200));
             ended
         }
-        Err(error) => Err(Failure::new(Kind::Internal, format!("no runtime: {error}"), "free some memory")),
+        Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,
@@ -154,7 +154,11 @@ pub(super) async fn answered(
 
 async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: HeadlessRun<'_>) -> Result<bool, Failure> {
     let here = std::env::current_dir().map_err(|error| {
-        Failure::new(Kind::User, format!("the current folder cannot be read: {error}"), "go to a folder that exists")
+        Failure::new(
+            FailureKind::User,
+            format!("the current folder cannot be read: {error}"),
+            "go to a folder that exists",
+        )
     })?;
     let root = match &arguments.root {
         Some(root) => Root::new(root)?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::prompts;
 use crate::llm::endpoint::RemoteConfig;
 use crate::llm::offline::OfflineModel;
@@ -20,7 +20,7 @@ pub(super) fn make(given: &Value) -> Result<Arc<dyn Model>, Failure> {
     }
     let config: RemoteConfig = serde_json::from_value(given.clone()).map_err(|error| {
         Failure::new(
-            Kind::Config,
+            FailureKind::Config,
             format!("the option `model` cannot be used: {error}"),
             "it takes provider, model, and for a server of your own base_url; see :help sextant-models",
         )

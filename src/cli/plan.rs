@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::agent::plan::Steps;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless;
 
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
             let ending = headless::answered(session, ending, cancel).await;
             let outcome = headless::shown(session, ending)?;
             serde_json::to_value(outcome)
-                .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
+                .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
         })
     };
     headless::run(&arguments.shared, if arguments.approve { approve } else { only_show })

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::settings::user_folder;
 use crate::cli::terminal;
 use crate::llm::texts::{self, TEXTS};
@@ -59,6 +59,10 @@ fn print(name: Option<&str>) -> Result<String, Failure> {
     let built_in = TEXTS.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
     own.get(name).cloned().or(built_in).ok_or_else(|| {
         let names: Vec<&str> = TEXTS.iter().map(|(name, _)| *name).collect();
-        Failure::new(Kind::User, format!("there is no prompt {name:?}"), format!("there are {}", names.join(", ")))
+        Failure::new(
+            FailureKind::User,
+            format!("there is no prompt {name:?}"),
+            format!("there are {}", names.join(", ")),
+        )
     })
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless;
 
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &ResumeArguments) -> ExitCode {
             }
             let outcome = headless::shown(session, ending)?;
             serde_json::to_value(outcome)
-                .map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
+                .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
         })
     })
 }

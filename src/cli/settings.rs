@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::agent::state::config::{Config, PlanMode};
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
 use crate::diagnostics::model::DiagnosticsProvider;
@@ -193,7 +193,7 @@ impl Options {
 }
 
 fn config_error(message: String) -> Failure {
-    Failure::new(Kind::Config, message, "see the section on configuration in the README")
+    Failure::new(FailureKind::Config, message, "see the section on configuration in the README")
 }
 
 pub(super) fn user_folder() -> Option<PathBuf> {

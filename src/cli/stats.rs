@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::agent::memory::statistics;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::settings::state_folder;
 use crate::cli::{headless, terminal};
 use crate::workspace::record::Record;
@@ -51,7 +51,8 @@ fn text(arguments: &StatsArguments) -> Result<String, Failure> {
         return Err(Failure::user(message, "`sextant ask` or :AgentAsk does something there"));
     };
     if arguments.json {
-        serde_json::to_string(&stats).map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
+        serde_json::to_string(&stats)
+            .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
     } else {
         Ok(statistics::report(&stats))
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::agent::commands::undo::{UndoRequest, list, take_back};
 use crate::agent::state::undo_target::Target;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless;
 use crate::editor::event::Event;
 
@@ -50,5 +50,5 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
 
 /// An outcome as the last line of JSON.
 pub(super) fn outcome(outcome: impl serde::Serialize) -> Result<serde_json::Value, Failure> {
-    serde_json::to_value(outcome).map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))
+    serde_json::to_value(outcome).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
 }

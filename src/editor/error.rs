@@ -1,6 +1,6 @@
 //! What an editor can refuse, and how a door says it.
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditorError {
@@ -45,6 +45,6 @@ impl From<EditorError> for Failure {
             EditorError::Closed => "start the editor again",
             EditorError::Other(_) => "the log has the details (:checkhealth sextant names it)",
         };
-        Self::new(Kind::Editor, error.to_string(), hint)
+        Self::new(FailureKind::Editor, error.to_string(), hint)
     }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use url::Url;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::llm::price::Price;
 
 /// The dialect that a server speaks.
@@ -296,7 +296,7 @@ fn shown(url: &str) -> String {
 }
 
 fn wrong(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure::new(Kind::Config, message, hint)
+    Failure::new(FailureKind::Config, message, hint)
 }
 
 #[cfg(test)]

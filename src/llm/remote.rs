@@ -8,7 +8,7 @@ use reqwest::Client;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::llm::call::{self, CallOutcome, End, Trouble};
 use crate::llm::dialect::{self, ChatTurn};
@@ -308,7 +308,7 @@ fn client(endpoint: &Endpoint) -> Result<Client, Failure> {
     }
     builder.build().map_err(|e| {
         Failure::new(
-            Kind::Config,
+            FailureKind::Config,
             format!("the TLS certificates of this system cannot be used: {e}"),
             "install the package ca-certificates, or use a server on http://127.0.0.1",
         )

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 
 /// Every text by name.
@@ -33,7 +33,7 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
         let path = folder.join(format!("{name}.txt"));
         let refused = |why: String| {
             let hint = "mend or remove the file; `sextant prompts NAME` prints the text that it replaces";
-            Err(Failure::new(Kind::Config, format!("the prompt {} cannot be used: {why}", path.display()), hint))
+            Err(Failure::new(FailureKind::Config, format!("the prompt {} cannot be used: {why}", path.display()), hint))
         };
         match std::fs::read(&path) {
             Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}

@@ -8,7 +8,7 @@ use streaming_iterator::StreamingIterator;
 use crate::symbols::language::Language;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum SymbolKind {
     Class,
     Function,
     Method,
@@ -17,7 +17,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     pub name: String,
-    pub kind: Kind,
+    pub kind: SymbolKind,
     /// 1 for the first of its name among its siblings, 2 for the second (`#2`), in source order.
     pub ordinal: usize,
     /// Index of the enclosing symbol in [`Outline::symbols`]; `None` at module level.
@@ -102,7 +102,7 @@ pub struct NotFound {
 
 /// A definition as the query found it.
 struct Found {
-    kind: Kind,
+    kind: SymbolKind,
     node: Range<usize>,
     name: Range<usize>,
 }
@@ -119,8 +119,8 @@ fn symbols(query: &tree_sitter::Query, text: &str, tree: &tree_sitter::Tree) -> 
         for capture in one.captures() {
             let range = capture.node.byte_range();
             match query.capture_names()[capture.index as usize] {
-                "class" => (kind, node) = (Some(Kind::Class), range),
-                "function" => (kind, node) = (Some(Kind::Function), range),
+                "class" => (kind, node) = (Some(SymbolKind::Class), range),
+                "function" => (kind, node) = (Some(SymbolKind::Function), range),
                 "name" => name = range,
                 "wrapper" => wrappers.entry(range.end).or_default().push(range.start),
                 "comment" => comments.push(range.start),
@@ -150,8 +150,8 @@ fn symbols(query: &tree_sitter::Query, text: &str, tree: &tree_sitter::Tree) -> 
             open.pop();
         }
         let parent = open.last().copied();
-        let in_class = parent.is_some_and(|p| out[p].kind == Kind::Class);
-        let kind = if one.kind == Kind::Function && in_class { Kind::Method } else { one.kind };
+        let in_class = parent.is_some_and(|p| out[p].kind == SymbolKind::Class);
+        let kind = if one.kind == SymbolKind::Function && in_class { SymbolKind::Method } else { one.kind };
         let name = &text[one.name.clone()];
         let ordinal = counts.entry((parent, name)).and_modify(|n| *n += 1).or_insert(1);
         out.push(Symbol {

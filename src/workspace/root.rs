@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::path::{self, is_hidden};
 use crate::workspace::secrets::{is_linked_to_secret, is_secret};
 
@@ -50,7 +50,7 @@ impl From<PathError> for Failure {
             PathError::Special(_) => "only regular files can be read and edited",
             PathError::Io { .. } => "check the permissions of the file and of the folders above it",
         };
-        Self::new(Kind::User, error.to_string(), hint)
+        Self::new(FailureKind::User, error.to_string(), hint)
     }
 }
 

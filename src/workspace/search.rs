@@ -2,7 +2,7 @@
 
 use regex::RegexBuilder;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::workspace::files;
 use crate::workspace::root::Root;
 
@@ -42,7 +42,7 @@ impl From<SearchError> for Failure {
             SearchError::Empty => "give a regular expression",
             SearchError::BadPattern(_) => r"put \ before ( ) [ ] { } . * + ? ^ $ | to find the character itself",
         };
-        Self::new(Kind::User, error.to_string(), hint)
+        Self::new(FailureKind::User, error.to_string(), hint)
     }
 }
 

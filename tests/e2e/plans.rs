@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sextant::agent::commands::agent::Agent;
-use sextant::agent::plan::{Plan, State, Steps};
+use sextant::agent::plan::{Plan, StepState, Steps};
 use sextant::agent::state::config::{Config, PlanMode};
 use sextant::agent::state::outcome::Outcome;
 use sextant::agent::state::request::Request;
@@ -468,7 +468,7 @@ async fn a_waiting_plan_is_changed_in_the_user_s_words_and_stays_where_that_fail
     run.server.push(replace("b.py", "return 2", "return 3"));
     let (outcome, shown) = run.approve().await;
     assert!(outcome.ok && shown.markdown.contains("- [x] Change other alone"), "{}", shown.markdown);
-    assert_eq!(changed.steps[0].state, State::Open);
+    assert_eq!(changed.steps[0].state, StepState::Open);
 }
 
 #[tokio::test(flavor = "multi_thread")]

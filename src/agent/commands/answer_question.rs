@@ -8,7 +8,7 @@ use crate::agent::edit::{making, rollback};
 use crate::agent::plan::inputs::{Input, Value};
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::question::{ANSWER, OPTIONS};
-use crate::agent::plan::{State, Steps, depends};
+use crate::agent::plan::{StepState, Steps, depends};
 use crate::agent::planner::ending;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
@@ -48,11 +48,11 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
     match choice {
         1 | 4 => {}
         3 => {
-            step.state = State::Open;
+            step.state = StepState::Open;
             "taken back".clone_into(&mut step.outcome);
         }
         _ => {
-            step.state = State::Open;
+            step.state = StepState::Open;
             task.consent.allowed.extend(question.allows);
             if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
                 step.inputs.retain(|input| input.name != ANSWER);
@@ -61,7 +61,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
             }
         }
     }
-    if step.state == State::Open {
+    if step.state == StepState::Open {
         step.output = None;
         depends::reopen(plan, number);
     }

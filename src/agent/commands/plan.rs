@@ -8,7 +8,7 @@ use crate::agent::edit::recover;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, event};
-use crate::agent::planner::make::{self, Wanted};
+use crate::agent::planner::make::{self, PlanRequest};
 use crate::agent::planner::replan;
 use crate::agent::run::{requested, start};
 use crate::agent::state::outcome::Ending;
@@ -50,7 +50,7 @@ pub(crate) async fn make_plan(
     let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
     let mut task =
         stop::unless_stopped(session, cancel, start::begin(session, request, session.mode(), scope, cancel)).await??;
-    let plan = match make::propose(session, &mut task, Wanted::default(), cancel).await {
+    let plan = match make::propose(session, &mut task, PlanRequest::default(), cancel).await {
         Ok(plan) => plan,
         Err(failure) => {
             keep::remember_no_plan(session, &mut task, &failure).await;

@@ -4,13 +4,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::ask;
 use crate::agent::diagnostics::collect;
-use crate::agent::durable::waiting::{self, Waiting};
+use crate::agent::durable::waiting::{self, WaitingTask};
 use crate::agent::durable::{self, open, traces};
 use crate::agent::edit::recover::{self, recorded};
 use crate::agent::edit::{making, rollback};
 use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
-use crate::agent::plan::{Plan, State, Steps};
+use crate::agent::plan::{Plan, StepState, Steps};
 use crate::agent::planner::{ending, replan, run};
 use crate::agent::run::start;
 use crate::agent::state::outcome::{Ending, Outcome};
@@ -71,7 +71,7 @@ pub(crate) async fn go_on(
             session.editor.show(Event::Progress { text });
         }
         if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
-            (step.state, step.outcome) = (State::Open, String::new());
+            (step.state, step.outcome) = (StepState::Open, String::new());
         }
         task.keep.mark = None;
     }
@@ -100,7 +100,7 @@ async fn run_on(
         *session.plan.lock().await = Some((plan, task));
         return Err(failure);
     }
-    let more = plan.steps.iter().any(|step| step.state == State::Open);
+    let more = plan.steps.iter().any(|step| step.state == StepState::Open);
     *session.plan.lock().await = Some((plan, task));
     if more {
         return run::carry_out(session, steps, cancel, events).await;
@@ -142,7 +142,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
 }
 
 /// The task and its plan in this process, ready to run.
-async fn take_up(session: &Session, waiting: Waiting) -> Result<(Task, Option<Plan>), Failure> {
+async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Option<Plan>), Failure> {
     let mut known = session.plan.lock().await;
     // This process has more of its own plan than was kept.
     if let Some((plan, task)) =

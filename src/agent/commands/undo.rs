@@ -11,13 +11,13 @@ pub mod redo;
 use serde::Serialize;
 
 use crate::agent::commands::undo::feedback::About;
-use crate::agent::durable::stack::{self, Place, Stack, stack};
+use crate::agent::durable::stack::{self, Stack, UndoPlace, stack};
 use crate::agent::durable::waiting;
-use crate::agent::edit::rollback::{self, Way};
+use crate::agent::edit::rollback::{self, RollbackPlan};
 use crate::agent::edit::{making, recover};
 use crate::agent::plan::Plan;
 use crate::agent::plan::event::plan_event;
-use crate::agent::state::journal::{Checkpoint, FileChange, Journal, Kind, Taken};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::agent::state::outcome::Ending;
 use crate::agent::state::session::Session;
 use crate::agent::state::undo_target::{Chosen, Pick, Target, choose, standing};
@@ -114,7 +114,8 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
 
 /// Whether a target is anything of this task, whatever became of it.
 fn touched(journal: &Journal, target: &Target) -> bool {
-    let edits: Vec<Checkpoint> = journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit).cloned().collect();
+    let edits: Vec<Checkpoint> =
+        journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit).cloned().collect();
     choose(&Journal { checkpoints: edits, ..journal.clone() }, target).is_ok()
 }
 
@@ -123,7 +124,7 @@ async fn carry_out(
     (stack, wish): (&Stack, &UndoRequest),
     journal: &Journal,
     chosen: &Chosen<'_>,
-    mut way: Way,
+    mut way: RollbackPlan,
     events: &mut Vec<Event>,
 ) -> Result<Undone, Failure> {
     if wish.partial {
@@ -131,7 +132,7 @@ async fn carry_out(
     }
     let plan = waiting::plan_of(session, &journal.task).await;
     let checkpoint = Checkpoint {
-        kind: Kind::Rollback,
+        kind: CheckpointKind::Rollback,
         step: chosen.step,
         files: way.files,
         symbols: vec![chosen.target.to_string()],
@@ -219,7 +220,7 @@ fn told(
     let other = stack.asked.as_ref().filter(|(task, _)| *task != journal.task);
     let last_request = other.map(|(_, request)| request.clone());
     if let Some((task, request)) = other {
-        let changed = stack.find(task).is_some_and(|known| known.place != Place::Removed);
+        let changed = stack.find(task).is_some_and(|known| known.place != UndoPlace::Removed);
         let why = if changed { "is not what this is about" } else { "changed nothing" };
         summary.push_str(&format!(" (the last request, “{request}”, {why})"));
     }

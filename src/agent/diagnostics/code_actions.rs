@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::agent::state::edit_request::Wanted;
-use crate::agent::state::located::Found;
+use crate::agent::state::edit_request::EditRequest;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::offered::Offered;
 use crate::agent::state::scope;
 use crate::agent::state::session::Session;
@@ -61,7 +61,7 @@ pub fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
 pub(crate) async fn offers(
     session: &Session,
     task: &mut Task,
-    found: &[Found],
+    found: &[LocatedDiagnostic],
     most: usize,
     deadline: Deadline,
 ) -> (Vec<FixOffer>, usize) {
@@ -129,7 +129,7 @@ pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut
 }
 
 /// Whether a fix is meant for a diagnostic.
-fn answers(fix: &Fix, item: &Found) -> bool {
+fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
     let same = fix
         .repairs
         .iter()
@@ -163,7 +163,7 @@ mod tests {
 }
 
 /// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
-pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<Wanted>, Failure> {
+pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
     let change = session.editor.fix_change(id, deadline).await?;
     if let Some(operation) = change.operations.first() {
         return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));
@@ -189,7 +189,7 @@ pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> R
             });
         }
         if !hunks.is_empty() {
-            wanted.push(Wanted::Change { document, hunks });
+            wanted.push(EditRequest::Change { document, hunks });
         }
     }
     if wanted.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::{Key, Snaps};
+use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::task::Task;
 use crate::agent::state::{comparison, dedup};
 use crate::base::deadline::Deadline;
@@ -15,7 +15,7 @@ use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
 
 /// The report of whoever spoke of a file before and is not there any more.
-fn gone((file, provider): Key) -> Report {
+fn gone((file, provider): SnapshotKey) -> Report {
     Report {
         provider,
         file,
@@ -117,7 +117,7 @@ pub(crate) async fn unheard(session: &Session, task: &Task, mark: usize) -> Vec<
     out
 }
 
-pub(crate) async fn known(session: &Session) -> Snaps {
+pub(crate) async fn known(session: &Session) -> Snapshots {
     session.ledger.lock().await.snaps()
 }
 
@@ -127,7 +127,7 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
     if reports.is_empty() {
         return;
     }
-    let mut arrived: BTreeSet<Key> = BTreeSet::new();
+    let mut arrived: BTreeSet<SnapshotKey> = BTreeSet::new();
     for report in reports {
         if let Ok(document) = session.editor.read(&report.file).await
             && report.version == Some(document.version)
@@ -141,12 +141,12 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
         }
     }
     let Some(pending) = task.pending.as_mut() else { return };
-    let mut before = Snaps::new();
+    let mut before = Snapshots::new();
     for key in &arrived {
         before.extend(pending.remove_entry(key));
     }
     let known = known(session).await;
-    let (now, others): (Snaps, Snaps) = known.into_iter().partition(|(key, _)| arrived.contains(key));
+    let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
     let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
     let late = comparison::compared(&before, &now, &[]).await.new;
     // What another provider has said in time was told then.

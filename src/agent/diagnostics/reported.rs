@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::{code_actions, collect};
 use crate::agent::state::comparison;
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::base::deadline::Deadline;
@@ -19,7 +19,7 @@ use crate::llm::ask::{self, Ask};
 pub(crate) const OFFERS_MS: u64 = 5000;
 
 /// The known diagnostics in scope, from the floor up, worst first.
-pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<Found> {
+pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDiagnostic> {
     let known = collect::known(session).await;
     let mut found = comparison::all(&known, files_of(scope, &known)).await;
     found.retain(|found| {
@@ -58,7 +58,7 @@ pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
 }
 
 /// The files in scope; of a whole workspace those that somebody has spoken about.
-pub(crate) fn files_of(scope: &Scope, known: &Snaps) -> BTreeSet<String> {
+pub(crate) fn files_of(scope: &Scope, known: &Snapshots) -> BTreeSet<String> {
     match scope {
         Scope::Workspace => known.keys().map(|(file, _)| file.clone()).collect(),
         _ => scope.files().into_iter().collect(),

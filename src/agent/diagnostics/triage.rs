@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::diagnostics::collect;
 use crate::agent::state::authority::{self, Basis};
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
 use crate::base::plural::counted;
 use crate::base::text::headline;
@@ -27,15 +27,15 @@ const GROUPS: usize = 5;
 
 /// A diagnostic as it is shown, with everybody who says so.
 #[derive(Clone, Debug)]
-pub(crate) struct Weighed {
-    pub(crate) found: Found,
+pub(crate) struct RankedDiagnostic {
+    pub(crate) found: LocatedDiagnostic,
     pub(crate) sources: Vec<String>,
     pub(crate) confidence: Confidence,
     /// It survived the fixes that were meant for it.
     pub(crate) doubtful: bool,
 }
 
-impl Weighed {
+impl RankedDiagnostic {
     /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
     pub(crate) fn source(&self) -> String {
         let kind = self.found.diagnostic.source.split_once(':').map_or("", |(kind, _)| kind);
@@ -47,7 +47,7 @@ impl Weighed {
     }
 }
 
-fn placed(found: &Found) -> Placed<'_> {
+fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
     Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 
@@ -61,15 +61,15 @@ fn offered(fixes: &[FixOffer], members: &[usize]) -> Option<String> {
 }
 
 /// What a fix is meant for, good over the steps of a task: symbol and message.
-pub(crate) fn key(found: &Found) -> String {
+pub(crate) fn key(found: &LocatedDiagnostic) -> String {
     format!("{}|{}", found.symbol, found.diagnostic.message)
 }
 
 /// What diagnostics are weighed with.
 struct Matter {
-    found: Vec<Found>,
+    found: Vec<LocatedDiagnostic>,
     texts: BTreeMap<String, String>,
-    known: Snaps,
+    known: Snapshots,
     others: Others,
     /// How many fixes each has survived, by [`key`].
     survived: BTreeMap<String, u32>,
@@ -104,9 +104,9 @@ fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
 }
 
 /// The other files whose texts may contradict what was found.
-fn depended_on(found: &[Found], texts: &BTreeMap<String, String>) -> BTreeSet<String> {
+fn depended_on(found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> BTreeSet<String> {
     let mut trees = Trees::new();
-    let of = |found: &Found| {
+    let of = |found: &LocatedDiagnostic| {
         let text = texts.get(&found.symbol.file)?;
         Some(contradiction::depends_on(&found.diagnostic, text, &mut trees))
     };
@@ -114,7 +114,7 @@ fn depended_on(found: &[Found], texts: &BTreeMap<String, String>) -> BTreeSet<St
 }
 
 /// A few lines that sum up more than can be weighed, by theme, on a thread of its own.
-pub(crate) async fn summed_up(found: Vec<Found>, most: usize) -> Vec<String> {
+pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec<String> {
     let work = move || {
         let items: Vec<Placed> = found.iter().map(placed).collect();
         grouping::lines(&grouping::by_theme(&items), most)
@@ -126,9 +126,9 @@ pub(crate) async fn summed_up(found: Vec<Found>, most: usize) -> Vec<String> {
 pub(crate) async fn weigh(
     session: &Session,
     task: &mut Task,
-    found: &[Found],
+    found: &[LocatedDiagnostic],
     fixes: Vec<FixOffer>,
-) -> (Vec<Weighed>, Vec<FixOffer>) {
+) -> (Vec<RankedDiagnostic>, Vec<FixOffer>) {
     let texts = present_texts(session, found).await;
     let known = collect::known(session).await;
     let others = other_texts(session, found, &texts).await;
@@ -171,7 +171,7 @@ pub(crate) async fn weigh(
         if let Some(word) = &shown.diagnostic.suggested_action {
             task.suggested.insert(key(&shown), word.clone());
         }
-        seen.push(Weighed {
+        seen.push(RankedDiagnostic {
             found: shown,
             sources: group.sources.clone(),
             confidence: judged.confidence,
@@ -200,7 +200,7 @@ fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence,
 
 /// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
 /// to weigh a diagnostic is no reason to load a file.
-async fn other_texts(session: &Session, found: &[Found], texts: &BTreeMap<String, String>) -> Others {
+async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
     let (about, known) = (found.to_vec(), texts.clone());
     let wanted = tokio::task::spawn_blocking(move || depended_on(&about, &known)).await.unwrap_or_default();
     let mut others = Others::new();
@@ -220,7 +220,7 @@ async fn other_texts(session: &Session, found: &[Found], texts: &BTreeMap<String
 }
 
 /// The texts of the files as they are now; those that are gone are left out.
-async fn present_texts(session: &Session, found: &[Found]) -> BTreeMap<String, String> {
+async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for found in found {
         let file = &found.symbol.file;
@@ -236,7 +236,7 @@ async fn present_texts(session: &Session, found: &[Found]) -> BTreeMap<String, S
 
 impl Task {
     /// Records what the model is about to see.
-    pub(crate) fn note_seen(&self, seen: &[Weighed]) {
+    pub(crate) fn note_seen(&self, seen: &[RankedDiagnostic]) {
         for seen in seen {
             let about = words::about(&seen.placed(), &seen.sources);
             let mut claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
@@ -248,7 +248,7 @@ impl Task {
     }
 
     /// Records what there is too much of to be looked at, in groups.
-    pub(crate) async fn note_left_out(&self, found: Vec<Found>) {
+    pub(crate) async fn note_left_out(&self, found: Vec<LocatedDiagnostic>) {
         for line in summed_up(found, GROUPS).await {
             let reason = "there are more than can be weighed at once, and worse ones";
             self.trace.push(self.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use crate::agent::diagnostics::{collect, reported};
-use crate::agent::state::reach::{self, Reach};
+use crate::agent::state::reach::{self, LookReach};
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
@@ -44,7 +44,7 @@ fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
 }
 
 /// Looks at what is open and then at what is not, until the deadline. What is reported in them is in the ledger then.
-pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> Reach {
+pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReach {
     let open: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
     let endings: BTreeSet<String> =
         open.iter().map(|path| reach::ending(path).to_owned()).filter(|e| !e.is_empty()).collect();
@@ -55,7 +55,7 @@ pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> Reach {
     let mut all: Vec<String> = open.iter().filter(|path| !first.contains(path)).cloned().collect();
     all.splice(0..0, first);
     all.extend(rest);
-    let mut reach = Reach { looked_at: 0, of: all.len() };
+    let mut reach = LookReach { looked_at: 0, of: all.len() };
     for batch in all[..all.len().min(MOST)].chunks(BATCH) {
         if deadline.passed() {
             break;
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_words_say_how_far_it_went() {
-        let words = |looked_at, of| Reach { looked_at, of }.words(Say::default());
+        let words = |looked_at, of| LookReach { looked_at, of }.words(Say::default());
         assert_eq!(words(1, 1), "looked at the one file of the workspace");
         assert_eq!(words(7, 7), "looked at all 7 files of the workspace");
         assert_eq!(words(200, 512), "looked at 200 of the 512 files of the workspace, those changed last first");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::durable::open;
 use crate::agent::state::durable::Durable;
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::Snap;
+use crate::agent::state::snapshots::Snapshot;
 use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
 use crate::diagnostics::model::Diagnostic;
@@ -94,7 +94,7 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
             if line.late {
                 task.late_start.insert(key.clone());
             }
-            task.start.entry(key).or_insert_with(|| Arc::new(Snap { text, diagnostics: line.diagnostics }));
+            task.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ use crate::agent::plan::Plan;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::mode::{Mode, Phase};
 use crate::agent::state::durable::Durable;
-use crate::agent::state::journal::{Checkpoint, Journal, Kind};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
@@ -119,7 +119,7 @@ pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task,
     task.keep.replanning = Some(trigger.clone());
     task.trace.planning();
     let id = session.next_checkpoint();
-    let kind = Kind::Replan;
+    let kind = CheckpointKind::Replan;
     let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
     record::keep_mark(session, &task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     task.journal.checkpoints.push(checkpoint);

@@ -8,7 +8,7 @@ use crate::agent::durable::open;
 use crate::agent::durable::state::RunState;
 use crate::agent::plan::Plan;
 use crate::agent::state::durable::Durable;
-use crate::agent::state::journal::{Checkpoint, FileChange, Kind, Taken};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Taken};
 use crate::agent::state::session::Session;
 use crate::base::clock::now_ms;
 use crate::editor::error::EditorError;
@@ -29,9 +29,9 @@ const PLAN: &str = "plan";
 /// What is kept beside the texts. Grows by fields with defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Row {
+pub(crate) struct CheckpointRow {
     pub name: String,
-    pub kind: Kind,
+    pub kind: CheckpointKind,
     pub symbols: Vec<String>,
     /// For each path the marks before and after.
     pub marks: BTreeMap<String, (Marks, Marks)>,
@@ -44,7 +44,7 @@ pub(crate) struct Row {
     pub run: Option<RunState>,
 }
 
-impl Row {
+impl CheckpointRow {
     fn of(checkpoint: &Checkpoint, reverses: &[i64]) -> Self {
         let marks = |file: &FileChange| (file.path.clone(), (file.marks_before.clone(), file.marks_after.clone()));
         Self {
@@ -73,8 +73,8 @@ fn text(state: FileState) -> Option<String> {
 }
 
 /// A kept checkpoint as the journal has it. A row that cannot be read keeps its texts.
-pub(crate) fn read(kept: Kept) -> (Checkpoint, Row) {
-    let row: Row = serde_json::from_value(kept.state).unwrap_or_default();
+pub(crate) fn read(kept: Kept) -> (Checkpoint, CheckpointRow) {
+    let row: CheckpointRow = serde_json::from_value(kept.state).unwrap_or_default();
     let file = |file: CheckpointFile| {
         let (marks_before, marks_after) = row.marks.get(&file.path).cloned().unwrap_or_default();
         let (before, after) = (text(file.before), file.after.and_then(text));
@@ -127,7 +127,7 @@ impl Durable {
         reverses: &[i64],
     ) -> Option<i64> {
         let reason = match checkpoint.kind {
-            Kind::Rollback => ROLLBACK,
+            CheckpointKind::Rollback => ROLLBACK,
             _ if !reverses.is_empty() => REVERSAL,
             _ => EDIT,
         };
@@ -138,7 +138,7 @@ impl Durable {
         });
         let new = NewCheckpoint {
             files: files.collect(),
-            ..empty(self, task, checkpoint, reason, &Row::of(checkpoint, reverses))
+            ..empty(self, task, checkpoint, reason, &CheckpointRow::of(checkpoint, reverses))
         };
         let owner = self.owner().name().to_owned();
         let kept = self.run(move |memory| memory.open_checkpoint(new, &owner)).await;
@@ -149,7 +149,7 @@ impl Durable {
     /// only there to take others back goes with them.
     pub(crate) async fn close_change(&self, editor: &dyn Editor, checkpoint: &Checkpoint, reverses: &[i64]) {
         let Some(id) = checkpoint.record else { return };
-        let row = Row::of(checkpoint, reverses);
+        let row = CheckpointRow::of(checkpoint, reverses);
         let after = checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_ref()))).collect();
         let mut gone = reverses.to_vec();
         if !gone.is_empty() {
@@ -179,14 +179,14 @@ impl Durable {
 /// Keeps a checkpoint without files: the state of the task, and memory's mark.
 pub(crate) async fn keep_mark(session: &Session, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
     let Some(durable) = open::durable(session).await else { return };
-    let reason = if checkpoint.kind == Kind::Replan { REPLAN } else { PLAN };
-    let row = Row { run: Some(run.clone()), ..Row::of(checkpoint, &[]) };
+    let reason = if checkpoint.kind == CheckpointKind::Replan { REPLAN } else { PLAN };
+    let row = CheckpointRow { run: Some(run.clone()), ..CheckpointRow::of(checkpoint, &[]) };
     let new = empty(&durable, task, checkpoint, reason, &row);
     let kept = durable.run(move |memory| memory.add_checkpoint(new)).await;
     checkpoint.record = open::or_tell(session, &durable, kept);
 }
 
-fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, row: &Row) -> NewCheckpoint {
+fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, row: &CheckpointRow) -> NewCheckpoint {
     NewCheckpoint {
         session: durable.session(),
         task: task.to_owned(),

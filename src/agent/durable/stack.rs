@@ -6,7 +6,7 @@ use crate::agent::durable::record::{EDIT, ROLLBACK};
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{self, open, was_removed};
 use crate::agent::state::durable::Durable;
-use crate::agent::state::journal::{Checkpoint, Journal, Kind};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
 use crate::memory::checkpoints::changes::ChangeInfo;
@@ -19,17 +19,17 @@ const UNKEPT: i64 = i64::MAX / 2;
 
 /// A task that changed something.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct KnownTask {
     pub(crate) task: String,
     pub(crate) request: String,
     /// Its last change; larger is later.
     pub(crate) last: i64,
-    pub(crate) place: Place,
+    pub(crate) place: UndoPlace,
 }
 
 /// Where the texts of a task are.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum UndoPlace {
     Kept,
     /// In this process alone.
     Here(Box<Journal>),
@@ -39,19 +39,19 @@ pub(crate) enum Place {
 
 /// An edit or an undo, without its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct UndoRow {
     pub(crate) at: i64,
     pub(crate) task: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: CheckpointKind,
     pub(crate) files: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stack {
     /// The newest first.
-    pub(crate) tasks: Vec<Known>,
+    pub(crate) tasks: Vec<KnownTask>,
     /// The newest first.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<UndoRow>,
     /// Task and request of what was asked for last, whatever it changed.
     pub(crate) asked: Option<(String, String)>,
 }
@@ -72,19 +72,20 @@ pub(crate) fn position(row: &Checkpoint) -> i64 {
 
 impl Stack {
     /// The undos that can be brought back, the newest first: of each file only those behind its last edit.
-    pub(crate) fn redoable(&self) -> impl Iterator<Item = &Row> {
-        self.rows
-            .iter()
-            .filter(|row| row.kind == Kind::Rollback && !row.files.is_empty() && self.edited_since(row).is_none())
+    pub(crate) fn redoable(&self) -> impl Iterator<Item = &UndoRow> {
+        self.rows.iter().filter(|row| {
+            row.kind == CheckpointKind::Rollback && !row.files.is_empty() && self.edited_since(row).is_none()
+        })
     }
 
     /// The edit that came after an undo in one of its files.
-    pub(crate) fn edited_since(&self, undo: &Row) -> Option<&Row> {
-        let same = |row: &&Row| row.kind == Kind::Edit && row.files.iter().any(|file| undo.files.contains(file));
+    pub(crate) fn edited_since(&self, undo: &UndoRow) -> Option<&UndoRow> {
+        let same =
+            |row: &&UndoRow| row.kind == CheckpointKind::Edit && row.files.iter().any(|file| undo.files.contains(file));
         self.rows.iter().take_while(|row| row.at > undo.at).find(same)
     }
 
-    pub(crate) fn find(&self, task: &str) -> Option<&Known> {
+    pub(crate) fn find(&self, task: &str) -> Option<&KnownTask> {
         self.tasks.iter().find(|known| known.task == task)
     }
 }
@@ -124,16 +125,16 @@ fn kept(durable: &Durable, read: Read) -> Stack {
     }
     for change in read.changes {
         let Some(request) = requests.get(&change.task) else { continue };
-        let kind = if change.reason == EDIT { Kind::Edit } else { Kind::Rollback };
-        if kind == Kind::Edit && stack.find(&change.task).is_none() {
+        let kind = if change.reason == EDIT { CheckpointKind::Edit } else { CheckpointKind::Rollback };
+        if kind == CheckpointKind::Edit && stack.find(&change.task).is_none() {
             let (task, request) = (change.task.clone(), request.clone());
-            stack.tasks.push(Known { task, request, last: change.id, place: Place::Kept });
+            stack.tasks.push(KnownTask { task, request, last: change.id, place: UndoPlace::Kept });
         }
-        stack.rows.push(Row { at: change.id, task: change.task, kind, files: change.files });
+        stack.rows.push(UndoRow { at: change.id, task: change.task, kind, files: change.files });
     }
     for (task, last) in read.removed {
         if let Some(request) = requests.get(&task) {
-            stack.tasks.push(Known { request: request.clone(), task, last, place: Place::Removed });
+            stack.tasks.push(KnownTask { request: request.clone(), task, last, place: UndoPlace::Removed });
         }
     }
     stack
@@ -163,14 +164,17 @@ pub(crate) async fn stack(session: &Session) -> Stack {
             continue;
         }
         let (task, request) = (journal.task.clone(), journal.request.clone());
-        let last = journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit).map(position).max().unwrap_or(0);
-        stack.rows.extend(journal.checkpoints.iter().filter(|row| row.kind != Kind::Replan).map(|row| Row {
-            at: position(row),
-            task: task.clone(),
-            kind: row.kind,
-            files: row.files.iter().map(|file| file.path.clone()).collect(),
+        let last =
+            journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit).map(position).max().unwrap_or(0);
+        stack.rows.extend(journal.checkpoints.iter().filter(|row| row.kind != CheckpointKind::Replan).map(|row| {
+            UndoRow {
+                at: position(row),
+                task: task.clone(),
+                kind: row.kind,
+                files: row.files.iter().map(|file| file.path.clone()).collect(),
+            }
         }));
-        stack.tasks.push(Known { task, request, last, place: Place::Here(Box::new(journal.clone())) });
+        stack.tasks.push(KnownTask { task, request, last, place: UndoPlace::Here(Box::new(journal.clone())) });
     }
     stack.tasks.sort_by_key(|known| std::cmp::Reverse(known.last));
     stack.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
@@ -182,21 +186,21 @@ pub(crate) async fn stack(session: &Session) -> Stack {
 ///
 /// # Errors
 /// Where its texts were removed to make room for others, or cannot be read.
-pub(crate) async fn journal(session: &Session, known: &Known) -> std::result::Result<Journal, Failure> {
+pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result::Result<Journal, Failure> {
     match &known.place {
-        Place::Here(journal) => return Ok(journal.as_ref().clone()),
-        Place::Removed => {
+        UndoPlace::Here(journal) => return Ok(journal.as_ref().clone()),
+        UndoPlace::Removed => {
             let limit = session.config.memory.checkpoints_mb;
             return Err(Failure::user(
                 format!("“{}” cannot be undone any more: what it changed was removed to make room", known.request),
                 format!("checkpoints may take {limit} MB here; `memory.checkpoints_mb` sets it"),
             ));
         }
-        Place::Kept => {}
+        UndoPlace::Kept => {}
     }
     let unreadable = || {
         let message = format!("what “{}” changed cannot be read", known.request);
-        Failure::new(crate::base::failure::Kind::Internal, message, "try again; :help sextant-memory")
+        Failure::new(crate::base::failure::FailureKind::Internal, message, "try again; :help sextant-memory")
     };
     let durable = open::durable(session).await.ok_or_else(unreadable)?;
     let loaded = durable::load_journal(session, &durable, &known.task, &known.request).await;
@@ -207,21 +211,21 @@ pub(crate) async fn journal(session: &Session, known: &Known) -> std::result::Re
 mod tests {
     use super::*;
 
-    fn row(at: i64, kind: Kind, files: &[&str]) -> Row {
-        Row { at, task: format!("t{at}"), kind, files: files.iter().map(|file| (*file).to_owned()).collect() }
+    fn row(at: i64, kind: CheckpointKind, files: &[&str]) -> UndoRow {
+        UndoRow { at, task: format!("t{at}"), kind, files: files.iter().map(|file| (*file).to_owned()).collect() }
     }
 
     #[test]
     fn an_edit_after_an_undo_takes_the_way_back_of_its_own_files_alone() {
         let rows = vec![
-            row(9, Kind::Rollback, &["b.py"]),
-            row(8, Kind::Edit, &["a.py"]),
-            row(7, Kind::Rollback, &["c.py"]),
-            row(6, Kind::Rollback, &["a.py", "b.py"]),
-            row(5, Kind::Edit, &["a.py", "b.py", "c.py"]),
+            row(9, CheckpointKind::Rollback, &["b.py"]),
+            row(8, CheckpointKind::Edit, &["a.py"]),
+            row(7, CheckpointKind::Rollback, &["c.py"]),
+            row(6, CheckpointKind::Rollback, &["a.py", "b.py"]),
+            row(5, CheckpointKind::Edit, &["a.py", "b.py", "c.py"]),
         ];
         let stack = Stack { rows, ..Stack::default() };
         assert_eq!(stack.redoable().map(|row| row.at).collect::<Vec<_>>(), [9, 7]);
-        assert_eq!(stack.edited_since(&row(6, Kind::Rollback, &["a.py"])).map(|row| row.at), Some(8));
+        assert_eq!(stack.edited_since(&row(6, CheckpointKind::Rollback, &["a.py"])).map(|row| row.at), Some(8));
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::agent::plan::Plan;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::mode::Mode;
-use crate::agent::plan::progress::Course;
+use crate::agent::plan::progress::PlanProgress;
 use crate::agent::plan::question::Question;
 use crate::agent::state::authority::Consent;
 use crate::agent::state::notes::{Counted, Notes};
@@ -58,7 +58,7 @@ pub struct RunState {
     pub replans: u32,
     /// What is known of the plan beside it.
     #[serde(default)]
-    pub course: Course,
+    pub course: PlanProgress,
     #[serde(default)]
     pub usage: Usage,
     #[serde(default)]
@@ -160,7 +160,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::agent::plan::{State, Step};
+    use crate::agent::plan::{Step, StepState};
     use crate::symbols::path::SymbolPath;
 
     fn symbol() -> impl Strategy<Value = SymbolPath> {
@@ -169,7 +169,12 @@ mod tests {
     }
 
     fn plan() -> impl Strategy<Value = Plan> {
-        let state = prop_oneof![Just(State::Open), Just(State::Running), Just(State::Done), Just(State::Failed)];
+        let state = prop_oneof![
+            Just(StepState::Open),
+            Just(StepState::Running),
+            Just(StepState::Done),
+            Just(StepState::Failed)
+        ];
         let step = (".{0,6}", proptest::collection::vec(symbol(), 0..3), state, ".{0,4}")
             .prop_map(|(title, symbols, state, outcome)| Step { title, symbols, state, outcome, ..Step::default() });
         (".{0,6}", proptest::collection::vec(step, 0..4)).prop_map(|(title, steps)| Plan {

@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::agent::durable::open;
 use crate::agent::memory;
 use crate::agent::state::session::Session;
-use crate::agent::state::trace::{Entry, markdown};
-use crate::base::failure::{Failure, Kind};
+use crate::agent::state::trace::{TraceEntry, markdown};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::base::text::clean;
 use crate::diagnostics::policy::{Effect, Trace};
@@ -21,7 +21,7 @@ const LISTED: usize = 20;
 pub struct Traced {
     pub task: String,
     pub request: String,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TraceEntry>,
 }
 
 impl Traced {
@@ -44,19 +44,19 @@ pub(crate) async fn keep(session: &Session) {
     }
 }
 
-fn kept(entry: Entry) -> TracedEntry {
+fn kept(entry: TraceEntry) -> TracedEntry {
     let Trace { effect, about, rule, reason } = entry.trace;
     TracedEntry { step: entry.step, call: entry.call, effect: effect.name().to_owned(), about, rule, reason }
 }
 
-fn read(entry: TracedEntry) -> Entry {
+fn read(entry: TracedEntry) -> TraceEntry {
     let TracedEntry { step, call, effect, about, rule, reason } = entry;
     let effect = Effect::from_name(&effect).unwrap_or(Effect::Kept);
-    Entry { step, call, trace: Trace { effect, about, rule, reason } }
+    TraceEntry { step, call, trace: Trace { effect, about, rule, reason } }
 }
 
 fn failure(error: &MemoryError) -> Failure {
-    Failure::new(Kind::Internal, error.to_string(), "try again; :help sextant-memory")
+    Failure::new(FailureKind::Internal, error.to_string(), "try again; :help sextant-memory")
 }
 
 /// The tasks that have a trace, the last one that was worked on first.

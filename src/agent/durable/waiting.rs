@@ -3,7 +3,7 @@
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{self, open};
 use crate::agent::plan::mode::{Mode, Phase};
-use crate::agent::plan::{Plan, State};
+use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::durable::Durable;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::session::Session;
@@ -11,14 +11,14 @@ use crate::base::failure::Failure;
 use crate::memory::tasks::TaskState;
 
 /// A task as it was found.
-pub(crate) struct Waiting {
+pub(crate) struct WaitingTask {
     pub(crate) phase: Phase,
     pub(crate) run: RunState,
     pub(crate) revision: i64,
 }
 
 /// The last task that is not over, of this process or of one that is gone. `None` where nothing is kept.
-pub(crate) async fn waiting(session: &Session) -> Result<Option<Waiting>, Failure> {
+pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Failure> {
     if !open::has_record(session) {
         return Ok(None);
     }
@@ -61,7 +61,7 @@ pub(crate) async fn kept(session: &Session, durable: &Durable, task: &str) -> Op
 
 /// After a rollback: the plan that goes with the files now. Answers with what is shown of it.
 pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Option<Plan>) -> Option<(Phase, Plan)> {
-    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
+    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
     let mut known = session.plan.lock().await;
     if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.id == journal.task) {
         own.clone_from(plan.as_ref()?);
@@ -96,7 +96,7 @@ pub(crate) fn phase(kept: &TaskState) -> Phase {
 }
 
 /// Whether there is something to go on with.
-pub(crate) fn resumable(kept: TaskState) -> Result<Option<Waiting>, String> {
+pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> {
     let (phase, revision) = (phase(&kept), kept.revision);
     if phase == Phase::Completed {
         return Ok(None);
@@ -106,11 +106,11 @@ pub(crate) fn resumable(kept: TaskState) -> Result<Option<Waiting>, String> {
         Some(plan) => {
             run.question.is_some()
                 || phase == Phase::Executing
-                || plan.steps.iter().any(|step| matches!(step.state, State::Open | State::Running))
+                || plan.steps.iter().any(|step| matches!(step.state, StepState::Open | StepState::Running))
         }
         None => run.mode == Mode::Simple,
     };
-    Ok(rest.then_some(Waiting { phase, run, revision }))
+    Ok(rest.then_some(WaitingTask { phase, run, revision }))
 }
 
 /// A rollback whose process died before the plan was told of it.

@@ -6,10 +6,10 @@ use crate::agent::diagnostics::collect;
 use crate::agent::edit::{guard, making, permissions, rollback};
 use crate::agent::state::baseline::{Baseline, doubt_late};
 use crate::agent::state::comparison::{self, Status, Verdict};
-use crate::agent::state::edit_request::{self, Changed, Wanted, When};
-use crate::agent::state::journal::{Checkpoint, FileChange, Kind};
+use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange};
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::{Key, Ledger, Snaps};
+use crate::agent::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
 use crate::agent::state::task::Task;
 use crate::agent::state::{in_flight, scope};
 use crate::base::deadline::Deadline;
@@ -22,10 +22,10 @@ use crate::editor::Document;
 pub(crate) async fn change(
     session: &Session,
     task: &mut Task,
-    wanted: Vec<Wanted>,
+    wanted: Vec<EditRequest>,
     when: When,
     deadline: Deadline,
-) -> Result<Changed, Failure> {
+) -> Result<EditOutcome, Failure> {
     for want in &wanted {
         task.scope.check(want)?;
     }
@@ -70,16 +70,21 @@ pub(crate) async fn change(
         }
     };
     task.remember_start(&before, has_begun);
-    Ok(Changed { checkpoint: id, applied, symbols, verdict, before })
+    Ok(EditOutcome { checkpoint: id, applied, symbols, verdict, before })
 }
 
-async fn to_be_made(session: &Session, task: &Task, wanted: Vec<Wanted>, symbols: &[String]) -> in_flight::Change {
+async fn to_be_made(
+    session: &Session,
+    task: &Task,
+    wanted: Vec<EditRequest>,
+    symbols: &[String],
+) -> in_flight::PendingChange {
     let files = files_before(session, &wanted).await;
-    in_flight::Change {
+    in_flight::PendingChange {
         task: task.id.clone(),
         request: task.journal.request.clone(),
         checkpoint: checkpoint(session, task, files, symbols),
-        edits: wanted.into_iter().map(Wanted::into_edit).collect(),
+        edits: wanted.into_iter().map(EditRequest::into_edit).collect(),
         takes_back: Vec::new(),
         restores_marks: false,
     }
@@ -115,15 +120,15 @@ pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Optio
 /// the deadline, or all of it anew, comes with the answer.
 async fn baseline(
     session: &Session,
-    wanted: &[Wanted],
+    wanted: &[EditRequest],
     bystanders: &[Document],
     deadline: Deadline,
 ) -> (Vec<String>, Deadline) {
     let edited: Vec<Document> = wanted
         .iter()
         .filter_map(|want| match want {
-            Wanted::Change { document, .. } => Some(document.clone()),
-            Wanted::Create { .. } => None,
+            EditRequest::Change { document, .. } => Some(document.clone()),
+            EditRequest::Create { .. } => None,
         })
         .collect();
     let is_first = {
@@ -137,13 +142,13 @@ async fn baseline(
     (comparison::status(&reports).1, deadline)
 }
 
-async fn files_before(session: &Session, wanted: &[Wanted]) -> Vec<FileChange> {
+async fn files_before(session: &Session, wanted: &[EditRequest]) -> Vec<FileChange> {
     let mut files = Vec::new();
     for want in wanted {
         let path = want.path().to_owned();
         let before = match want {
-            Wanted::Change { document, .. } => Some(document.text.clone()),
-            Wanted::Create { .. } => None,
+            EditRequest::Change { document, .. } => Some(document.text.clone()),
+            EditRequest::Create { .. } => None,
         };
         let after = edit_request::intended(want);
         let marks_before = session.editor.marks(&path).await;
@@ -155,21 +160,21 @@ async fn files_before(session: &Session, wanted: &[Wanted]) -> Vec<FileChange> {
 
 pub(crate) fn checkpoint(session: &Session, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
     let (id, symbols) = (session.next_checkpoint(), symbols.to_vec());
-    Checkpoint { id, kind: Kind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
+    Checkpoint { id, kind: CheckpointKind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
 }
 
-fn remember_created(task: &mut Task, wanted: &[Wanted], before: &mut Snaps) {
+fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapshots) {
     let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
     for want in wanted {
-        if let Wanted::Create { path, .. } = want {
+        if let EditRequest::Create { path, .. } = want {
             task.created.insert(path.clone());
-            before.extend(Ledger::absent(path, providers.iter().cloned()));
+            before.extend(SnapshotStore::absent(path, providers.iter().cloned()));
         }
     }
 }
 
 async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[Report], stale: &[String]) -> Verdict {
-    let open: BTreeSet<Key> = reports
+    let open: BTreeSet<SnapshotKey> = reports
         .iter()
         .filter(|report| !report.freshness.is_fresh())
         .map(|report| (report.file.clone(), report.provider.clone()))
@@ -179,11 +184,11 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
         task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
-    let after: Snaps = collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+    let after: Snapshots = collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
     for (file, provider) in after.keys() {
         if task.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
-            before.extend(Ledger::absent(file, [provider.clone()]));
+            before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
@@ -200,7 +205,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
 }
 
 /// Takes back the last change of the task: text, saved state and knowledge are what they were.
-pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &Changed) -> Result<(), Failure> {
+pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
     rollback::roll_back_to(session, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
     session.ledger.lock().await.restore(&changed.before);
     Ok(())

@@ -8,7 +8,7 @@ use crate::agent::plan::mode::Mode;
 use crate::agent::state::authority::{self, Basis};
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::doubt::{Doubt, Uncounted};
-use crate::agent::state::edit_request::{self, Wanted};
+use crate::agent::state::edit_request::{self, EditRequest};
 use crate::agent::state::language::Say;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
@@ -31,13 +31,13 @@ const CHECK_OPCIONES: [&str; 2] = ["hacerlo", "no"];
 ///
 /// # Errors
 /// With the rule and the way out. Nothing was written then.
-pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[Wanted]) -> Result<Vec<Doubt>, Failure> {
+pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<Vec<Doubt>, Failure> {
     let mut doubts = Vec::new();
     for want in wanted {
         let path = want.path().to_owned();
         let before = match want {
-            Wanted::Change { document, .. } => document.text.clone(),
-            Wanted::Create { .. } => String::new(),
+            EditRequest::Change { document, .. } => document.text.clone(),
+            EditRequest::Create { .. } => String::new(),
         };
         let Some(after) = edit_request::intended(want) else { continue };
         if after.matches(MASK).count() > before.matches(MASK).count() {

@@ -13,10 +13,10 @@ use tokio::sync::watch;
 use crate::agent::durable::open;
 use crate::agent::edit::recover::{self, confirm};
 use crate::agent::state::durable::Durable;
-use crate::agent::state::in_flight::{Begun, Change, Made, Result};
+use crate::agent::state::in_flight::{Begun, Made, MadeResult, PendingChange};
 use crate::agent::state::journal::{Checkpoint, Journal};
 use crate::agent::state::session::Session;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Editor, Save};
@@ -50,7 +50,7 @@ impl Drop for Waiting<'_> {
 }
 
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
-pub(crate) async fn make(session: &Session, change: Change) -> Result<Made> {
+pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult<Made> {
     let durable = open::durable(session).await;
     let (tell, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
@@ -99,7 +99,7 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
         let mut ended = begun.ended.clone();
         if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
             let message = format!("the editor is still busy with an edit of “{}”", begun.request);
-            return Err(Failure::new(Kind::Editor, message, "try again when it has come to its end"));
+            return Err(Failure::new(FailureKind::Editor, message, "try again when it has come to its end"));
         }
     }
     let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
@@ -153,10 +153,10 @@ async fn carry_out(
     (editor, root): (&dyn Editor, &Root),
     durable: Option<&Durable>,
     save: Save,
-    change: Change,
+    change: PendingChange,
     doubtful: &Mutex<Option<Checkpoint>>,
-) -> Result<Made> {
-    let Change { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
+) -> MadeResult<Made> {
+    let PendingChange { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
     let reverses: Vec<i64> = takes_back.iter().filter_map(|taken| taken.record).collect();
     if let Some(durable) = durable {
         checkpoint.record = durable.open_change(editor, &task, &checkpoint, &reverses).await;

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::state::authority::{self, Basis, KINDS};
-use crate::agent::state::edit_request::Wanted;
-use crate::agent::state::located::Found;
+use crate::agent::state::edit_request::EditRequest;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::{self, Scope};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::base::failure::{Failure, Kind, tool_failure};
+use crate::base::failure::{Failure, FailureKind, tool_failure};
 use crate::diagnostics::merge::{self, Placed};
 use crate::diagnostics::model::{Confidence, Diagnostic};
 use crate::diagnostics::policy::decide::{self, ChangeSize};
@@ -21,7 +21,7 @@ use crate::diagnostics::{grouping, syntax};
 use crate::llm::ask;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
-pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[Wanted]) -> Result<(), Failure> {
+pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
     let basis = authority::basis(task.mode, &task.request, session.model.needs_providers());
     if basis == Basis::Asked {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[Wanted]) -> R
     let mut lost = authority::lost(wanted);
     lost.retain(|path| !authority::put_elsewhere(&task.journal, path));
     let change = ChangeSize {
-        files: wanted.iter().map(Wanted::path).collect::<BTreeSet<_>>().len(),
+        files: wanted.iter().map(EditRequest::path).collect::<BTreeSet<_>>().len(),
         symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),
         destructive: !lost.is_empty(),
     };
@@ -72,7 +72,7 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
         return Ok(());
     }
     let found = reported::in_scope(session, &task.scope).await;
-    let once = move || -> Vec<Found> {
+    let once = move || -> Vec<LocatedDiagnostic> {
         let items: Vec<Placed> = found.iter().map(placed).collect();
         merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
     };
@@ -99,10 +99,10 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
         "attach a language server or name a command (:help sextant-option-commands), or say what is to be changed"
             .to_owned()
     };
-    Err(Failure::new(Kind::User, format!("nothing was begun: {reason}"), hint))
+    Err(Failure::new(FailureKind::User, format!("nothing was begun: {reason}"), hint))
 }
 
-fn placed(found: &Found) -> Placed<'_> {
+fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
     Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 

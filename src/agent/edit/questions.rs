@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::oneshot;
 
-use crate::agent::state::approvals::{Waiting, Withdraw};
+use crate::agent::state::approvals::{OpenQuestion, Withdraw};
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
@@ -30,7 +30,7 @@ pub(crate) async fn ask_user(session: &Session, text: &str, options: &[String]) 
     }
     let _turn = session.approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
-    *session.approvals.open() = Some(Waiting { options: options.len(), answer });
+    *session.approvals.open() = Some(OpenQuestion { options: options.len(), answer });
     let _withdraw = Withdraw(&session.approvals);
     session.editor.show(Event::Question { text: text.to_owned(), options: options.to_vec() });
     answered.await.map_err(|_| Failure::user(format!("nobody answered: {text}"), "answer with the number of an option"))

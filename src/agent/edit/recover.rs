@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::agent::durable::record::{self, Row};
+use crate::agent::durable::record::{self, CheckpointRow};
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{open, phase_name};
 use crate::agent::plan::mode::Phase;
-use crate::agent::plan::{Plan, State};
+use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::durable::Durable;
 use crate::agent::state::journal::{Checkpoint, FileChange};
 use crate::agent::state::session::Session;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How one file of an unfinished change was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum DiskSide {
     Before,
     After,
     /// The beginning of the text that was to be written, or no file at all: the write was cut off.
@@ -37,7 +37,7 @@ pub enum Side {
 
 /// What becomes of an unfinished change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RecoveryVerdict {
     /// It had been made; only the word of it was missing.
     Finished,
     /// Nothing of it had been made.
@@ -49,33 +49,33 @@ pub enum Verdict {
 /// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and decides
 /// nothing, but where no file is before it is taken that the change went through, since it stays possible to
 /// undo and an undo that does not fit is refused.
-pub fn decide(sides: &[Side]) -> Verdict {
-    if sides.contains(&Side::Torn) {
-        return Verdict::Back;
+pub fn decide(sides: &[DiskSide]) -> RecoveryVerdict {
+    if sides.contains(&DiskSide::Torn) {
+        return RecoveryVerdict::Back;
     }
-    match (sides.contains(&Side::Before), sides.contains(&Side::After)) {
-        (true, true) => Verdict::Back,
-        (true, false) => Verdict::Dropped,
-        (false, _) => Verdict::Finished,
+    match (sides.contains(&DiskSide::Before), sides.contains(&DiskSide::After)) {
+        (true, true) => RecoveryVerdict::Back,
+        (true, false) => RecoveryVerdict::Dropped,
+        (false, _) => RecoveryVerdict::Finished,
     }
 }
 
 /// A text before and after that is the same counts as before: there is nothing to take back.
-fn side(change: &FileChange, now: Option<&str>) -> Side {
+fn side(change: &FileChange, now: Option<&str>) -> DiskSide {
     if now == change.before.as_deref() {
-        Side::Before
+        DiskSide::Before
     } else if now == change.after.as_deref() {
-        Side::After
+        DiskSide::After
     } else if change.after.as_deref().is_some_and(|after| now.is_none_or(|now| after.starts_with(now))) {
-        Side::Torn
+        DiskSide::Torn
     } else {
-        Side::Neither
+        DiskSide::Neither
     }
 }
 
 /// What was found at the first command of a process.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct OpenChange {
     /// What was done about unfinished changes, in the user's words.
     pub notes: Vec<String>,
     /// The task that was interrupted, where it is the last one that was worked on.
@@ -87,7 +87,7 @@ pub(crate) async fn recover(session: &Session) {
     if let Some(found) = recovered(session).await {
         if let Some(run) = found.interrupted {
             let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
-            let done = steps.iter().filter(|step| step.state == State::Done).count();
+            let done = steps.iter().filter(|step| step.state == StepState::Done).count();
             let (request, of) = (run.request, steps.len());
             session.editor.show(Event::Interrupted { request, done, of, notes: found.notes });
         } else {
@@ -108,15 +108,15 @@ fn tell(session: &Session, notes: Vec<String>) {
 }
 
 /// What was found; `None` but for the first time.
-async fn recovered(session: &Session) -> Option<Found> {
+async fn recovered(session: &Session) -> Option<OpenChange> {
     let mut first = None;
     let found = &mut first;
     session.recovered.get_or_init(move || async move { *found = Some(look_back(session).await) }).await;
     first
 }
 
-async fn look_back(session: &Session) -> Found {
-    let mut found = Found::default();
+async fn look_back(session: &Session) -> OpenChange {
+    let mut found = OpenChange::default();
     // The first task of a workspace makes the record, and has nothing to look back to.
     if !open::has_record(session) {
         return found;
@@ -156,8 +156,8 @@ async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
     let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
     let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
     // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
-    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == State::Open);
-    let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != State::Open);
+    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
+    let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != StepState::Open);
     let waits = run.question.is_some() || run.plan.as_ref().is_some_and(open);
     let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
     // Its steps were run one at a time, or some of them were taken back.
@@ -166,7 +166,12 @@ async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
     (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
 }
 
-async fn put_right(session: &Session, durable: &Durable, mut checkpoint: Checkpoint, row: &Row) -> Vec<String> {
+async fn put_right(
+    session: &Session,
+    durable: &Durable,
+    mut checkpoint: Checkpoint,
+    row: &CheckpointRow,
+) -> Vec<String> {
     let mut notes = Vec::new();
     let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let half = |file: &FileChange| HalfDone {
@@ -177,27 +182,27 @@ async fn put_right(session: &Session, durable: &Durable, mut checkpoint: Checkpo
     // A path that is refused is not even looked for leftovers at; the look below says why.
     let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
     session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
-    let mut found: Vec<(Side, Option<Document>)> = Vec::new();
+    let mut found: Vec<(DiskSide, Option<Document>)> = Vec::new();
     for change in &checkpoint.files {
         let now = match look_at(session, &change.path).await {
             Ok(now) => now,
             Err(failure) => {
                 // It cannot be told what it is: it is not touched.
                 notes.push(failure.one_line());
-                found.push((Side::Refused, None));
+                found.push((DiskSide::Refused, None));
                 continue;
             }
         };
         found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now));
     }
-    for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == Side::Neither) {
+    for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == DiskSide::Neither) {
         notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
     }
-    let sides: Vec<Side> = found.iter().map(|(side, _)| *side).collect();
+    let sides: Vec<DiskSide> = found.iter().map(|(side, _)| *side).collect();
     let verdict = decide(&sides);
-    if verdict == Verdict::Back {
+    if verdict == RecoveryVerdict::Back {
         let mut edits = Vec::new();
-        let ours = |side: Side| matches!(side, Side::After | Side::Torn);
+        let ours = |side: DiskSide| matches!(side, DiskSide::After | DiskSide::Torn);
         for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
             edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
@@ -211,8 +216,8 @@ async fn put_right(session: &Session, durable: &Durable, mut checkpoint: Checkpo
             }
         }
     }
-    if verdict == Verdict::Finished {
-        for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != Side::Refused) {
+    if verdict == RecoveryVerdict::Finished {
+        for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != DiskSide::Refused) {
             change.marks_after = session.editor.marks(&change.path).await;
         }
         durable.close_change(session.editor.as_ref(), &checkpoint, &row.reverses).await;
@@ -278,17 +283,17 @@ mod tests {
 
     #[test]
     fn an_unfinished_change_is_finished_dropped_or_taken_back() {
-        use Side::{After, Before, Neither, Torn};
-        let cases: &[(&[Side], Verdict)] = &[
-            (&[After, After], Verdict::Finished),
-            (&[Before, Before], Verdict::Dropped),
-            (&[Before, After], Verdict::Back),
-            (&[After, Neither, Before], Verdict::Back),
-            (&[Before, Neither], Verdict::Dropped),
-            (&[After, Neither], Verdict::Finished),
-            (&[Neither], Verdict::Finished),
-            (&[Torn], Verdict::Back),
-            (&[After, Torn, Neither], Verdict::Back),
+        use DiskSide::{After, Before, Neither, Torn};
+        let cases: &[(&[DiskSide], RecoveryVerdict)] = &[
+            (&[After, After], RecoveryVerdict::Finished),
+            (&[Before, Before], RecoveryVerdict::Dropped),
+            (&[Before, After], RecoveryVerdict::Back),
+            (&[After, Neither, Before], RecoveryVerdict::Back),
+            (&[Before, Neither], RecoveryVerdict::Dropped),
+            (&[After, Neither], RecoveryVerdict::Finished),
+            (&[Neither], RecoveryVerdict::Finished),
+            (&[Torn], RecoveryVerdict::Back),
+            (&[After, Torn, Neither], RecoveryVerdict::Back),
         ];
         for (sides, verdict) in cases {
             assert_eq!(decide(sides), *verdict, "{sides:?}");
@@ -306,13 +311,13 @@ mod tests {
             marks_after: Marks::Null,
         };
         let edited = change(text("1"), text("2"));
-        assert_eq!([side(&edited, Some("1")), side(&edited, Some("2"))], [Side::Before, Side::After]);
-        assert_eq!(side(&edited, Some("3")), Side::Neither);
-        assert_eq!([side(&edited, Some("")), side(&edited, None)], [Side::Torn, Side::Torn]);
-        assert_eq!(side(&change(text("a"), text("a\nb\n")), Some("a\n")), Side::Torn);
-        assert_eq!(side(&change(text("a"), None), Some("b")), Side::Neither);
+        assert_eq!([side(&edited, Some("1")), side(&edited, Some("2"))], [DiskSide::Before, DiskSide::After]);
+        assert_eq!(side(&edited, Some("3")), DiskSide::Neither);
+        assert_eq!([side(&edited, Some("")), side(&edited, None)], [DiskSide::Torn, DiskSide::Torn]);
+        assert_eq!(side(&change(text("a"), text("a\nb\n")), Some("a\n")), DiskSide::Torn);
+        assert_eq!(side(&change(text("a"), None), Some("b")), DiskSide::Neither);
         let made = change(None, text("2"));
-        assert_eq!([side(&made, None), side(&made, Some("2"))], [Side::Before, Side::After]);
-        assert_eq!(side(&change(text("1"), text("1")), Some("1")), Side::Before);
+        assert_eq!([side(&made, None), side(&made, Some("2"))], [DiskSide::Before, DiskSide::After]);
+        assert_eq!(side(&change(text("1"), text("1")), Some("1")), DiskSide::Before);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::agent::durable::open;
 use crate::agent::edit::making;
 use crate::agent::edit::recover::{self, edit_to};
-use crate::agent::state::in_flight::Change;
+use crate::agent::state::in_flight::PendingChange;
 use crate::agent::state::journal::{Checkpoint, FileChange, Journal, Taken};
-use crate::agent::state::reverse::{Turn, turn};
+use crate::agent::state::reverse::{HunkTurn, turn};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::state::undo_target::{Pick, standing};
@@ -15,7 +15,7 @@ use crate::base::failure::Failure;
 use crate::editor::{FileEdit, Marks};
 
 /// What becomes of the files: worked out, and not done yet.
-pub(crate) struct Way {
+pub(crate) struct RollbackPlan {
     pub(crate) edits: Vec<FileEdit>,
     pub(crate) files: Vec<FileChange>,
     pub(crate) takes: Vec<Taken>,
@@ -55,18 +55,22 @@ pub(crate) async fn roll_back_to(
 }
 
 /// Works out what takes these hunks back, from the files as they are now.
-pub(crate) async fn way_back(session: &Session, journal: &Journal, picks: &[Pick<'_>]) -> Result<Way, Failure> {
+pub(crate) async fn way_back(
+    session: &Session,
+    journal: &Journal,
+    picks: &[Pick<'_>],
+) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
     let mut by_path: BTreeMap<&str, Vec<&Pick<'_>>> = BTreeMap::new();
     for pick in picks.iter().rev() {
         by_path.entry(&pick.file.path).or_default().push(pick);
     }
-    let mut way = Way { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
+    let mut way = RollbackPlan { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
     for (path, picks) in by_path {
         let gone = |pick: &Pick<'_>| taken.get(&(pick.edit.id.as_str(), path)).cloned().unwrap_or_default();
-        let turns: Vec<Turn<'_>> = picks
+        let turns: Vec<HunkTurn<'_>> = picks
             .iter()
-            .map(|pick| Turn { change: pick.file, taken: gone(pick), wanted: pick.hunks.clone() })
+            .map(|pick| HunkTurn { change: pick.file, taken: gone(pick), wanted: pick.hunks.clone() })
             .collect();
         let (newest, oldest) = (picks[0].file.marks_after.clone(), picks[picks.len() - 1].file.marks_before.clone());
         let turned = way.add(session, path, &turns, (newest, oldest)).await?;
@@ -78,13 +82,13 @@ pub(crate) async fn way_back(session: &Session, journal: &Journal, picks: &[Pick
     Ok(way)
 }
 
-impl Way {
+impl RollbackPlan {
     /// Turns hunks of one file, and answers with those that this turns and those that were turned by hand.
     pub(crate) async fn add(
         &mut self,
         session: &Session,
         path: &str,
-        turns: &[Turn<'_>],
+        turns: &[HunkTurn<'_>],
         (marks_before, marks_after): (Marks, Marks),
     ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
         let now = recover::look_at(session, path).await?;
@@ -115,7 +119,7 @@ pub(crate) async fn go(
 ) -> Result<Checkpoint, Failure> {
     checkpoint.id = session.next_checkpoint();
     let (task, request) = (journal.task.clone(), journal.request.clone());
-    let change = Change { task, request, checkpoint, edits, takes_back, restores_marks: true };
+    let change = PendingChange { task, request, checkpoint, edits, takes_back, restores_marks: true };
     let made = making::make(session, change).await?.checkpoint;
     Ok(made)
 }

@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::agent::memory::{self, kind, learn, mode_of, project, relevance};
 use crate::agent::plan::mode::Phase;
-use crate::agent::plan::{Plan, State};
+use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::memory::Remember;
 use crate::agent::state::notes::{Approach, short};
 use crate::agent::state::outcome::{Ended, Outcome};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
-use crate::base::failure::{Failure, Kind as FailureKind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::llm::ask::{self, Ask};
 use crate::memory::entry::{EntryId, Kind, NewEntry, Role};
@@ -176,7 +176,7 @@ pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task
 /// A plan is made. One that waited and was never run is as good as refused.
 pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Task) {
     let refused = session.plan.lock().await.as_ref().and_then(|(old, _)| {
-        let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == State::Open);
+        let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
         untouched.then(|| short(&old.title, 100))
     });
     if let Some(title) = refused {
@@ -202,9 +202,9 @@ pub(crate) async fn remember_no_plan(session: &Session, task: &mut Task, failure
 pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, task: &mut Task) {
     let step = &plan.steps[index];
     let (kind, word) = match step.state {
-        State::Done => (Kind::Success, "done"),
-        State::Failed => (Kind::Error, "failed"),
-        State::Open | State::Running | State::Skipped => return,
+        StepState::Done => (Kind::Success, "done"),
+        StepState::Failed => (Kind::Error, "failed"),
+        StepState::Open | StepState::Running | StepState::Skipped => return,
     };
     let content = format!("Step “{}” {word}: {}", short(&step.title, 100), step.outcome);
     let draft = task.notes.add(kind, &content);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::memory;
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::notes::{Approach, short};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -94,7 +94,12 @@ fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (V
 }
 
 /// Leaves out the fixes that proved bad here twice, where another is offered for the same diagnostic.
-pub(crate) async fn trusted(session: &Session, task: &Task, found: &[Found], fixes: Vec<FixOffer>) -> Vec<FixOffer> {
+pub(crate) async fn trusted(
+    session: &Session,
+    task: &Task,
+    found: &[LocatedDiagnostic],
+    fixes: Vec<FixOffer>,
+) -> Vec<FixOffer> {
     let code = |fix: &FixOffer| found.get(fix.diagnostic?)?.diagnostic.code.clone();
     let codes: BTreeSet<String> = fixes.iter().filter_map(&code).collect();
     let Some(remember) = memory::remember(session).await.filter(|_| !codes.is_empty()) else { return fixes };

@@ -9,7 +9,7 @@ use crate::agent::memory;
 use crate::agent::state::memory::Remember;
 use crate::agent::state::notes::short;
 use crate::agent::state::session::Session;
-use crate::base::failure::{Failure, Kind as FailureKind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::memory::entry::Entry;
 use crate::memory::error::MemoryError;
 use crate::memory::preferences::Preference;

@@ -37,7 +37,7 @@ const FOLLOWING_OPENINGS: &[&str] = &["and ", "y ", "und ", "now ", "ahora ", "d
 
 /// The memory part of a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct RecallPart {
     pub(crate) lines: Vec<String>,
     /// The most tokens that it may take.
     pub(crate) limit: usize,
@@ -196,7 +196,7 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
 }
 
 /// What the next question's prompt carries. The codes are those of the diagnostics in view, worst first.
-pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<String>, planning: bool) -> Part {
+pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<String>, planning: bool) -> RecallPart {
     task.notes.had_work |= !codes.is_empty();
     task.notes.codes.clone_from(&codes);
     let mode = mode_of(task.mode);
@@ -217,7 +217,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
     let only = |question: &Question| {
         let mut room = Room { left: question.limit, ..Room::default() };
         room.prefer(&preferences::for_request(&question.preferences, &[], &question.request), question.limit / 2);
-        Part { lines: room.lines, limit }
+        RecallPart { lines: room.lines, limit }
     };
     let Some(remember) = memory::remember(session).await else { return only(&question) };
     let fallback = only(&question);
@@ -238,7 +238,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
                 found: tally.found + room.found as u64,
                 given: tally.given + room.lines.iter().map(|line| estimate(line) as u64).sum::<u64>(),
             };
-            Part { lines: room.lines, limit }
+            RecallPart { lines: room.lines, limit }
         }
         Err(error) => {
             tracing::warn!(%error, "memory could not be asked");

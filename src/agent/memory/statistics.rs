@@ -3,7 +3,7 @@
 use crate::agent::memory;
 use crate::agent::state::memory::Remember;
 use crate::agent::state::session::Session;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::memory::error::MemoryError;
 use crate::memory::metrics::{Goal, ModeStats, Stats};
 use crate::memory::store::Memory;
@@ -16,7 +16,7 @@ pub fn of_record(record: &Record) -> Result<Option<Stats>, Failure> {
     }
     let made = record.make().map_err(|(path, source)| MemoryError::Io { path, source });
     let stats = made.and_then(|record| Memory::open(&record.file())).and_then(|memory| memory.stats(0, None));
-    stats.map(Some).map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see :help sextant-memory"))
+    stats.map(Some).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see :help sextant-memory"))
 }
 
 fn share(value: Option<f64>) -> String {
@@ -93,7 +93,7 @@ pub async fn statistics(session: &Session) -> Result<String, Failure> {
 
 async fn figures(remember: &Remember) -> Result<String, Failure> {
     let stats = remember.run(|memory| memory.stats(0, None)).await;
-    let stats = stats.map_err(|error| Failure::new(Kind::Internal, error.to_string(), "try again"))?;
+    let stats = stats.map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "try again"))?;
     Ok(report(&stats))
 }
 

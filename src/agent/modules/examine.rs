@@ -1,25 +1,25 @@
 //! Examining code: the outline of its files, the source of each symbol, what is reported there.
 
-use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
+use crate::agent::modules::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
 use crate::agent::modules::{carry_out, joined, nothing_seen, validate};
-use crate::agent::plan::output::Output;
+use crate::agent::plan::output::StepOutput;
 use crate::symbols::path::SymbolPath;
 
 /// Outline first, so that the sources are read knowing where they stand; the diagnostics last.
-pub(crate) fn plan(symbols: &[SymbolPath]) -> Vec<Look> {
+pub(crate) fn plan(symbols: &[SymbolPath]) -> Vec<ReadAction> {
     let mut looks = Vec::new();
-    let mut push = |look: Look| {
+    let mut push = |look: ReadAction| {
         if !looks.contains(&look) {
             looks.push(look);
         }
     };
-    symbols.iter().for_each(|symbol| push(Look::Outline(symbol.file.clone())));
-    symbols.iter().for_each(|symbol| push(Look::Read(symbol.clone())));
-    symbols.iter().for_each(|symbol| push(Look::Reported(symbol.clone())));
+    symbols.iter().for_each(|symbol| push(ReadAction::Outline(symbol.file.clone())));
+    symbols.iter().for_each(|symbol| push(ReadAction::Read(symbol.clone())));
+    symbols.iter().for_each(|symbol| push(ReadAction::Reported(symbol.clone())));
     looks
 }
 
-pub(crate) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
+pub(crate) async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> ModuleResult {
     let looks = plan(&context.symbols);
     if let Err(error) = validate(&looks) {
         return ModuleResult::failed(Vec::new(), error);
@@ -27,7 +27,7 @@ pub(crate) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResul
     let (parts, texts) = carry_out(&looks, context, eyes).await;
     // A symbol that cannot be read was not examined, whatever else was seen.
     let unread = looks.iter().zip(&texts).find_map(|(look, text)| match (look, text) {
-        (Look::Read(_), Err(failure)) => Some(failure.message.clone()),
+        (ReadAction::Read(_), Err(failure)) => Some(failure.message.clone()),
         _ => None,
     });
     if let Some(error) = nothing_seen(&texts).or(unread) {
@@ -35,12 +35,12 @@ pub(crate) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResul
     }
     // What is read is what an outline leads to; what is reported must not be cut off behind long sources.
     let (sources, reports): (Vec<usize>, Vec<usize>) =
-        (0..looks.len()).partition(|index| !matches!(looks[*index], Look::Reported(_)));
+        (0..looks.len()).partition(|index| !matches!(looks[*index], ReadAction::Reported(_)));
     let part = |indices: &[usize]| {
-        let looks: Vec<Look> = indices.iter().map(|index| looks[*index].clone()).collect();
+        let looks: Vec<ReadAction> = indices.iter().map(|index| looks[*index].clone()).collect();
         let texts: Vec<_> = indices.iter().map(|index| texts[*index].clone()).collect();
         joined(&looks, &texts)
     };
     let text = format!("{}\n{}", part(&reports), part(&sources));
-    ModuleResult { output: Output::new(&text, context.symbols.clone()), parts, error: None }
+    ModuleResult { output: StepOutput::new(&text, context.symbols.clone()), parts, error: None }
 }

@@ -7,35 +7,35 @@ pub(crate) mod search;
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
-use crate::agent::plan::output::Output;
-use crate::agent::plan::{Kind, Part, State};
-use crate::base::failure::{Failure, Kind as FailureKind};
+use crate::agent::modules::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
+use crate::agent::plan::output::StepOutput;
+use crate::agent::plan::{StepKind, StepPart, StepState};
+use crate::base::failure::{Failure, FailureKind};
 
 /// Parts of one module's plan.
 const PARTS: usize = 24;
 
 /// Runs steps that only look, at the same time; the results come in the order of the steps.
-pub(crate) async fn run_at_once(contexts: &[ModuleContext], eyes: &dyn Eyes) -> Vec<ModuleResult> {
+pub(crate) async fn run_at_once(contexts: &[ModuleContext], eyes: &dyn ReadOnlyTools) -> Vec<ModuleResult> {
     join_all(contexts.iter().map(|context| run(context, eyes))).await
 }
 
-async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
+async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> ModuleResult {
     let result = match context.kind {
-        Kind::Examine => examine::run(context, eyes).await,
-        Kind::Search => search::run(context, eyes).await,
-        Kind::Edit => ModuleResult::failed(Vec::new(), "an edit is no look"),
+        StepKind::Examine => examine::run(context, eyes).await,
+        StepKind::Search => search::run(context, eyes).await,
+        StepKind::Edit => ModuleResult::failed(Vec::new(), "an edit is no look"),
     };
     if result.error.is_some() || context.memory.is_empty() {
         return result;
     }
     // In front, since long sources are cut off at their end.
     let text = format!("remembered of it:\n{}\n{}", context.memory.join("\n"), result.output.text);
-    ModuleResult { output: Output::new(&text, result.output.symbols), ..result }
+    ModuleResult { output: StepOutput::new(&text, result.output.symbols), ..result }
 }
 
 /// A module's plan must have something to do, not too much, and nothing twice.
-fn validate(looks: &[Look]) -> Result<(), String> {
+fn validate(looks: &[ReadAction]) -> Result<(), String> {
     if looks.is_empty() {
         return Err("there is nothing to look at".to_owned());
     }
@@ -50,36 +50,36 @@ fn validate(looks: &[Look]) -> Result<(), String> {
 
 /// Carries out a module's plan, one part after the other. A part that fails does not stop the others.
 async fn carry_out(
-    looks: &[Look],
+    looks: &[ReadAction],
     context: &ModuleContext,
-    eyes: &dyn Eyes,
-) -> (Vec<Part>, Vec<Result<String, Failure>>) {
+    eyes: &dyn ReadOnlyTools,
+) -> (Vec<StepPart>, Vec<Result<String, Failure>>) {
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for look in looks {
         // Steps that run at once take turns, also where a tool never has to wait.
         tokio::task::yield_now().await;
         let text = match look {
-            Look::Outline(file) => eyes.look(context, "list_symbols", json!({"query": file})).await,
-            Look::Read(symbol) if symbol.names.is_empty() => {
+            ReadAction::Outline(file) => eyes.look(context, "list_symbols", json!({"query": file})).await,
+            ReadAction::Read(symbol) if symbol.names.is_empty() => {
                 eyes.look(context, "read_file", json!({"path": symbol.file})).await
             }
-            Look::Read(symbol) => eyes.look(context, "read_symbol", json!({"symbol": symbol.to_string()})).await,
-            Look::Search(pattern) => eyes.look(context, "search", json!({"pattern": pattern})).await,
-            Look::Reported(symbol) => {
+            ReadAction::Read(symbol) => eyes.look(context, "read_symbol", json!({"symbol": symbol.to_string()})).await,
+            ReadAction::Search(pattern) => eyes.look(context, "search", json!({"pattern": pattern})).await,
+            ReadAction::Reported(symbol) => {
                 let lines = eyes.reported(context, symbol).await;
                 Ok(if lines.is_empty() { "nothing that is known".to_owned() } else { lines.join("\n") })
             }
         };
-        let state = if text.is_ok() { State::Done } else { State::Failed };
-        parts.push(Part { title: look.title(), state });
+        let state = if text.is_ok() { StepState::Done } else { StepState::Failed };
+        parts.push(StepPart { title: look.title(), state });
         texts.push(text);
     }
     (parts, texts)
 }
 
 /// One text of all parts, each under its title.
-fn joined(looks: &[Look], texts: &[Result<String, Failure>]) -> String {
-    let one = |(look, text): (&Look, &Result<String, Failure>)| {
+fn joined(looks: &[ReadAction], texts: &[Result<String, Failure>]) -> String {
+    let one = |(look, text): (&ReadAction, &Result<String, Failure>)| {
         let content = match text {
             Ok(text) => text.trim_end().to_owned(),
             Err(failure) => format!("failed: {}", failure.message),

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::agent::plan::output::Output;
-use crate::agent::plan::{Kind, Part};
+use crate::agent::plan::output::StepOutput;
+use crate::agent::plan::{StepKind, StepPart};
 use crate::base::failure::Failure;
 use crate::symbols::path::SymbolPath;
 
@@ -14,7 +14,7 @@ pub(crate) struct ModuleContext {
     /// Number of the step, from 1.
     pub(crate) number: usize,
     pub(crate) title: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: StepKind,
     /// Resolved, as `(name, text)`.
     pub(crate) inputs: Vec<(String, String)>,
     /// What the step names, and what its target brought.
@@ -25,7 +25,7 @@ pub(crate) struct ModuleContext {
 
 /// What a module may do in the project: look, with the tools that only look.
 #[async_trait]
-pub(crate) trait Eyes: Send + Sync {
+pub(crate) trait ReadOnlyTools: Send + Sync {
     /// Runs a tool that changes nothing, as a part of a step.
     async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure>;
 
@@ -35,7 +35,7 @@ pub(crate) trait Eyes: Send + Sync {
 
 /// One thing that a module does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum ReadAction {
     /// The symbols of a file.
     Outline(String),
     /// The source of a symbol; of the whole file where it has no names.
@@ -46,7 +46,7 @@ pub(crate) enum Look {
     Search(String),
 }
 
-impl Look {
+impl ReadAction {
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Outline(file) => format!("list the symbols of {file}"),
@@ -60,14 +60,14 @@ impl Look {
 /// What a module hands back, done or not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModuleResult {
-    pub(crate) output: Output,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) output: StepOutput,
+    pub(crate) parts: Vec<StepPart>,
     /// Why it failed.
     pub(crate) error: Option<String>,
 }
 
 impl ModuleResult {
-    pub(crate) fn failed(parts: Vec<Part>, error: impl Into<String>) -> Self {
+    pub(crate) fn failed(parts: Vec<StepPart>, error: impl Into<String>) -> Self {
         Self { parts, error: Some(error.into()), ..Self::default() }
     }
 }

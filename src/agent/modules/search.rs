@@ -1,8 +1,8 @@
 //! Searching the project: look for the words, find the symbols that hold them, read those.
 
-use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
+use crate::agent::modules::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
 use crate::agent::modules::{carry_out, joined, nothing_seen, validate};
-use crate::agent::plan::output::Output;
+use crate::agent::plan::output::StepOutput;
 use crate::symbols::path::SymbolPath;
 
 /// Words of one search.
@@ -77,9 +77,9 @@ fn place(line: &str) -> Option<&str> {
     })
 }
 
-pub(crate) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResult {
+pub(crate) async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> ModuleResult {
     let terms = terms(&context.title, &context.inputs);
-    let looks: Vec<Look> = terms.into_iter().map(Look::Search).collect();
+    let looks: Vec<ReadAction> = terms.into_iter().map(ReadAction::Search).collect();
     if let Err(error) = validate(&looks) {
         return ModuleResult::failed(Vec::new(), format!("{error}: give an input pattern or terms"));
     }
@@ -96,12 +96,12 @@ pub(crate) async fn run(context: &ModuleContext, eyes: &dyn Eyes) -> ModuleResul
         return ModuleResult::failed(parts, "nothing was found");
     }
     // The lines that were found say enough of what is in no symbol.
-    let reads: Vec<Look> =
-        found.iter().filter(|symbol| !symbol.names.is_empty()).take(READ).cloned().map(Look::Read).collect();
+    let reads: Vec<ReadAction> =
+        found.iter().filter(|symbol| !symbol.names.is_empty()).take(READ).cloned().map(ReadAction::Read).collect();
     let (read_parts, sources) = carry_out(&reads, context, eyes).await;
     parts.extend(read_parts);
     let text = format!("{}\n{}", joined(&looks, &texts), joined(&reads, &sources));
-    ModuleResult { output: Output::new(&text, found), parts, error: None }
+    ModuleResult { output: StepOutput::new(&text, found), parts, error: None }
 }
 
 /// Whether a symbol is one of these, or in one of them; a file holds all of its own.

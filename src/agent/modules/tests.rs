@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::Barrier;
 
-use crate::agent::modules::module::{Eyes, Look, ModuleContext, ModuleResult};
+use crate::agent::modules::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
 use crate::agent::modules::{run_at_once, validate};
-use crate::agent::plan::{Kind, State};
+use crate::agent::plan::{StepKind, StepState};
 use crate::base::failure::{Failure, tool_failure};
 use crate::symbols::path::SymbolPath;
 
@@ -30,7 +30,7 @@ impl Scripted {
 }
 
 #[async_trait]
-impl Eyes for Scripted {
+impl ReadOnlyTools for Scripted {
     async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure> {
         let given = ["query", "path", "symbol", "pattern"].iter().find_map(|key| parameters[*key].as_str());
         let given = given.unwrap_or_default();
@@ -53,7 +53,7 @@ impl Eyes for Scripted {
     }
 }
 
-fn step(number: usize, kind: Kind, title: &str, symbols: &[&str]) -> ModuleContext {
+fn step(number: usize, kind: StepKind, title: &str, symbols: &[&str]) -> ModuleContext {
     let symbols = symbols.iter().map(|text| SymbolPath::parse(text)).collect();
     ModuleContext { number, title: title.into(), kind, symbols, ..ModuleContext::default() }
 }
@@ -66,7 +66,7 @@ async fn one(context: ModuleContext) -> (ModuleResult, Vec<String>) {
 
 #[tokio::test]
 async fn an_examination_goes_from_the_outline_to_the_sources_to_what_is_reported() {
-    let (result, log) = one(step(1, Kind::Examine, "look", &["a.py::f", "a.py::g"])).await;
+    let (result, log) = one(step(1, StepKind::Examine, "look", &["a.py::f", "a.py::g"])).await;
     assert_eq!(
         log,
         [
@@ -77,31 +77,31 @@ async fn an_examination_goes_from_the_outline_to_the_sources_to_what_is_reported
             "1 reported a.py::g"
         ]
     );
-    assert!(result.error.is_none() && result.parts.iter().all(|part| part.state == State::Done));
+    assert!(result.error.is_none() && result.parts.iter().all(|part| part.state == StepState::Done));
     assert!(result.output.text.contains("E1 wrong") && result.output.text.contains("text of a.py::g"));
     assert_eq!(result.output.files, ["a.py"]);
 }
 
 #[tokio::test]
 async fn an_examination_of_what_is_not_there_fails_and_shows_how_far_it_came() {
-    let (result, _) = one(step(1, Kind::Examine, "look", &["a.py::gone"])).await;
+    let (result, _) = one(step(1, StepKind::Examine, "look", &["a.py::gone"])).await;
     assert!(result.error.is_some_and(|error| error.contains("gone")));
-    let states: Vec<State> = result.parts.iter().map(|part| part.state).collect();
-    assert_eq!(states, [State::Done, State::Failed, State::Done]);
-    let (result, log) = one(step(1, Kind::Examine, "look", &[])).await;
+    let states: Vec<StepState> = result.parts.iter().map(|part| part.state).collect();
+    assert_eq!(states, [StepState::Done, StepState::Failed, StepState::Done]);
+    let (result, log) = one(step(1, StepKind::Examine, "look", &[])).await;
     assert!(result.error.is_some_and(|error| error.contains("nothing to look at")) && log.is_empty());
 }
 
 #[tokio::test]
 async fn a_search_reads_the_symbols_that_it_finds() {
-    let (result, log) = one(step(2, Kind::Search, "find `f`", &[])).await;
+    let (result, log) = one(step(2, StepKind::Search, "find `f`", &[])).await;
     assert_eq!(log, ["2 search f", "2 read_symbol a.py::f", "2 read_symbol b.py::g"]);
     let symbols: Vec<String> = result.output.symbols.iter().map(ToString::to_string).collect();
     assert_eq!(symbols, ["a.py::f", "b.py", "b.py::g"]);
     assert_eq!(result.parts[0].title, "look for f");
-    let (result, _) = one(step(2, Kind::Search, "find `f`", &["b.py"])).await;
+    let (result, _) = one(step(2, StepKind::Search, "find `f`", &["b.py"])).await;
     assert_eq!(result.output.files, ["b.py"], "its symbols say where to look");
-    let (result, _) = one(step(2, Kind::Search, "find `nowhere`", &[])).await;
+    let (result, _) = one(step(2, StepKind::Search, "find `nowhere`", &[])).await;
     assert_eq!(result.error.as_deref(), Some("nothing was found"));
 }
 
@@ -110,9 +110,9 @@ async fn looks_run_at_once_and_their_results_come_in_order() {
     // Each step's first look waits for the other two: one after the other, nothing would ever come of it.
     let eyes = Scripted::new(Some(Barrier::new(3)));
     let contexts = [
-        step(1, Kind::Examine, "look", &["a.py::f"]),
-        step(2, Kind::Search, "find `f`", &[]),
-        step(3, Kind::Examine, "look", &["b.py"]),
+        step(1, StepKind::Examine, "look", &["a.py::f"]),
+        step(2, StepKind::Search, "find `f`", &[]),
+        step(3, StepKind::Examine, "look", &["b.py"]),
     ];
     let met = tokio::time::timeout(std::time::Duration::from_secs(60), run_at_once(&contexts, &eyes)).await;
     let results = met.expect("the three steps never met: they ran one after the other");
@@ -127,9 +127,9 @@ async fn looks_run_at_once_and_their_results_come_in_order() {
 #[test]
 fn a_module_s_plan_is_held_to_its_limits() {
     assert!(validate(&[]).is_err());
-    let twice = [Look::Search("a".into()), Look::Search("a".into())];
+    let twice = [ReadAction::Search("a".into()), ReadAction::Search("a".into())];
     assert!(validate(&twice).unwrap_err().contains("twice"));
-    let many: Vec<Look> = (0..30).map(|n| Look::Search(n.to_string())).collect();
+    let many: Vec<ReadAction> = (0..30).map(|n| ReadAction::Search(n.to_string())).collect();
     assert!(validate(&many).unwrap_err().contains("too many"));
     assert_eq!(validate(&many[..3]), Ok(()));
 }
@@ -137,10 +137,10 @@ fn a_module_s_plan_is_held_to_its_limits() {
 #[tokio::test]
 async fn what_is_remembered_of_a_module_s_own_work_comes_with_what_it_saw() {
     let eyes = Scripted::new(None);
-    let plain = step(1, Kind::Examine, "look at f", &["a.py::f"]);
+    let plain = step(1, StepKind::Examine, "look at f", &["a.py::f"]);
     let memory = vec!["[error] edit_file a.py failed".to_owned()];
     let told = ModuleContext { memory: memory.clone(), ..plain.clone() };
-    let lost = ModuleContext { memory, ..step(2, Kind::Examine, "look at gone", &["a.py::gone"]) };
+    let lost = ModuleContext { memory, ..step(2, StepKind::Examine, "look at gone", &["a.py::gone"]) };
     let results = run_at_once(&[plain, told, lost], &eyes).await;
     let before = &results[0].output.text;
     assert_eq!(results[1].output.text, format!("remembered of it:\n[error] edit_file a.py failed\n{before}"));

@@ -71,7 +71,7 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
 
 /// What is known after a step, for its criteria.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct CheckFacts {
     /// Whether anybody has spoken of the step's files as they are now.
     pub spoken: bool,
     /// Codes and severities (`error`) of what is reported in the step's symbols.
@@ -81,11 +81,11 @@ pub struct Known {
     /// Full paths of the asked symbols that are there.
     pub present: Vec<SymbolPath>,
     /// By the words of each command that is asked about: how it stands.
-    pub commands: Vec<(String, Finding)>,
+    pub commands: Vec<(String, CheckResult)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum CheckResult {
     Met,
     Unmet(String),
     /// Nobody has said anything that would tell; half met.
@@ -93,11 +93,11 @@ pub enum Finding {
 }
 
 impl Criterion {
-    pub fn judge(&self, known: &Known) -> Finding {
-        let unmet_if = |wrong: bool, why: String| if wrong { Finding::Unmet(why) } else { Finding::Met };
+    pub fn judge(&self, known: &CheckFacts) -> CheckResult {
+        let unmet_if = |wrong: bool, why: String| if wrong { CheckResult::Unmet(why) } else { CheckResult::Met };
         match self {
             Self::NoErrors | Self::CodeGone(_) | Self::NoNewDiagnostics if !known.spoken => {
-                Finding::Unknown("nobody has reported on the step's files".to_owned())
+                CheckResult::Unknown("nobody has reported on the step's files".to_owned())
             }
             Self::NoErrors => {
                 let errors = known.reported.iter().filter(|(_, severity)| severity == "error").count();
@@ -112,7 +112,7 @@ impl Criterion {
             Self::SymbolGone(path) => unmet_if(known.present.contains(path), format!("{path} is still there")),
             Self::CommandPasses(name) => match known.commands.iter().find(|(known, _)| known == name) {
                 Some((_, finding)) => finding.clone(),
-                None => Finding::Unknown(format!("{name} has not spoken")),
+                None => CheckResult::Unknown(format!("{name} has not spoken")),
             },
         }
     }
@@ -145,22 +145,25 @@ mod tests {
     #[test]
     fn each_is_judged_by_what_is_known_and_silence_is_not_met() {
         let path = || SymbolPath::parse("a.py::f");
-        let known = Known {
+        let known = CheckFacts {
             spoken: true,
             reported: vec![("E1".into(), "error".into()), ("W1".into(), "warning".into())],
             new: 1,
             present: vec![path()],
-            commands: vec![("pytest".into(), Finding::Met), ("mypy".into(), Finding::Unmet("it reports 2".into()))],
+            commands: vec![
+                ("pytest".into(), CheckResult::Met),
+                ("mypy".into(), CheckResult::Unmet("it reports 2".into())),
+            ],
         };
         let judged = |text: &str| parse(text).unwrap().judge(&known);
         for text in ["E2 gone", "symbol a.py::f exists", "symbol a.py::g gone", "command pytest passes"] {
-            assert_eq!(judged(text), Finding::Met, "{text}");
+            assert_eq!(judged(text), CheckResult::Met, "{text}");
         }
         let unmet = ["no errors", "W1 gone", "no new diagnostics", "symbol a.py::f gone", "symbol b.py::f exists"];
         for text in unmet.into_iter().chain(["command mypy passes"]) {
-            assert!(matches!(judged(text), Finding::Unmet(_)), "{text}: {:?}", judged(text));
+            assert!(matches!(judged(text), CheckResult::Unmet(_)), "{text}: {:?}", judged(text));
         }
-        assert!(matches!(judged("command cargo passes"), Finding::Unknown(_)));
-        assert!(matches!(Criterion::NoErrors.judge(&Known::default()), Finding::Unknown(_)));
+        assert!(matches!(judged("command cargo passes"), CheckResult::Unknown(_)));
+        assert!(matches!(Criterion::NoErrors.judge(&CheckFacts::default()), CheckResult::Unknown(_)));
     }
 }

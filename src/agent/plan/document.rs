@@ -21,7 +21,7 @@
 //!   - fallback: convert it where it is returned
 //! ```
 
-use crate::agent::plan::{Kind, Part, Plan, State, Step, criteria, inputs};
+use crate::agent::plan::{Plan, Step, StepKind, StepPart, StepState, criteria, inputs};
 use crate::symbols::path::SymbolPath;
 
 /// What a line of a plan document has wrong; the rest of the document is read all the same.
@@ -50,11 +50,16 @@ const LABELS: [(&str, &str); 10] = [
 /// The details of a step, in the order in which they are written.
 const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
 
-const MARKS: [(char, State); 5] =
-    [(' ', State::Open), ('>', State::Running), ('x', State::Done), ('!', State::Failed), ('-', State::Skipped)];
+const MARKS: [(char, StepState); 5] = [
+    (' ', StepState::Open),
+    ('>', StepState::Running),
+    ('x', StepState::Done),
+    ('!', StepState::Failed),
+    ('-', StepState::Skipped),
+];
 
 /// `x` of `[x]`.
-pub fn mark(state: State) -> char {
+pub fn mark(state: StepState) -> char {
     MARKS.iter().find(|(_, known)| *known == state).map_or(' ', |(mark, _)| *mark)
 }
 
@@ -94,7 +99,7 @@ fn write_step(step: &Step, spanish: bool, out: &mut String) {
     let paths =
         |symbols: &[SymbolPath]| symbols.iter().map(|symbol| format!("`{symbol}`")).collect::<Vec<_>>().join(", ");
     let list = |texts: Vec<String>| texts.join(", ");
-    if step.kind != Kind::Edit {
+    if step.kind != StepKind::Edit {
         detail("kind", step.kind.name());
     }
     detail("symbols", &paths(&step.symbols));
@@ -153,7 +158,7 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
 }
 
 /// `[x] what to do`
-fn boxed(item: &str) -> Result<(State, String), String> {
+fn boxed(item: &str) -> Result<(StepState, String), String> {
     let mut chars = item.chars();
     let boxed = (chars.next(), chars.next(), chars.next());
     let (Some('['), Some(mark), Some(']')) = boxed else {
@@ -173,7 +178,7 @@ fn boxed(item: &str) -> Result<(State, String), String> {
 fn detail(step: &mut Step, item: &str) -> Result<(), String> {
     if item.starts_with('[') {
         let (state, title) = boxed(item)?;
-        step.parts.push(Part { title, state });
+        step.parts.push(StepPart { title, state });
         return Ok(());
     }
     let Some((name, text)) = item.split_once(':') else {
@@ -189,7 +194,7 @@ fn detail(step: &mut Step, item: &str) -> Result<(), String> {
         "fallback" => step.fallback = line(text),
         "outcome" => step.outcome = line(text),
         "kind" => {
-            step.kind = Kind::parse(text)
+            step.kind = StepKind::parse(text)
                 .ok_or_else(|| format!("{:?} is no kind; use edit, examine or search", text.trim()))?;
         }
         "with" => {

@@ -18,7 +18,7 @@ const REPLANS: u32 = 3;
 
 /// What is known after a step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Facts {
+pub struct StepReport {
     /// Diagnostics that the step set out to repair, and how many of them are gone.
     pub expected: usize,
     pub met: usize,
@@ -100,7 +100,7 @@ pub enum Decision {
 
 impl Decision {
     /// The decision with its reason, for the trace.
-    pub fn trace(&self, about: &str, facts: &Facts) -> Trace {
+    pub fn trace(&self, about: &str, facts: &StepReport) -> Trace {
         let score = deviation(facts);
         let (effect, words) = match self {
             Self::Continue => (Effect::Kept, "go on with the plan".to_owned()),
@@ -119,7 +119,7 @@ impl Decision {
 /// Half of it is the share of the expectation and of the checks that was not met, half is what it broke; a step
 /// that was to change something and did not is off by three tenths. A model that says itself that it left the
 /// plan is believed.
-pub fn deviation(facts: &Facts) -> f64 {
+pub fn deviation(facts: &StepReport) -> f64 {
     let wanted = (facts.expected + facts.checks) as f64;
     let missed = facts.expected.saturating_sub(facts.met) as f64 + facts.unmet;
     let unmet = if wanted == 0.0 { 0.0 } else { (missed / wanted).min(1.0) };
@@ -131,7 +131,7 @@ pub fn deviation(facts: &Facts) -> f64 {
 }
 
 /// The first thing that makes the work leave the plan, worst first.
-pub fn trigger(facts: &Facts) -> Option<Trigger> {
+pub fn trigger(facts: &StepReport) -> Option<Trigger> {
     if let Some(what) = &facts.missing {
         return Some(Trigger::MissingResource(what.clone()));
     }
@@ -152,7 +152,7 @@ pub fn trigger(facts: &Facts) -> Option<Trigger> {
 }
 
 /// What happens next: first what the table of recoveries allows the step itself, then the rules of the mode.
-pub fn decide(mode: Mode, facts: &Facts) -> Decision {
+pub fn decide(mode: Mode, facts: &StepReport) -> Decision {
     if let Some(error) = facts.error {
         let recovery = error.recovery();
         let why = || facts.broken.clone().unwrap_or_else(|| "it failed".to_owned());
@@ -184,8 +184,8 @@ pub fn decide(mode: Mode, facts: &Facts) -> Decision {
 mod tests {
     use super::*;
 
-    fn good() -> Facts {
-        Facts { expected: 2, met: 2, changed: true, attempts: 1, ..Facts::default() }
+    fn good() -> StepReport {
+        StepReport { expected: 2, met: 2, changed: true, attempts: 1, ..StepReport::default() }
     }
 
     #[test]
@@ -193,19 +193,19 @@ mod tests {
         for mode in [Mode::Simple, Mode::Planner, Mode::Supervised] {
             assert_eq!(decide(mode, &good()), Decision::Continue);
         }
-        let half = Facts { met: 1, ..good() };
+        let half = StepReport { met: 1, ..good() };
         assert_eq!(decide(Mode::Planner, &half), Decision::Continue, "deviation {}", deviation(&half));
     }
 
     #[test]
     fn each_trigger_makes_a_new_plan_or_a_question() {
         let cases = [
-            (Facts { new_errors: 1, ..good() }, "deviation"),
-            (Facts { errors: 3, ..good() }, "errors"),
-            (Facts { missing: Some("a.py::f".into()), ..good() }, "missing_resource"),
-            (Facts { invalid: vec!["a.py::g".into()], ..good() }, "invalid_step"),
-            (Facts { unresolved: Some("step1.symbol".into()), ..good() }, "unresolved"),
-            (Facts { objection: Some("f is generated".into()), ..good() }, "model"),
+            (StepReport { new_errors: 1, ..good() }, "deviation"),
+            (StepReport { errors: 3, ..good() }, "errors"),
+            (StepReport { missing: Some("a.py::f".into()), ..good() }, "missing_resource"),
+            (StepReport { invalid: vec!["a.py::g".into()], ..good() }, "invalid_step"),
+            (StepReport { unresolved: Some("step1.symbol".into()), ..good() }, "unresolved"),
+            (StepReport { objection: Some("f is generated".into()), ..good() }, "model"),
         ];
         for (facts, name) in cases {
             let Decision::Replan(trigger) = decide(Mode::Planner, &facts) else { panic!("{name}") };
@@ -217,47 +217,55 @@ mod tests {
     #[test]
     fn repeating_and_replanning_are_bounded() {
         let error = Some(StepError::ErrorsInARow);
-        let broken = Facts { broken: Some("prose".into()), met: 0, changed: false, error, ..good() };
+        let broken = StepReport { broken: Some("prose".into()), met: 0, changed: false, error, ..good() };
         assert_eq!(decide(Mode::Planner, &broken), Decision::Repeat("prose".into()));
-        let again = Facts { attempts: 2, ..broken };
+        let again = StepReport { attempts: 2, ..broken };
         assert!(matches!(decide(Mode::Planner, &again), Decision::Replan(_)));
-        assert!(matches!(decide(Mode::Planner, &Facts { replans: 3, ..again }), Decision::Stop(_)));
+        assert!(matches!(decide(Mode::Planner, &StepReport { replans: 3, ..again }), Decision::Stop(_)));
     }
 
     #[test]
     fn a_fallback_is_tried_once_after_the_repeats_and_before_the_plan_is_left() {
         let error = Some(StepError::OutOfSteps);
-        let failed = Facts { broken: Some("no end".into()), met: 0, changed: false, error, fallback: true, ..good() };
+        let failed =
+            StepReport { broken: Some("no end".into()), met: 0, changed: false, error, fallback: true, ..good() };
         assert!(matches!(decide(Mode::Supervised, &failed), Decision::Repeat(_)));
-        let again = Facts { attempts: 2, ..failed };
+        let again = StepReport { attempts: 2, ..failed };
         assert!(matches!(decide(Mode::Supervised, &again), Decision::Fallback(_)));
-        assert!(matches!(decide(Mode::Supervised, &Facts { fallback: false, ..again }), Decision::Ask(_)));
-        let broke = Facts { new_errors: 1, error: Some(StepError::BrokeSomething), fallback: true, ..good() };
+        assert!(matches!(decide(Mode::Supervised, &StepReport { fallback: false, ..again }), Decision::Ask(_)));
+        let broke = StepReport { new_errors: 1, error: Some(StepError::BrokeSomething), fallback: true, ..good() };
         assert!(
             matches!(decide(Mode::Planner, &broke), Decision::Fallback(_)),
             "what changed something is not repeated"
         );
-        let model = Facts { error: Some(StepError::ModelFailed), fallback: true, ..good() };
+        let model = StepReport { error: Some(StepError::ModelFailed), fallback: true, ..good() };
         assert!(matches!(decide(Mode::Planner, &model), Decision::Stop(_)));
     }
 
     #[test]
     fn unmet_checks_and_a_model_that_says_so_count_as_leaving_the_plan() {
-        let score = |facts: Facts| (deviation(&facts) * 100.0).round() / 100.0;
-        assert_eq!(score(Facts { checks: 2, ..good() }), 0.0);
-        assert_eq!(score(Facts { checks: 2, unmet: 2.0, ..good() }), 0.25);
-        assert_eq!(score(Facts { expected: 0, met: 0, checks: 1, unmet: 1.0, ..good() }), 0.5);
-        assert_eq!(score(Facts { expected: 0, met: 0, checks: 1, unmet: 0.5, ..good() }), 0.25, "nobody can tell");
-        assert_eq!(score(Facts { adherence: Some(0.3), ..good() }), 0.7);
-        assert_eq!(score(Facts { adherence: Some(1.0), ..good() }), 0.0);
-        let all =
-            Facts { new_errors: 9, unmet: 9.0, checks: 9, met: 0, changed: false, broken: Some("x".into()), ..good() };
+        let score = |facts: StepReport| (deviation(&facts) * 100.0).round() / 100.0;
+        assert_eq!(score(StepReport { checks: 2, ..good() }), 0.0);
+        assert_eq!(score(StepReport { checks: 2, unmet: 2.0, ..good() }), 0.25);
+        assert_eq!(score(StepReport { expected: 0, met: 0, checks: 1, unmet: 1.0, ..good() }), 0.5);
+        assert_eq!(score(StepReport { expected: 0, met: 0, checks: 1, unmet: 0.5, ..good() }), 0.25, "nobody can tell");
+        assert_eq!(score(StepReport { adherence: Some(0.3), ..good() }), 0.7);
+        assert_eq!(score(StepReport { adherence: Some(1.0), ..good() }), 0.0);
+        let all = StepReport {
+            new_errors: 9,
+            unmet: 9.0,
+            checks: 9,
+            met: 0,
+            changed: false,
+            broken: Some("x".into()),
+            ..good()
+        };
         assert_eq!(score(all), 1.0);
     }
 
     #[test]
     fn every_decision_says_why() {
-        let facts = Facts { checks: 1, unmet: 1.0, ..good() };
+        let facts = StepReport { checks: 1, unmet: 1.0, ..good() };
         let trigger = Trigger::Model("no".into());
         for (decision, wanted) in [
             (Decision::Continue, "deviation 0.17; go on"),
@@ -275,12 +283,12 @@ mod tests {
     #[test]
     fn each_error_goes_the_way_that_the_table_says() {
         for (error, recovery) in crate::agent::plan::recovery::TABLE {
-            let facts = Facts { error: Some(error), changed: false, answered: true, fallback: true, ..good() };
+            let facts = StepReport { error: Some(error), changed: false, answered: true, fallback: true, ..good() };
             let first = decide(Mode::Planner, &facts);
             assert_eq!(matches!(first, Decision::Repeat(_)), recovery.retry, "{error:?}: {first:?}");
-            let again = decide(Mode::Planner, &Facts { attempts: 2, ..facts.clone() });
+            let again = decide(Mode::Planner, &StepReport { attempts: 2, ..facts.clone() });
             assert_eq!(matches!(again, Decision::Fallback(_)), recovery.fallback, "{error:?}: {again:?}");
-            let last = Facts { attempts: 2, fallback: false, ..facts };
+            let last = StepReport { attempts: 2, fallback: false, ..facts };
             let (planner, supervised) = (decide(Mode::Planner, &last), decide(Mode::Supervised, &last));
             let as_said = match recovery.then {
                 // It came as near to the plan as could be.

@@ -1,16 +1,16 @@
 //! A plan as it is shown.
 
-use crate::agent::plan::{Plan, State, document};
+use crate::agent::plan::{Plan, StepState, document};
 use crate::editor::event::Event;
 
 pub(crate) fn plan_event(plan: &Plan, phase: &str) -> Event {
-    let of = |state: State| plan.steps.iter().filter(|step| step.state == state).count();
+    let of = |state: StepState| plan.steps.iter().filter(|step| step.state == state).count();
     Event::Plan {
         markdown: document::write(plan),
         phase: phase.to_owned(),
         steps: plan.steps.len(),
-        done: of(State::Done),
-        failed: of(State::Failed),
-        running: plan.steps.iter().position(|step| step.state == State::Running).map(|index| index + 1),
+        done: of(StepState::Done),
+        failed: of(StepState::Failed),
+        running: plan.steps.iter().position(|step| step.state == StepState::Running).map(|index| index + 1),
     }
 }

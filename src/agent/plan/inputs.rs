@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::plan::output::Output;
+use crate::agent::plan::output::StepOutput;
 
 /// The name of the input whose symbols a step works on.
 pub const TARGET: &str = "target";
@@ -25,7 +25,7 @@ pub struct Input {
 pub enum Value {
     Text(String),
     /// A part of what an earlier step handed on; steps are counted from 1.
-    Step(usize, Part),
+    Step(usize, TextPart),
     /// `session.preferences.KEY`.
     Preference(String),
     /// `session.NAME`: a variable of the session.
@@ -33,7 +33,7 @@ pub enum Value {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TextPart {
     Output,
     /// The first symbol.
     Symbol,
@@ -41,8 +41,12 @@ pub enum Part {
     Files,
 }
 
-const PARTS: [(&str, Part); 4] =
-    [("output", Part::Output), ("symbol", Part::Symbol), ("symbols", Part::Symbols), ("files", Part::Files)];
+const PARTS: [(&str, TextPart); 4] = [
+    ("output", TextPart::Output),
+    ("symbol", TextPart::Symbol),
+    ("symbols", TextPart::Symbols),
+    ("files", TextPart::Files),
+];
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,7 +98,7 @@ impl Value {
 
     /// Whether symbols or files come of it.
     pub fn names_symbols(&self) -> bool {
-        matches!(self, Self::Step(_, Part::Symbol | Part::Symbols | Part::Files))
+        matches!(self, Self::Step(_, TextPart::Symbol | TextPart::Symbols | TextPart::Files))
     }
 }
 
@@ -205,7 +209,7 @@ fn unquoted(inner: &str) -> Option<String> {
 /// What one value is, given the outputs of the steps (by index) and what the session said.
 ///
 /// Errors say what cannot be had; nothing is made up for it.
-pub fn resolve(value: &Value, outputs: &[Option<&Output>], session: Option<&str>) -> Result<String, String> {
+pub fn resolve(value: &Value, outputs: &[Option<&StepOutput>], session: Option<&str>) -> Result<String, String> {
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Preference(_) | Value::Variable(_) => {
@@ -218,10 +222,10 @@ pub fn resolve(value: &Value, outputs: &[Option<&Output>], session: Option<&str>
                 .ok_or_else(|| format!("{value}: step {number} has no output"))?;
             let symbols = || output.symbols.iter().map(ToString::to_string).collect::<Vec<_>>();
             let (text, what) = match part {
-                Part::Output => return Ok(output.text.clone()),
-                Part::Symbol => (symbols().into_iter().next().unwrap_or_default(), "symbol"),
-                Part::Symbols => (symbols().join(", "), "symbol"),
-                Part::Files => (output.files.join(", "), "file"),
+                TextPart::Output => return Ok(output.text.clone()),
+                TextPart::Symbol => (symbols().into_iter().next().unwrap_or_default(), "symbol"),
+                TextPart::Symbols => (symbols().join(", "), "symbol"),
+                TextPart::Files => (output.files.join(", "), "file"),
             };
             if text.is_empty() { Err(format!("{value}: step {number} gave no {what}")) } else { Ok(text) }
         }
@@ -240,8 +244,8 @@ mod tests {
         let line = r#"target = step1.symbol, all=step12.symbols, style = session.preferences.code.style, n = session.last_file, w = "a, \"b\" \\", bare = Cart::total"#;
         let inputs = parse(line).unwrap();
         let values: Vec<&Value> = inputs.iter().map(|input| &input.value).collect();
-        assert_eq!(values[0], &Value::Step(1, Part::Symbol));
-        assert_eq!(values[1], &Value::Step(12, Part::Symbols));
+        assert_eq!(values[0], &Value::Step(1, TextPart::Symbol));
+        assert_eq!(values[1], &Value::Step(12, TextPart::Symbols));
         assert_eq!(values[2], &Value::Preference("code.style".into()));
         assert_eq!(values[3], &Value::Variable("last_file".into()));
         assert_eq!(values[4], &Value::Text("a, \"b\" \\".into()));
@@ -270,8 +274,8 @@ mod tests {
 
     #[test]
     fn a_reference_is_what_the_step_handed_on_or_an_error() {
-        let output = Output::new("three uses", ["a.py::f", "b.py::g"].map(SymbolPath::parse).to_vec());
-        let empty = Output::default();
+        let output = StepOutput::new("three uses", ["a.py::f", "b.py::g"].map(SymbolPath::parse).to_vec());
+        let empty = StepOutput::default();
         let outputs = [Some(&output), None, Some(&empty)];
         let of = |text: &str| resolve(&parse(&format!("x = {text}")).unwrap()[0].value, &outputs, None);
         assert_eq!(of("step1.output").unwrap(), "three uses");

@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::plan::criteria::Criterion;
 use crate::agent::plan::inputs::Input;
-use crate::agent::plan::output::Output;
+use crate::agent::plan::output::StepOutput;
 use crate::symbols::path::SymbolPath;
 
 /// Where a step stands, with its mark in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum StepState {
     /// `[ ]`
     #[default]
     Open,
@@ -40,7 +40,7 @@ pub enum State {
 /// What a step does, and so which module carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum StepKind {
     /// Changes its symbols; the model is asked.
     #[default]
     Edit,
@@ -50,7 +50,7 @@ pub enum Kind {
     Search,
 }
 
-impl Kind {
+impl StepKind {
     pub const ALL: [(&'static str, Self); 3] =
         [("edit", Self::Edit), ("examine", Self::Examine), ("search", Self::Search)];
 
@@ -84,16 +84,16 @@ impl Kind {
 /// One part of a step, where its module has made a plan of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Part {
+pub struct StepPart {
     pub title: String,
-    pub state: State,
+    pub state: StepState,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Step {
     pub title: String,
-    pub kind: Kind,
+    pub kind: StepKind,
     #[serde(with = "as_text")]
     pub symbols: Vec<SymbolPath>,
     pub because: String,
@@ -109,12 +109,12 @@ pub struct Step {
     pub checks: Vec<Criterion>,
     /// What is tried once where it fails; empty where nothing is known.
     pub fallback: String,
-    pub state: State,
+    pub state: StepState,
     /// What came of it, in one line; empty before it ran.
     pub outcome: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<StepPart>,
     /// What it hands to later steps; `None` before it is done.
-    pub output: Option<Output>,
+    pub output: Option<StepOutput>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ const TEXT: usize = 4200;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Output {
+pub struct StepOutput {
     /// At most 4,200 bytes, cut at a line.
     pub text: String,
     #[serde(with = "as_text")]
@@ -24,7 +24,7 @@ pub struct Output {
     pub deviation: u8,
 }
 
-impl Output {
+impl StepOutput {
     pub fn new(text: &str, symbols: Vec<SymbolPath>) -> Self {
         let mut files: Vec<String> = Vec::new();
         for symbol in &symbols {
@@ -59,11 +59,11 @@ mod tests {
     fn an_output_is_capped_at_a_line_and_names_each_file_once() {
         let long = "é line\n".repeat(2000);
         let symbols = ["a.py::f", "a.py::g", "b.py"].map(SymbolPath::parse).to_vec();
-        let output = Output::new(&long, symbols);
+        let output = StepOutput::new(&long, symbols);
         assert!(output.text.len() <= TEXT + 40 && output.text.ends_with("more lines"), "{}", output.text.len());
         assert_eq!(output.files, ["a.py", "b.py"]);
-        assert!(Output::new(&"é".repeat(5000), Vec::new()).text.contains("… 1 more line"));
+        assert!(StepOutput::new(&"é".repeat(5000), Vec::new()).text.contains("… 1 more line"));
         let json = serde_json::to_string(&output).unwrap();
-        assert_eq!(serde_json::from_str::<Output>(&json).unwrap(), output);
+        assert_eq!(serde_json::from_str::<StepOutput>(&json).unwrap(), output);
     }
 }

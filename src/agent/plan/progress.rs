@@ -7,7 +7,7 @@ use crate::llm::contract::Contract;
 /// What a task knows of the plan that it carries out, beside the plan itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Course {
+pub struct PlanProgress {
     /// The contract of the step that runs; simple where there is no plan.
     pub contract: Contract,
     /// What was handed to the step that runs.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::progress::Objection;
-use crate::agent::plan::{State, Step};
+use crate::agent::plan::{Step, StepState};
 use crate::base::text::{clean, headline};
 
 /// What was asked, and about which step.
@@ -43,7 +43,7 @@ impl Question {
     pub(crate) fn new(spanish: bool, index: usize, step: &Step, trigger: &Trigger, mark: usize) -> Self {
         let (words, came) = (trigger.words(), headline(&step.outcome));
         let failed =
-            if step.state == State::Failed { of(spanish, " failed", " falló").to_owned() } else { String::new() };
+            if step.state == StepState::Failed { of(spanish, " failed", " falló").to_owned() } else { String::new() };
         let came = if came.is_empty() || words.contains(&came) { String::new() } else { format!("{came}; ") };
         let (number, title) = (index + 1, &step.title);
         let text = if spanish {

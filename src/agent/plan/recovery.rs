@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::base::failure::Kind;
+use crate::base::failure::FailureKind;
 
 /// Why a step did not come to its end, or not to the one that was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -86,13 +86,13 @@ impl StepError {
     }
 
     /// What a failure that came up through the loop is for a step.
-    pub fn of(kind: Kind) -> Self {
+    pub fn of(kind: FailureKind) -> Self {
         match kind {
-            Kind::User | Kind::Tool => Self::Missing,
-            Kind::Model => Self::ModelFailed,
-            Kind::Editor => Self::EditorFailed,
-            Kind::Config | Kind::Internal => Self::Internal,
-            Kind::Cancelled | Kind::Limit => Self::Cancelled,
+            FailureKind::User | FailureKind::Tool => Self::Missing,
+            FailureKind::Model => Self::ModelFailed,
+            FailureKind::Editor => Self::EditorFailed,
+            FailureKind::Config | FailureKind::Internal => Self::Internal,
+            FailureKind::Cancelled | FailureKind::Limit => Self::Cancelled,
         }
     }
 }
@@ -117,13 +117,13 @@ mod tests {
     #[test]
     fn a_failure_of_the_loop_is_a_step_error_and_ends_the_run_unless_it_is_the_step_s_own() {
         for (kind, then) in [
-            (Kind::Model, Then::Stop),
-            (Kind::Editor, Then::Stop),
-            (Kind::Cancelled, Then::Stop),
-            (Kind::Internal, Then::Stop),
-            (Kind::Config, Then::Stop),
-            (Kind::Tool, Then::Ask),
-            (Kind::User, Then::Ask),
+            (FailureKind::Model, Then::Stop),
+            (FailureKind::Editor, Then::Stop),
+            (FailureKind::Cancelled, Then::Stop),
+            (FailureKind::Internal, Then::Stop),
+            (FailureKind::Config, Then::Stop),
+            (FailureKind::Tool, Then::Ask),
+            (FailureKind::User, Then::Ask),
         ] {
             assert_eq!(StepError::of(kind).recovery().then, then, "{kind:?}");
         }

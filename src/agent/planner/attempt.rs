@@ -5,13 +5,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::modules::edit;
 use crate::agent::modules::module::ModuleContext;
-use crate::agent::plan::criteria::Finding;
-use crate::agent::plan::evaluate::Facts;
+use crate::agent::plan::criteria::CheckResult;
+use crate::agent::plan::evaluate::StepReport;
 use crate::agent::plan::inputs::{self, TARGET, Value};
-use crate::agent::plan::output::Output;
+use crate::agent::plan::output::StepOutput;
 use crate::agent::plan::progress::Objection;
 use crate::agent::plan::recovery::StepError;
-use crate::agent::plan::{Part, Plan, State, Step};
+use crate::agent::plan::{Plan, Step, StepPart, StepState};
 use crate::agent::planner::validate::{self, place_of, within};
 use crate::agent::planner::{available, checks};
 use crate::agent::run::context::SOURCE;
@@ -32,18 +32,18 @@ use crate::symbols::path::SymbolPath;
 /// What a try of a step came to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tried {
-    pub(crate) state: State,
+    pub(crate) state: StepState,
     pub(crate) outcome: String,
-    pub(crate) facts: Facts,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) output: Option<Output>,
+    pub(crate) facts: StepReport,
+    pub(crate) parts: Vec<StepPart>,
+    pub(crate) output: Option<StepOutput>,
     pub(crate) objection: Option<Objection>,
 }
 
 impl Tried {
-    pub(crate) fn failed(error: StepError, outcome: String, facts: Facts) -> Self {
-        let facts = Facts { error: Some(error), broken: Some(outcome.clone()), ..facts };
-        Self { state: State::Failed, outcome, facts, ..Self::default() }
+    pub(crate) fn failed(error: StepError, outcome: String, facts: StepReport) -> Self {
+        let facts = StepReport { error: Some(error), broken: Some(outcome.clone()), ..facts };
+        Self { state: StepState::Failed, outcome, facts, ..Self::default() }
     }
 }
 
@@ -53,8 +53,8 @@ pub(crate) async fn resolve_inputs(
     plan: &Plan,
     step: &Step,
 ) -> Result<Vec<(String, String)>, String> {
-    let outputs: Vec<Option<&Output>> =
-        plan.steps.iter().map(|step| step.output.as_ref().filter(|_| step.state == State::Done)).collect();
+    let outputs: Vec<Option<&StepOutput>> =
+        plan.steps.iter().map(|step| step.output.as_ref().filter(|_| step.state == StepState::Done)).collect();
     let mut resolved = Vec::new();
     for input in &step.inputs {
         let known = match input.value {
@@ -100,12 +100,13 @@ pub(crate) async fn try_step(
 ) -> Result<Tried, Failure> {
     let (step, whole) = (&plan.steps[index], task.scope.clone());
     if let Some(missing) = available::missing(session, step).await {
-        let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
+        let facts =
+            StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
-        return Ok(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
+        return Ok(Tried { state: StepState::Skipped, outcome, facts, ..Tried::default() });
     }
     let unresolved = |why: String| {
-        let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
+        let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
     let resolved = match resolve_inputs(session, plan, step).await {
@@ -162,15 +163,15 @@ async fn carry_out_edit(
             after.extend(symbols.iter().cloned());
         }
         let good = matches!(came_to, Ended::Done { .. });
-        let state = if good { State::Done } else { State::Failed };
-        parts.push(Part { title: portion.title.clone(), state });
+        let state = if good { StepState::Done } else { StepState::Failed };
+        parts.push(StepPart { title: portion.title.clone(), state });
         ended = Some(joined(ended, came_to));
         if !good {
             break;
         }
     }
     let left = portions.iter().skip(parts.len());
-    parts.extend(left.map(|portion| Part { title: portion.title.clone(), state: State::Open }));
+    parts.extend(left.map(|portion| StepPart { title: portion.title.clone(), state: StepState::Open }));
     if portions.len() < 2 {
         parts.clear();
     }
@@ -220,10 +221,10 @@ fn facts_after(
     verdict: &Verdict,
     ended: &Ended,
     (targets, left): (usize, usize),
-    findings: &[Finding],
-) -> Facts {
+    findings: &[CheckResult],
+) -> StepReport {
     let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(session)).count());
-    Facts {
+    StepReport {
         expected: targets,
         met: targets.saturating_sub(left),
         new_errors: errors,
@@ -239,7 +240,7 @@ fn facts_after(
         checks: step.checks.len(),
         unmet: checks::unmet(findings),
         adherence: task.course.adherence,
-        ..Facts::default()
+        ..StepReport::default()
     }
 }
 
@@ -249,8 +250,8 @@ fn judge_edit(
     step: &Step,
     task: &Task,
     mark: usize,
-    (ended, verdict, facts): (Ended, Verdict, Facts),
-    (findings, parts): (Vec<Finding>, Vec<Part>),
+    (ended, verdict, facts): (Ended, Verdict, StepReport),
+    (findings, parts): (Vec<CheckResult>, Vec<StepPart>),
 ) -> Tried {
     let (fixed, new) = (verdict.fixed_from(floor(session)), verdict.new_from(floor(session)).count());
     let broken = verdict.count(Severity::Error);
@@ -279,13 +280,13 @@ fn judge_edit(
         Ended::Objected(_) => String::new(),
     };
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
-        Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
-        Finding::Met | Finding::Unknown(_) => None,
+        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+        CheckResult::Met | CheckResult::Unknown(_) => None,
     });
     if let Some(missed) = missed {
         return failed(StepError::CheckUnmet, missed);
     }
-    let untold = findings.iter().filter(|finding| matches!(finding, Finding::Unknown(_))).count();
+    let untold = findings.iter().filter(|finding| matches!(finding, CheckResult::Unknown(_))).count();
     let untold =
         if untold > 0 { format!(", {} that nobody can tell", counted(untold, "check")) } else { String::new() };
     let unheard = if verdict.pending.is_empty() {
@@ -295,9 +296,9 @@ fn judge_edit(
     };
     let outcome = format!("{fixed} fixed, {new} new{unheard}{untold}");
     let text = format!("{answer}\n{outcome}");
-    let mut output = Output::new(text.trim(), changed_symbols(task, mark));
+    let mut output = StepOutput::new(text.trim(), changed_symbols(task, mark));
     (output.fixed, output.new, output.deviation) = (fixed, new, contract::hundredths(&facts));
-    Tried { state: State::Done, outcome, facts, parts, output: Some(output), objection: None }
+    Tried { state: StepState::Done, outcome, facts, parts, output: Some(output), objection: None }
 }
 
 /// How many of the diagnostics that a step names are there.

@@ -2,7 +2,7 @@
 
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::plan::Step;
-use crate::agent::plan::criteria::{Criterion, Finding, Known};
+use crate::agent::plan::criteria::{CheckFacts, CheckResult, Criterion};
 use crate::agent::planner::validate;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -11,11 +11,11 @@ use crate::base::deadline::Deadline;
 use crate::symbols::path::SymbolPath;
 
 /// How the checks of a step stand, in their order.
-pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, new: usize) -> Vec<Finding> {
+pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, new: usize) -> Vec<CheckResult> {
     if step.checks.is_empty() {
         return Vec::new();
     }
-    let mut commands: Vec<(String, Finding)> = Vec::new();
+    let mut commands: Vec<(String, CheckResult)> = Vec::new();
     for check in &step.checks {
         if let Criterion::CommandPasses(name) = check {
             commands.push((name.clone(), validate::command_stands(session, task, name).await));
@@ -34,8 +34,13 @@ pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, ne
     let reported = found
         .iter()
         .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
-    let facts =
-        Known { spoken, reported: reported.collect(), new, present: target::present(session, &asked).await, commands };
+    let facts = CheckFacts {
+        spoken,
+        reported: reported.collect(),
+        new,
+        present: target::present(session, &asked).await,
+        commands,
+    };
     step.checks.iter().map(|check| check.judge(&facts)).collect()
 }
 
@@ -55,11 +60,11 @@ pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
 }
 
 /// Half for each that nobody can tell.
-pub(crate) fn unmet(findings: &[Finding]) -> f64 {
-    let weight = |finding: &Finding| match finding {
-        Finding::Met => 0.0,
-        Finding::Unknown(_) => 0.5,
-        Finding::Unmet(_) => 1.0,
+pub(crate) fn unmet(findings: &[CheckResult]) -> f64 {
+    let weight = |finding: &CheckResult| match finding {
+        CheckResult::Met => 0.0,
+        CheckResult::Unknown(_) => 0.5,
+        CheckResult::Unmet(_) => 1.0,
     };
     findings.iter().map(weight).sum()
 }

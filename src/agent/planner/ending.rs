@@ -5,14 +5,14 @@ use crate::agent::durable;
 use crate::agent::edit::rollback;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::Phase;
-use crate::agent::plan::{Plan, State, event};
+use crate::agent::plan::{Plan, StepState, event};
 use crate::agent::run::finish;
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, FailedStep, Outcome};
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::text::headline;
 use crate::editor::event::Event;
 
@@ -20,13 +20,13 @@ use crate::editor::event::Event;
 const TOLD: usize = 3;
 
 /// Whether what ended a run from outside may be over at another time, so that the run can go on then.
-pub(crate) fn goes_on(kind: Kind) -> bool {
-    matches!(kind, Kind::Cancelled | Kind::Limit | Kind::Model | Kind::Editor)
+pub(crate) fn goes_on(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Cancelled | FailureKind::Limit | FailureKind::Model | FailureKind::Editor)
 }
 
 /// The failure with the way on, where there is one.
 pub(crate) fn resumable(mut failure: Failure) -> Failure {
-    if matches!(failure.kind, Kind::Limit | Kind::Model | Kind::Editor) {
+    if matches!(failure.kind, FailureKind::Limit | FailureKind::Model | FailureKind::Editor) {
         failure.hint = format!("{}; :AgentResume goes on with it", failure.hint.trim_end_matches('.'));
     }
     failure
@@ -34,7 +34,7 @@ pub(crate) fn resumable(mut failure: Failure) -> Failure {
 
 /// The failed steps of a plan with their reasons; those before the last new plan are replaced by it.
 pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
-    let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.state == State::Failed);
+    let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Failed);
     steps
         .map(|(index, step)| FailedStep {
             step: index + 1,
@@ -90,7 +90,7 @@ pub(crate) async fn end_run(
     if let Some(question) = &task.question {
         events.push(Event::Question { text: question.text.clone(), options: question.options() });
     }
-    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
+    let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.course.replaced);
     let word = words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
     let word =

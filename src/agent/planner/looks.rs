@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::memory::narrow;
-use crate::agent::modules::module::{Eyes, ModuleContext, ModuleResult};
+use crate::agent::modules::module::{ModuleContext, ModuleResult, ReadOnlyTools};
 use crate::agent::modules::run_at_once;
-use crate::agent::plan::criteria::Finding;
-use crate::agent::plan::evaluate::Facts;
+use crate::agent::plan::criteria::CheckResult;
+use crate::agent::plan::evaluate::StepReport;
 use crate::agent::plan::mode::Mode;
 use crate::agent::plan::recovery::StepError;
-use crate::agent::plan::{Kind, Plan, State};
+use crate::agent::plan::{Plan, StepKind, StepState};
 use crate::agent::planner::attempt::{self, Tried};
 use crate::agent::planner::available;
 use crate::agent::planner::checks::{self, unmet};
@@ -38,7 +38,7 @@ struct SessionEyes<'a> {
 }
 
 #[async_trait]
-impl Eyes for SessionEyes<'_> {
+impl ReadOnlyTools for SessionEyes<'_> {
     async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure> {
         if self.cancel.is_cancelled() {
             return Err(Failure::cancelled());
@@ -129,18 +129,19 @@ pub(crate) async fn look_steps(
 async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
     let step = &plan.steps[index];
     if let Some(missing) = available::missing(session, step).await {
-        let facts = Facts { missing: Some(missing.clone()), error: Some(StepError::Missing), ..Facts::default() };
+        let facts =
+            StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
-        return Err(Tried { state: State::Skipped, outcome, facts, ..Tried::default() });
+        return Err(Tried { state: StepState::Skipped, outcome, facts, ..Tried::default() });
     }
     let unresolved = |why: String| {
-        let facts = Facts { unresolved: Some(why.clone()), ..Facts::default() };
+        let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
     let inputs = attempt::resolve_inputs(session, plan, step).await.map_err(unresolved)?;
     // A search looks for its target, wherever it is used.
     let symbols = match step.kind {
-        Kind::Search => step.symbols.clone(),
+        StepKind::Search => step.symbols.clone(),
         _ => attempt::with_target(session, step, &inputs, &task.scope).await.map_err(unresolved)?,
     };
     let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
@@ -158,17 +159,17 @@ async fn judge_look(
     result: ModuleResult,
 ) -> Tried {
     let step = &plan.steps[index];
-    let facts = Facts { answered: true, checks: step.checks.len(), ..Facts::default() };
+    let facts = StepReport { answered: true, checks: step.checks.len(), ..StepReport::default() };
     if let Some(error) = result.error {
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
     let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
     let findings = checks::findings(session, step, task, 0).await;
     task.scope = whole;
-    let facts = Facts { unmet: unmet(&findings), ..facts };
+    let facts = StepReport { unmet: unmet(&findings), ..facts };
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
-        Finding::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
-        Finding::Met | Finding::Unknown(_) => None,
+        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+        CheckResult::Met | CheckResult::Unknown(_) => None,
     });
     if let Some(missed) = missed {
         let failed = Tried::failed(StepError::CheckUnmet, missed, facts);
@@ -177,5 +178,5 @@ async fn judge_look(
     let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
     let outcome = format!("looked at {} in {}", counted(symbols, "symbol"), counted(files, "file"));
     let output = Some(result.output);
-    Tried { state: State::Done, outcome, facts, parts: result.parts, output, objection: None }
+    Tried { state: StepState::Done, outcome, facts, parts: result.parts, output, objection: None }
 }

@@ -10,7 +10,7 @@ use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::llm::step::ModelError;
@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 2;
 
 /// What a plan is asked for with, besides the facts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct PlanRequest {
     /// What was wrong, or what has made a new plan necessary.
     pub(crate) problems: Vec<String>,
     /// Steps that stay; the new ones are numbered behind them.
@@ -35,7 +35,7 @@ pub(crate) struct Wanted {
 pub(crate) async fn propose(
     session: &Session,
     task: &mut Task,
-    wanted: Wanted,
+    wanted: PlanRequest,
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
     let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task)).await?;
@@ -81,7 +81,7 @@ pub(crate) async fn propose(
         task.trace.push(1, trace);
         if attempt > ATTEMPTS {
             let message = format!("no usable plan came back: {}", problems.join("; "));
-            return Err(Failure::new(Kind::Model, message, "ask in other words, or use another model"));
+            return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
         }
         input.problems = because.iter().cloned().chain(problems).collect();
     }

@@ -5,9 +5,9 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::durable;
 use crate::agent::memory::keep;
 use crate::agent::plan::evaluate::Trigger;
-use crate::agent::plan::{Plan, State, depends, document};
+use crate::agent::plan::{Plan, StepState, depends, document};
 use crate::agent::planner::available;
-use crate::agent::planner::make::{self, Wanted};
+use crate::agent::planner::make::{self, PlanRequest};
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
@@ -46,7 +46,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let standing = document::numbered(&plan);
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
-    let wanted = Wanted { standing, change: words.to_owned(), kept: new.steps.clone(), ..Wanted::default() };
+    let wanted = PlanRequest { standing, change: words.to_owned(), kept: new.steps.clone(), ..PlanRequest::default() };
     let result = make::propose(session, &mut task, wanted, cancel).await;
     let result = result.map(|proposed| {
         new.steps.extend(proposed.steps);
@@ -80,7 +80,7 @@ pub(crate) async fn replan(
     let leaning: Vec<String> = plan
         .steps
         .iter()
-        .filter(|step| step.state == State::Open && !depends::needs(step).is_empty())
+        .filter(|step| step.state == StepState::Open && !depends::needs(step).is_empty())
         .map(|step| step.title.clone())
         .collect();
     let mut new = plan.clone();
@@ -91,7 +91,7 @@ pub(crate) async fn replan(
         problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
     }
     let wanted =
-        Wanted { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
+        PlanRequest { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
     let proposed = make::propose(session, task, wanted, cancel).await?;
     let more = !proposed.steps.is_empty();
     if more {

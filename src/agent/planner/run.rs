@@ -6,11 +6,11 @@ use crate::agent::diagnostics::collect;
 use crate::agent::durable;
 use crate::agent::edit::{making, rollback};
 use crate::agent::memory::keep;
-use crate::agent::plan::evaluate::{self, Decision, Facts, Trigger};
+use crate::agent::plan::evaluate::{self, Decision, StepReport, Trigger};
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::question::Question;
 use crate::agent::plan::recovery::{StepError, Then};
-use crate::agent::plan::{Plan, State, Step, Steps, depends, event};
+use crate::agent::plan::{Plan, Step, StepState, Steps, depends, event};
 use crate::agent::planner::attempt::{self, Tried};
 use crate::agent::planner::ending::{self, goes_on, resumable};
 use crate::agent::planner::{available, looks, replan};
@@ -21,7 +21,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 
@@ -47,7 +47,7 @@ pub(crate) async fn carry_out(
             "make one first: `:AgentPlan make this file type-clean`",
         ));
     };
-    if !plan.steps.iter().any(|step| step.state == State::Open) {
+    if !plan.steps.iter().any(|step| step.state == StepState::Open) {
         let failure = Failure::user("the plan has no open step", "make a new plan with :AgentPlan");
         *session.plan.lock().await = Some((plan, task));
         return Err(failure);
@@ -67,10 +67,10 @@ pub(crate) async fn carry_out(
         Err(failure) if goes_on(failure.kind) => Phase::Paused,
         Err(_) => Phase::Error,
         Ok(_) if task.question.is_some() => Phase::Paused,
-        Ok(_) if plan.steps.iter().any(|step| step.state == State::Open) => Phase::Planning,
+        Ok(_) if plan.steps.iter().any(|step| step.state == StepState::Open) => Phase::Planning,
         Ok(_) => Phase::Completed,
     };
-    if matches!(&ran, Err(failure) if failure.kind == Kind::Cancelled) {
+    if matches!(&ran, Err(failure) if failure.kind == FailureKind::Cancelled) {
         // Whoever stops it sees what the step has done so far, and keeps it.
         task.keep.mark = None;
     }
@@ -169,7 +169,7 @@ async fn run_looks(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
-    batch.iter().for_each(|index| plan.steps[*index].state = State::Running);
+    batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
     durable::keep_step(session, plan, task, batch[0]).await;
     session.editor.show(event::plan_event(plan, Phase::Executing.words()));
     let mark = task.journal.checkpoints.len();
@@ -177,7 +177,7 @@ async fn run_looks(
     let tried = match looked.and_then(|tried| tried) {
         Ok(tried) => tried,
         Err(failure) => {
-            batch.iter().for_each(|index| plan.steps[*index].state = State::Open);
+            batch.iter().for_each(|index| plan.steps[*index].state = StepState::Open);
             return Err(failure);
         }
     };
@@ -206,7 +206,7 @@ async fn run_edit(
     let mark = task.journal.checkpoints.len();
     let (mut attempts, mut fallback) = (1, false);
     loop {
-        plan.steps[index].state = State::Running;
+        plan.steps[index].state = StepState::Running;
         durable::keep_step(session, plan, task, index).await;
         session.editor.show(event::plan_event(plan, Phase::Executing.words()));
         task.consent.withheld.clear();
@@ -220,12 +220,12 @@ async fn run_edit(
             Ok(tried) => tried,
             Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
                 // What ended it came from outside of the step: it has not been tried to its end.
-                plan.steps[index].state = if goes_on(failure.kind) { State::Open } else { State::Failed };
+                plan.steps[index].state = if goes_on(failure.kind) { StepState::Open } else { StepState::Failed };
                 plan.steps[index].outcome = format!("not finished: {}", failure.message);
                 return Err(failure);
             }
             Err(failure) => {
-                let facts = Facts { missing: Some(failure.message.clone()), ..Facts::default() };
+                let facts = StepReport { missing: Some(failure.message.clone()), ..StepReport::default() };
                 Tried::failed(StepError::of(failure.kind), failure.message, facts)
             }
         };
@@ -277,13 +277,13 @@ fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
     let step = &mut plan.steps[index];
     (step.state, step.outcome) = (tried.state, tried.outcome.clone());
     (step.parts, step.output) = (tried.parts.clone(), tried.output.clone());
-    if tried.state == State::Failed {
+    if tried.state == StepState::Failed {
         task.plan_errors += 1;
         let failed = format!("failed: {}", step.outcome);
         task.trace.push(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
     }
     for part in &step.parts {
-        let ok = if part.state == State::Done { "done" } else { "failed" };
+        let ok = if part.state == StepState::Done { "done" } else { "failed" };
         let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
         task.trace.push_step(number(index), trace);
     }
@@ -317,11 +317,11 @@ async fn decide(
 /// The symbols of open steps that are gone.
 async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
     let mut gone = Vec::new();
-    for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == State::Open) {
+    for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Open) {
         let made_before = |missing: &str| {
             let path = crate::symbols::path::SymbolPath::parse(missing);
             plan.steps[..index].iter().any(|step| {
-                matches!(step.state, State::Open | State::Running)
+                matches!(step.state, StepState::Open | StepState::Running)
                     && step.creates.iter().any(|new| {
                         new.file == path.file && (new.names.is_empty() || path.names.starts_with(&new.names))
                     })

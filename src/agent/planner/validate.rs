@@ -3,7 +3,7 @@
 use crate::agent::diagnostics::collect;
 use crate::agent::memory::{self, preferences};
 use crate::agent::plan::inputs::{self, Input, TARGET, Value};
-use crate::agent::plan::{Kind, Plan, State, Step, criteria};
+use crate::agent::plan::{Plan, Step, StepKind, StepState, criteria};
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -38,9 +38,9 @@ pub(crate) async fn validate(
 
 async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> (Step, Vec<String>) {
     let mut problems = Vec::new();
-    let kind = Kind::parse(&given.kind).unwrap_or_else(|| {
+    let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
         problems.push(format!("there is no kind {:?}", given.kind));
-        Kind::Edit
+        StepKind::Edit
     });
     problems.extend(missing_tools(kind, tools::NAMES));
     let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
@@ -66,11 +66,11 @@ async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before
     let symbols = symbols_of(session, task, &given, kind, before, &mut problems).await;
     let creates = created_by(session, task, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
-    let searches = kind == Kind::Search && !modules::search::terms(&given.title, &as_texts(&inputs)).is_empty();
-    if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != Kind::Search {
+    let searches = kind == StepKind::Search && !modules::search::terms(&given.title, &as_texts(&inputs)).is_empty();
+    if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != StepKind::Search {
         problems.push("it names no symbol, and no input target says which".to_owned());
     }
-    if kind == Kind::Search && !searches {
+    if kind == StepKind::Search && !searches {
         problems.push("a search needs words: `…` in its title, or an input pattern or terms".to_owned());
     }
     if kind.only_looks() && !creates.is_empty() {
@@ -98,7 +98,7 @@ async fn symbols_of(
     session: &Session,
     task: &Task,
     given: &PlanReplyStep,
-    kind: Kind,
+    kind: StepKind,
     before: &[&Step],
     problems: &mut Vec<String>,
 ) -> Vec<SymbolPath> {
@@ -106,7 +106,7 @@ async fn symbols_of(
     for text in &given.symbols {
         let path = SymbolPath::parse(text);
         let made_before =
-            before.iter().any(|step| step.state != State::Done && step.creates.iter().any(|new| makes(new, &path)));
+            before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
         let found = match target::full_path(session, text).await {
             Err(_) if made_before => Ok(path),
             found => found,
@@ -170,16 +170,16 @@ async fn reported_by(session: &Session, name: &str) -> Option<usize> {
 }
 
 /// How the command of a check stands: by what is reported under its name, else by running it.
-pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::Finding {
-    use criteria::Finding;
+pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::CheckResult {
+    use criteria::CheckResult;
     if let Some(count) = reported_by(session, name).await {
-        return if count > 0 { Finding::Unmet(format!("{name} reports {count}")) } else { Finding::Met };
+        return if count > 0 { CheckResult::Unmet(format!("{name} reports {count}")) } else { CheckResult::Met };
     }
     let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
     match check::run_check(session, task, &command).await {
-        Ok(ran) if ran.passed => Finding::Met,
-        Ok(ran) => Finding::Unmet(ran.end),
-        Err(refused) => Finding::Unknown(refused.message),
+        Ok(ran) if ran.passed => CheckResult::Met,
+        Ok(ran) => CheckResult::Unmet(ran.end),
+        Err(refused) => CheckResult::Unknown(refused.message),
     }
 }
 
@@ -207,7 +207,7 @@ fn as_texts(inputs: &[Input]) -> Vec<(String, String)> {
     inputs.iter().map(|input| (input.name.clone(), text(input))).collect()
 }
 
-fn missing_tools(kind: Kind, offered: &[&str]) -> Option<String> {
+fn missing_tools(kind: StepKind, offered: &[&str]) -> Option<String> {
     let missing: Vec<&str> = kind.tools().iter().copied().filter(|tool| !offered.contains(tool)).collect();
     (!missing.is_empty())
         .then(|| format!("a step of kind {} needs {}, which is not there", kind.name(), missing.join(", ")))
@@ -218,7 +218,7 @@ fn references(inputs: &[Input], after: &[usize], before: &[&Step]) -> Vec<String
     let mut problems = Vec::new();
     let mut check = |number: usize, what: String| match number.checked_sub(1).and_then(|index| before.get(index)) {
         None => problems.push(format!("{what}: step {number} is not an earlier step")),
-        Some(step) if matches!(step.state, State::Failed | State::Skipped) => {
+        Some(step) if matches!(step.state, StepState::Failed | StepState::Skipped) => {
             problems.push(format!("{what}: step {number} came to nothing"));
         }
         Some(_) => {}
@@ -260,8 +260,8 @@ mod tests {
 
     #[test]
     fn references_go_back_to_steps_that_gave_something() {
-        let done = Step { state: State::Done, ..Step::default() };
-        let failed = Step { state: State::Failed, ..Step::default() };
+        let done = Step { state: StepState::Done, ..Step::default() };
+        let failed = Step { state: StepState::Failed, ..Step::default() };
         let before = [&done, &failed];
         let inputs = inputs::parse("a = step1.output, b = step2.symbol, c = step3.files, d = text").unwrap();
         let problems = references(&inputs, &[1, 4], &before);
@@ -277,8 +277,8 @@ mod tests {
 
     #[test]
     fn a_kind_without_its_tools_is_said_before_the_start() {
-        assert_eq!(missing_tools(Kind::Edit, tools::NAMES), None);
-        let said = missing_tools(Kind::Search, &["read_symbol"]).unwrap();
+        assert_eq!(missing_tools(StepKind::Edit, tools::NAMES), None);
+        let said = missing_tools(StepKind::Search, &["read_symbol"]).unwrap();
         assert_eq!(said, "a step of kind search needs search, which is not there");
     }
 

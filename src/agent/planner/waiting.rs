@@ -2,7 +2,7 @@
 
 use crate::agent::durable::waiting;
 use crate::agent::edit::recover;
-use crate::agent::plan::State;
+use crate::agent::plan::StepState;
 use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
 use crate::agent::state::session::Session;
@@ -23,7 +23,7 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     recover::recover_quietly(session).await;
     let none = || Failure::user("no plan waits here", "`:AgentPlan make this file type-clean` makes one");
     if let Some((plan, task)) = session.plan.lock().await.as_ref() {
-        let over = plan.steps.iter().all(|step| step.state != State::Open);
+        let over = plan.steps.iter().all(|step| step.state != StepState::Open);
         let phase = if over { Phase::Completed } else { Phase::Paused };
         let mut events = vec![plan_event(plan, phase.words())];
         events.extend(
@@ -34,7 +34,7 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     let waiting = waiting::waiting(session).await.map_err(|_| none())?.ok_or_else(none)?;
     let Some(plan) = waiting.run.plan else { return Err(none()) };
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
-    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
+    let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let text = format!(
         "“{}” waits, {done} of {} done: :AgentResume goes on with it, :AgentUndo takes it back",
         waiting.run.request,

@@ -3,7 +3,7 @@
 
 use crate::agent::state::analysis::{Analysis, Mention, SHORTEST};
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::diagnostics::policy::{Effect, Trace};
@@ -130,7 +130,7 @@ pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
 }
 
 /// Keeps which known diagnostics bear on it, and puts all into the trace.
-pub(crate) async fn weigh_named(task: &mut Task, known: &Snaps) {
+pub(crate) async fn weigh_named(task: &mut Task, known: &Snapshots) {
     let files = known.keys().map(|(file, _)| file.clone()).collect();
     let found = crate::agent::state::comparison::all(known, files).await;
     let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());

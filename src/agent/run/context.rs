@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::code_actions;
 use crate::agent::diagnostics::reported::{self, OFFERS_MS};
-use crate::agent::diagnostics::triage::{self, Weighed};
+use crate::agent::diagnostics::triage::{self, RankedDiagnostic};
 use crate::agent::memory::{learn, project, recall};
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::conventions;
 use crate::agent::state::authority;
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -171,7 +171,7 @@ fn fit(text: &str, room: usize) -> String {
 }
 
 /// Each code once, in the order of the diagnostics.
-fn codes(seen: &[Weighed]) -> Vec<String> {
+fn codes(seen: &[RankedDiagnostic]) -> Vec<String> {
     let mut codes: Vec<String> = Vec::new();
     for code in seen.iter().filter_map(|seen| seen.found.diagnostic.code.as_ref()) {
         if !codes.contains(code) {
@@ -183,7 +183,7 @@ fn codes(seen: &[Weighed]) -> Vec<String> {
 
 /// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
 /// the trace.
-async fn first_ones(task: &Task, mut found: Vec<Found>, most: usize) -> Vec<Found> {
+async fn first_ones(task: &Task, mut found: Vec<LocatedDiagnostic>, most: usize) -> Vec<LocatedDiagnostic> {
     let (analysis, request) = (task.analysis.clone(), task.request.clone());
     let sorted = move || {
         found.sort_by_cached_key(|found| {
@@ -198,7 +198,7 @@ async fn first_ones(task: &Task, mut found: Vec<Found>, most: usize) -> Vec<Foun
 }
 
 /// All that is in scope in a line each for the symbols and the themes; nothing where the list itself is short.
-async fn groups(found: &[Found]) -> Vec<String> {
+async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
     if found.len() <= DIAGNOSTICS {
         return Vec::new();
     }
@@ -213,8 +213,8 @@ async fn groups(found: &[Found]) -> Vec<String> {
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-fn line(seen: &Weighed) -> DiagnosticLine {
-    let Found { diagnostic, symbol, .. } = &seen.found;
+fn line(seen: &RankedDiagnostic) -> DiagnosticLine {
+    let LocatedDiagnostic { diagnostic, symbol, .. } = &seen.found;
     let doubt = if seen.doubtful { " (still there after its fixes: possibly a false positive)" } else { "" };
     DiagnosticLine {
         severity: diagnostic.severity.to_string(),
@@ -229,7 +229,11 @@ fn line(seen: &Weighed) -> DiagnosticLine {
 
 /// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes
 /// second.
-fn shorten(found: Vec<Weighed>, fixes: Vec<FixOffer>, most: usize) -> (Vec<Weighed>, Vec<Found>, Vec<FixOffer>) {
+fn shorten(
+    found: Vec<RankedDiagnostic>,
+    fixes: Vec<FixOffer>,
+    most: usize,
+) -> (Vec<RankedDiagnostic>, Vec<LocatedDiagnostic>, Vec<FixOffer>) {
     let fixable: BTreeSet<usize> = fixes.iter().filter_map(|fix| fix.diagnostic).collect();
     let mut kept: Vec<usize> = fixable.iter().copied().take(most).collect();
     kept.extend((0..found.len()).filter(|index| !fixable.contains(index)).take(most.saturating_sub(kept.len())));

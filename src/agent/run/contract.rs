@@ -2,7 +2,7 @@
 
 use crate::agent::plan::mode::Mode;
 use crate::agent::plan::progress::Objection;
-use crate::agent::plan::{Plan, State, depends, document, evaluate};
+use crate::agent::plan::{Plan, StepState, depends, document, evaluate};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::task::Task;
 use crate::llm::contract::{Contract, Deviation, PlanFacts, StepDecision, SupervisedFacts};
@@ -23,11 +23,11 @@ pub(crate) fn contract(plan: &Plan, index: usize, task: &Task) -> Contract {
 }
 
 fn plan_facts(plan: &Plan, index: usize) -> PlanFacts {
-    let done = plan.steps.iter().filter(|step| step.state == State::Done).count();
+    let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let left = |step: &crate::agent::plan::Step| match step.state {
-        State::Failed | State::Skipped => true,
-        State::Done => step.output.as_ref().is_some_and(|output| output.deviation > 0),
-        State::Open | State::Running => false,
+        StepState::Failed | StepState::Skipped => true,
+        StepState::Done => step.output.as_ref().is_some_and(|output| output.deviation > 0),
+        StepState::Open | StepState::Running => false,
     };
     let last = plan.steps[..index.min(plan.steps.len())].iter().rposition(left);
     let deviation = last.map(|last| Deviation {
@@ -49,9 +49,9 @@ pub(crate) fn adherence(plan: &Plan) -> f64 {
         .steps
         .iter()
         .filter_map(|step| match step.state {
-            State::Done => Some(1.0 - f64::from(step.output.as_ref().map_or(0, |output| output.deviation)) / 100.0),
-            State::Failed => Some(0.0),
-            State::Open | State::Running | State::Skipped => None,
+            StepState::Done => Some(1.0 - f64::from(step.output.as_ref().map_or(0, |output| output.deviation)) / 100.0),
+            StepState::Failed => Some(0.0),
+            StepState::Open | StepState::Running | StepState::Skipped => None,
         })
         .collect();
     if kept.is_empty() { 1.0 } else { kept.iter().sum::<f64>() / kept.len() as f64 }
@@ -94,7 +94,7 @@ pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<
 }
 
 /// Hundredths, for an output.
-pub(crate) fn hundredths(facts: &evaluate::Facts) -> u8 {
+pub(crate) fn hundredths(facts: &evaluate::StepReport) -> u8 {
     (evaluate::deviation(facts) * 100.0).round().clamp(0.0, 100.0) as u8
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn hundredths(facts: &evaluate::Facts) -> u8 {
 mod tests {
     use super::*;
     use crate::agent::plan::Step;
-    use crate::agent::plan::output::Output;
+    use crate::agent::plan::output::StepOutput;
     use crate::agent::state::scope::Scope;
     use crate::llm::contract::{Escalation, PlanFeedback};
 
@@ -113,14 +113,14 @@ mod tests {
             outcome: "2 new errors".into(),
             state,
             after: after.to_vec(),
-            output: (state == State::Done).then(|| Output { deviation, ..Output::default() }),
+            output: (state == StepState::Done).then(|| StepOutput { deviation, ..StepOutput::default() }),
             ..Step::default()
         };
         let steps = vec![
-            step(State::Done, 0, &[]),
-            step(State::Failed, 0, &[]),
-            step(State::Running, 0, &[]),
-            step(State::Open, 0, &[2]),
+            step(StepState::Done, 0, &[]),
+            step(StepState::Failed, 0, &[]),
+            step(StepState::Running, 0, &[]),
+            step(StepState::Open, 0, &[2]),
         ];
         Plan { title: "t".into(), steps, ..Plan::default() }
     }

@@ -11,11 +11,11 @@ use crate::agent::state::baseline::doubt_late;
 use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::edit_answer::{Line, agreed};
 use crate::agent::state::language::Say;
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::outcome::{OpenEnd, Outcome};
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::{Ledger, Snaps};
+use crate::agent::state::snapshots::{SnapshotStore, Snapshots};
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
@@ -45,15 +45,15 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         stack::note(&mut *session.history.lock().await, &task.journal);
     }
     let floor = session.config.diagnostics.severity_floor;
-    let with_word = |found: &Found| {
+    let with_word = |found: &LocatedDiagnostic| {
         let mut found = found.clone();
         if let Some(word) = task.suggested.get(&key(&found)) {
             found.diagnostic.suggested_action = Some(word.clone());
         }
         found
     };
-    let new: Vec<Found> = verdict.new_from(floor).map(with_word).collect();
-    let shown: Vec<&Found> = new.iter().collect();
+    let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
+    let shown: Vec<&LocatedDiagnostic> = new.iter().collect();
     introduced(session, &task.request, &shown, task.shown);
     task.shown = true;
     let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
@@ -88,7 +88,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
     }
 }
 
-pub(crate) fn introduced(session: &Session, request: &str, shown: &[&Found], amend: bool) {
+pub(crate) fn introduced(session: &Session, request: &str, shown: &[&LocatedDiagnostic], amend: bool) {
     session.editor.show(Event::Introduced {
         title: format!("Sextant: {request}"),
         entries: shown.iter().map(|found| entry(found)).collect(),
@@ -105,7 +105,7 @@ pub async fn amend(session: &Session) {
     let known = collect::known(session).await;
     let start = with_created(&end.start, &end.created, &known);
     let verdict = comparison::compared(&start, &known, &[]).await;
-    let shown: Vec<&Found> = verdict.new_from(session.config.diagnostics.severity_floor).collect();
+    let shown: Vec<&LocatedDiagnostic> = verdict.new_from(session.config.diagnostics.severity_floor).collect();
     introduced(session, &end.request, &shown, true);
     session.editor.show(Event::Progress {
         text: format!("a late answer came: {} in all", counted(shown.len(), "new diagnostic")),
@@ -141,7 +141,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         .collect();
     let known = collect::known(session).await;
     let start = with_created(&task.start, &task.created, &known);
-    let after: Snaps = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+    let after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
     let mut verdict = comparison::compared(&start, &after, &reports).await;
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
@@ -153,15 +153,15 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
 }
 
 /// In a file that the task created nothing is old.
-pub(crate) fn with_created(start: &Snaps, created: &BTreeSet<String>, known: &Snaps) -> Snaps {
+pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known: &Snapshots) -> Snapshots {
     let mut start = start.clone();
     for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {
-        start.extend(Ledger::absent(file, [provider.clone()]));
+        start.extend(SnapshotStore::absent(file, [provider.clone()]));
     }
     start
 }
 
-pub(crate) fn entry(found: &Found) -> QuickfixEntry {
+pub(crate) fn entry(found: &LocatedDiagnostic) -> QuickfixEntry {
     let kind = match found.diagnostic.severity {
         Severity::Error => "E",
         Severity::Warning => "W",
@@ -184,7 +184,7 @@ pub(crate) fn entry(found: &Found) -> QuickfixEntry {
 }
 
 /// What is new in a line for each theme, where it is more than is taken in at a glance.
-async fn themes(shown: &[Found]) -> Vec<String> {
+async fn themes(shown: &[LocatedDiagnostic]) -> Vec<String> {
     if shown.len() <= GLANCE {
         return Vec::new();
     }

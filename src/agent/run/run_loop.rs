@@ -12,7 +12,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::state::{edit_answer, stop};
 use crate::agent::tools::{read_once, validate};
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::base::secrets::mask;
 use crate::base::text;
@@ -154,7 +154,7 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
         ModelError::Cut { .. } | ModelError::Stalled { .. } => "try again; what was finished is kept",
         ModelError::Unusable { .. } => "try again, or use a model that can answer in JSON",
     };
-    Failure::new(Kind::Model, error.to_string(), hint)
+    Failure::new(FailureKind::Model, error.to_string(), hint)
 }
 
 /// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model

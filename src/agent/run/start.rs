@@ -12,11 +12,11 @@ use crate::agent::state::request::Request;
 use crate::agent::state::risk;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
 use crate::agent::{budget, target};
 use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::syntax;
 use crate::editor::Document;
 use crate::editor::event::Event;
@@ -72,13 +72,13 @@ pub(crate) async fn begin(
 }
 
 /// A model that lives on the providers' words must not take their silence for "nothing wrong".
-pub(crate) fn refuse_blind(documents: &[Document], known: &Snaps) -> Result<(), Failure> {
+pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<(), Failure> {
     // That a text parses says nothing about what it means.
     let said = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
     let Some(blind) = documents.iter().find(|document| !said(&document.path)) else { return Ok(()) };
     let hint =
         "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
-    Err(Failure::new(Kind::Editor, format!("no language server has said anything about {}", blind.path), hint))
+    Err(Failure::new(FailureKind::Editor, format!("no language server has said anything about {}", blind.path), hint))
 }
 
 pub(crate) async fn first_look(

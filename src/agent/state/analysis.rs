@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::Scope;
 use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
@@ -39,7 +39,7 @@ impl Analysis {
     }
 
     /// Whether a diagnostic is about what the request names.
-    pub(crate) fn bears_on(&self, found: &Found) -> bool {
+    pub(crate) fn bears_on(&self, found: &LocatedDiagnostic) -> bool {
         let named = !self.symbols.is_empty() && Scope::Symbols(self.symbols.clone()).holds(&found.symbol);
         let quoted = found.diagnostic.code.as_ref().is_some_and(|code| self.codes.contains(code));
         named || quoted || self.files.contains(&found.symbol.file)

@@ -13,7 +13,7 @@ pub(crate) struct Approvals {
     pub(crate) someone: AtomicBool,
     /// Held by whoever asks, so that a second question waits for its turn.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    pub(crate) waiting: Mutex<Option<Waiting>>,
+    pub(crate) waiting: Mutex<Option<OpenQuestion>>,
     /// Commands that were allowed for the session, argument by argument.
     pub(crate) commands: Mutex<BTreeSet<Vec<String>>>,
     /// Files that run by being there, which may be changed for the session.
@@ -21,7 +21,7 @@ pub(crate) struct Approvals {
 }
 
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct OpenQuestion {
     pub(crate) options: usize,
     pub(crate) answer: oneshot::Sender<usize>,
 }
@@ -36,7 +36,7 @@ impl Drop for Withdraw<'_> {
 }
 
 impl Approvals {
-    pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<Waiting>> {
+    pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<OpenQuestion>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::plan::State;
+use crate::agent::plan::StepState;
 use crate::agent::plan::mode::Mode;
 use crate::agent::plan::question::Question;
 use crate::agent::state::doubt::{Doubt, Uncounted};
-use crate::agent::state::edit_request::Wanted;
+use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::language::Say;
 use crate::agent::state::scope::{self, Scope};
@@ -16,7 +16,7 @@ use crate::diagnostics::model::Diagnostic;
 use crate::edits::apply::apply;
 use crate::llm::ask;
 use crate::symbols::language;
-use crate::symbols::outline::{Kind as SymbolKind, Outline};
+use crate::symbols::outline::{Outline, SymbolKind};
 use crate::symbols::path::SymbolPath;
 
 /// Groups that the way out of too much noise names.
@@ -55,10 +55,10 @@ impl Consent {
         &self,
         say: Say,
         (step, title): (usize, &str),
-        state: State,
+        state: StepState,
         mark: usize,
     ) -> Option<Question> {
-        if self.withheld.is_empty() || state == State::Done {
+        if self.withheld.is_empty() || state == StepState::Done {
             return None;
         }
         let what: Vec<&str> = self.withheld.iter().map(String::as_str).collect();
@@ -88,16 +88,16 @@ pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {
 ///
 /// What gets another name in its place, or turns up elsewhere in the same edit, is not lost. What is inside of a
 /// function is that function's own affair.
-pub(crate) fn lost(wanted: &[Wanted]) -> Vec<String> {
+pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
     let mut gone: Vec<(String, String)> = Vec::new();
     let mut added: BTreeSet<String> = BTreeSet::new();
     for want in wanted {
         let (before, after, path, hunks) = match want {
-            Wanted::Change { document, hunks } => {
+            EditRequest::Change { document, hunks } => {
                 let Ok(after) = apply(&document.text, hunks) else { continue };
                 (document.text.as_str(), after, &document.path, hunks.as_slice())
             }
-            Wanted::Create { path, text } => ("", text.clone(), path, [].as_slice()),
+            EditRequest::Create { path, text } => ("", text.clone(), path, [].as_slice()),
         };
         let Some(language) = language::of_path(path) else {
             if after.trim().is_empty() && !before.trim().is_empty() {

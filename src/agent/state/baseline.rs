@@ -3,22 +3,22 @@
 use std::collections::BTreeSet;
 
 use crate::agent::state::comparison::{Status, Verdict};
-use crate::agent::state::edit_request::Wanted;
-use crate::agent::state::snapshots::{Key, Snaps};
+use crate::agent::state::edit_request::EditRequest;
+use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::diagnostics::model::Severity;
 use crate::diagnostics::theme::{looks_at_one_file, tool};
 
 /// The baseline of several edits that are compared as one.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
-    pub snaps: Snaps,
+    pub snaps: Snapshots,
     /// First known after the first of the edits: of a file that was loaded only then.
-    pub late: BTreeSet<Key>,
+    pub late: BTreeSet<SnapshotKey>,
 }
 
 impl Baseline {
     /// Takes in what is known now. What was known earlier stays as it was then.
-    pub fn take(&mut self, known: &Snaps, has_begun: bool) {
+    pub fn take(&mut self, known: &Snapshots, has_begun: bool) {
         for (key, snap) in known {
             if !self.snaps.contains_key(key) {
                 self.snaps.insert(key.clone(), snap.clone());
@@ -30,16 +30,22 @@ impl Baseline {
     }
 
     /// Whether an edit changes a file of which nothing is known here.
-    pub fn lacks(&self, wanted: &[Wanted]) -> bool {
+    pub fn lacks(&self, wanted: &[EditRequest]) -> bool {
         let known = |path: &str| self.snaps.keys().any(|(file, _)| file == path);
-        wanted.iter().any(|want| matches!(want, Wanted::Change { .. }) && !known(want.path()))
+        wanted.iter().any(|want| matches!(want, EditRequest::Change { .. }) && !known(want.path()))
     }
 }
 
 /// Names the files in which something stands that was there when they were first looked at, after an edit: whether the
 /// edit has brought it is not known. What a checker of single files says there is none of an edit elsewhere.
-pub fn doubt_late(verdict: &mut Verdict, late: &BTreeSet<Key>, before: &Snaps, after: &Snaps, floor: Severity) {
-    let said = |snaps: &Snaps, key: &Key| {
+pub fn doubt_late(
+    verdict: &mut Verdict,
+    late: &BTreeSet<SnapshotKey>,
+    before: &Snapshots,
+    after: &Snapshots,
+    floor: Severity,
+) {
+    let said = |snaps: &Snapshots, key: &SnapshotKey| {
         snaps.get(key).is_some_and(|snap| snap.diagnostics.iter().any(|said| said.severity <= floor))
     };
     for key in late.iter().filter(|key| !looks_at_one_file(&key.1) && said(before, key) && said(after, key)) {
@@ -55,10 +61,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::agent::state::snapshots::Snap;
+    use crate::agent::state::snapshots::Snapshot;
     use crate::diagnostics::model::{Confidence, Diagnostic, Location};
 
-    fn snaps(said: &[(&str, &str, Severity)]) -> Snaps {
+    fn snaps(said: &[(&str, &str, Severity)]) -> Snapshots {
         let of = |(file, provider, severity): &(&str, &str, Severity)| {
             let diagnostic = Diagnostic {
                 source: (*provider).into(),
@@ -70,7 +76,7 @@ mod tests {
                 suggested_action: None,
                 evidence: None,
             };
-            let snap = Snap { text: Some("x\n".into()), diagnostics: vec![diagnostic] };
+            let snap = Snapshot { text: Some("x\n".into()), diagnostics: vec![diagnostic] };
             (((*file).to_owned(), (*provider).to_owned()), Arc::new(snap))
         };
         said.iter().map(of).collect()

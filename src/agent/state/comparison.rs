@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::agent::state::dedup::{self, Fate, Item};
-use crate::agent::state::located::Found;
-use crate::agent::state::snapshots::{Key, Snap, Snaps};
+use crate::agent::state::dedup::{self, DedupItem, Fate};
+use crate::agent::state::located::LocatedDiagnostic;
+use crate::agent::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
 use crate::base::text::{Encoding, LineIndex, headline};
 use crate::diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
 use crate::diagnostics::model::{Diagnostic, Freshness, Report, Severity};
@@ -46,12 +46,12 @@ impl Status {
 pub struct Verdict {
     pub status: Status,
     /// Introduced; worst first, then in source order.
-    pub new: Vec<Found>,
-    pub revealed: Vec<Found>,
+    pub new: Vec<LocatedDiagnostic>,
+    pub revealed: Vec<LocatedDiagnostic>,
     pub fixed: Vec<Diagnostic>,
     pub unchanged: usize,
     /// Of the unchanged, those that say it in other words, and what they said before.
-    pub updated: Vec<(Found, String)>,
+    pub updated: Vec<(LocatedDiagnostic, String)>,
     pub masked: usize,
     /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
     pub pending: Vec<String>,
@@ -81,7 +81,7 @@ impl Verdict {
     }
 
     /// The new ones that are at least as severe as the floor.
-    pub fn new_from(&self, floor: Severity) -> impl Iterator<Item = &Found> {
+    pub fn new_from(&self, floor: Severity) -> impl Iterator<Item = &LocatedDiagnostic> {
         self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
     }
 
@@ -136,7 +136,7 @@ fn unchecked(file: &str) -> String {
 }
 
 /// The same for files that were not asked about again: of which nobody but the parser is known to have spoken.
-pub fn doubt_syntax(verdict: &mut Verdict, files: &[String], known: &Snaps) {
+pub fn doubt_syntax(verdict: &mut Verdict, files: &[String], known: &Snapshots) {
     for file in files {
         let mut providers = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).peekable();
         let alone = providers.peek().is_some() && providers.all(|provider| provider == syntax::NAME);
@@ -161,7 +161,7 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
 
 /// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. Given
 /// up, the thread finishes for nobody.
-pub async fn compared(before: &Snaps, after: &Snaps, reports: &[Report]) -> Verdict {
+pub async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
     let (before, after, told) = (before.clone(), after.clone(), status(reports));
     let done = tokio::task::spawn_blocking(move || compare(&before, &after, told)).await;
     done.unwrap_or_else(|_| Verdict::without(Status::Unavailable))
@@ -171,14 +171,14 @@ pub async fn compared(before: &Snaps, after: &Snaps, reports: &[Report]) -> Verd
 /// for a file says nothing about what is new there, and the status tells so. What several say of one place
 /// is counted once.
 /// What the reports tell by themselves comes from [`status`].
-fn compare(before: &Snaps, after: &Snaps, (status, pending): (Status, Vec<String>)) -> Verdict {
+fn compare(before: &Snapshots, after: &Snapshots, (status, pending): (Status, Vec<String>)) -> Verdict {
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
     let (mut old, mut new) = (Vec::new(), Vec::new());
     for (provider, keys) in by_provider(after) {
         // What the parser says, every other provider says too: it counts where nobody else is known.
-        let told = |key: &&Key| provider != syntax::NAME || !known_of_others(before, after, key);
-        let (known, unknown): (Vec<&Key>, Vec<&Key>) =
+        let told = |key: &&SnapshotKey| provider != syntax::NAME || !known_of_others(before, after, key);
+        let (known, unknown): (Vec<&SnapshotKey>, Vec<&SnapshotKey>) =
             keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
         without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
         compare_provider(before, after, &known, (&mut old, &mut new));
@@ -187,7 +187,8 @@ fn compare(before: &Snaps, after: &Snaps, (status, pending): (Status, Vec<String
     let mut namer = Namer::default();
     let text_of = |file: &str| text_of(after, file).and_then(|snap| snap.text.as_deref());
     for complaint in dedup::after(&new) {
-        let mut name = || Found { sources: complaint.sources.clone(), ..namer.name(&complaint.diagnostic, text_of) };
+        let mut name =
+            || LocatedDiagnostic { sources: complaint.sources.clone(), ..namer.name(&complaint.diagnostic, text_of) };
         match complaint.fate {
             Fate::New => verdict.new.push(name()),
             Fate::Revealed => verdict.revealed.push(name()),
@@ -215,18 +216,19 @@ fn compare(before: &Snaps, after: &Snaps, (status, pending): (Status, Vec<String
 }
 
 /// What was said before by those who have not spoken since, of files that others have spoken of.
-fn unheard(before: &Snaps, after: &Snaps) -> Vec<Item> {
+fn unheard(before: &Snapshots, after: &Snapshots) -> Vec<DedupItem> {
     let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
-    let silent = |key: &Key| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
+    let silent =
+        |key: &SnapshotKey| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
     let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
-    said.map(|diagnostic| Item::new(diagnostic.clone(), Fate::Unknown)).collect()
+    said.map(|diagnostic| DedupItem::new(diagnostic.clone(), Fate::Unknown)).collect()
 }
 
-fn known_of_others(before: &Snaps, after: &Snaps, key: &Key) -> bool {
+fn known_of_others(before: &Snapshots, after: &Snapshots, key: &SnapshotKey) -> bool {
     after.keys().any(|other| other.0 == key.0 && other.1 != key.1 && before.contains_key(other))
 }
 
-fn order(found: &Found) -> (Severity, &str, u32, u32) {
+fn order(found: &LocatedDiagnostic) -> (Severity, &str, u32, u32) {
     (found.diagnostic.severity, found.symbol.file.as_str(), found.line, found.column)
 }
 
@@ -234,8 +236,8 @@ pub(crate) fn short(provider: &str) -> &str {
     provider.strip_prefix("lsp:").unwrap_or(provider)
 }
 
-fn by_provider(snaps: &Snaps) -> BTreeMap<String, Vec<&Key>> {
-    let mut out: BTreeMap<String, Vec<&Key>> = BTreeMap::new();
+fn by_provider(snaps: &Snapshots) -> BTreeMap<String, Vec<&SnapshotKey>> {
+    let mut out: BTreeMap<String, Vec<&SnapshotKey>> = BTreeMap::new();
     for key in snaps.keys() {
         out.entry(key.1.clone()).or_default().push(key);
     }
@@ -243,18 +245,18 @@ fn by_provider(snaps: &Snaps) -> BTreeMap<String, Vec<&Key>> {
 }
 
 fn compare_provider(
-    before: &Snaps,
-    after: &Snaps,
-    keys: &[&Key],
-    (old_items, new_items): (&mut Vec<Item>, &mut Vec<Item>),
+    before: &Snapshots,
+    after: &Snapshots,
+    keys: &[&SnapshotKey],
+    (old_items, new_items): (&mut Vec<DedupItem>, &mut Vec<DedupItem>),
 ) {
-    let side = |snaps: &'_ Snaps| -> Vec<Diagnostic> {
+    let side = |snaps: &'_ Snapshots| -> Vec<Diagnostic> {
         keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()
     };
     let (old, new) = (side(before), side(after));
-    let unchanged_files = |key: &&&Key| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
+    let unchanged_files = |key: &&&SnapshotKey| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
     if keys.iter().all(|key| unchanged_files(&key)) {
-        let stays = |diagnostic: Diagnostic| Item::new(diagnostic, Fate::Stays);
+        let stays = |diagnostic: Diagnostic| DedupItem::new(diagnostic, Fate::Stays);
         old_items.extend(old.into_iter().map(stays));
         new_items.extend(new.into_iter().map(stays));
         return;
@@ -274,7 +276,7 @@ fn compare_provider(
     result.new.iter().for_each(|index| is[*index] = Fate::New);
     result.revealed.iter().for_each(|index| is[*index] = Fate::Revealed);
     let first = new_items.len();
-    let item = |(diagnostic, fate)| Item::new(diagnostic, fate);
+    let item = |(diagnostic, fate)| DedupItem::new(diagnostic, fate);
     new_items.extend(new.into_iter().zip(is).map(item));
     for pair in result.persisting.iter().filter(|pair| pair.how == MatchedBy::Updated) {
         let (then, now) = (headline(&old[pair.before].message), &mut new_items[first + pair.after]);
@@ -290,12 +292,16 @@ pub struct Namer {
 }
 
 impl Namer {
-    pub fn name<'t>(&mut self, diagnostic: &Diagnostic, text_of: impl Fn(&str) -> Option<&'t str>) -> Found {
+    pub fn name<'t>(
+        &mut self,
+        diagnostic: &Diagnostic,
+        text_of: impl Fn(&str) -> Option<&'t str>,
+    ) -> LocatedDiagnostic {
         let file = diagnostic.location.file().unwrap_or_default().to_owned();
         let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
             let line = diagnostic.location.range().map_or(1, |range| range.start.line.saturating_add(1));
             let (symbol, sources) = (SymbolPath::new(file, ""), vec![diagnostic.source.clone()]);
-            return Found { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
+            return LocatedDiagnostic { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
         };
         let (index, outline) = self.files.entry(file.clone()).or_insert_with(|| {
             let outline = language::of_path(&file).map(|language| Outline::parse(language, text)).unwrap_or_default();
@@ -304,7 +310,7 @@ impl Namer {
         let offset = index.offset(text, range.start, Encoding::Utf16);
         let names = outline.at(offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
         let line = index.line_of(offset);
-        Found {
+        LocatedDiagnostic {
             diagnostic: diagnostic.clone(),
             sources: vec![diagnostic.source.clone()],
             symbol: SymbolPath::new(file, names),
@@ -315,19 +321,20 @@ impl Namer {
 }
 
 /// As [`named`], on a thread of its own.
-pub async fn all(snaps: &Snaps, files: BTreeSet<String>) -> Vec<Found> {
+pub async fn all(snaps: &Snapshots, files: BTreeSet<String>) -> Vec<LocatedDiagnostic> {
     let snaps = snaps.clone();
     tokio::task::spawn_blocking(move || named(&snaps, &files)).await.unwrap_or_default()
 }
 
 /// Every diagnostic of a snapshot in these files, named.
-fn named(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
+fn named(snaps: &Snapshots, files: &BTreeSet<String>) -> Vec<LocatedDiagnostic> {
     let mut namer = Namer::default();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<LocatedDiagnostic> = Vec::new();
     // As in a comparison: the parser is heard where nobody else is.
     let others: BTreeSet<&str> = snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
-    let told =
-        |(file, provider): &Key| files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()));
+    let told = |(file, provider): &SnapshotKey| {
+        files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()))
+    };
     for ((file, _), snap) in snaps.iter().filter(|(key, _)| told(key)) {
         let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
         found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));
@@ -337,7 +344,7 @@ fn named(snaps: &Snaps, files: &BTreeSet<String>) -> Vec<Found> {
 }
 
 /// The texts of a snapshot, one a file.
-pub fn text_of<'a>(snaps: &'a Snaps, file: &str) -> Option<&'a Snap> {
+pub fn text_of<'a>(snaps: &'a Snapshots, file: &str) -> Option<&'a Snapshot> {
     snaps.iter().find(|((known, _), _)| known == file).map(|(_, snap)| snap.as_ref())
 }
 

@@ -1,6 +1,6 @@
 //! What several providers say of one place counts as one: over both sides of a change, with everybody named.
 
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::diagnostics::merge::{self, Merged, Placed};
 use crate::diagnostics::model::{Diagnostic, Severity};
 use crate::diagnostics::policy::confidence::{independent_sources, raised};
@@ -19,14 +19,14 @@ pub enum Fate {
 }
 
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct DedupItem {
     pub diagnostic: Diagnostic,
     pub fate: Fate,
     /// What it said before, where it stays in other words.
     pub was: Option<String>,
 }
 
-impl Item {
+impl DedupItem {
     pub fn new(diagnostic: Diagnostic, fate: Fate) -> Self {
         Self { diagnostic, fate, was: None }
     }
@@ -46,7 +46,7 @@ pub struct Complaint {
 /// The complaints after a change: new, revealed, or there before.
 ///
 /// What one provider finds new is not, where another has said the same all along and no milder.
-pub fn after(items: &[Item]) -> Vec<Complaint> {
+pub fn after(items: &[DedupItem]) -> Vec<Complaint> {
     complaints(items, |members| {
         let worst = |fate: Fate| members.iter().filter(|item| item.fate == fate).map(|item| severity(item)).min();
         let known = worst(Fate::Stays);
@@ -60,25 +60,25 @@ pub fn after(items: &[Item]) -> Vec<Complaint> {
 }
 
 /// The complaints before a change: fixed only where all who had it have lost it.
-pub fn before(items: &[Item]) -> Vec<Complaint> {
+pub fn before(items: &[DedupItem]) -> Vec<Complaint> {
     const KEPT: [Fate; 3] = [Fate::Stays, Fate::Unknown, Fate::Masked];
     complaints(items, |members| {
         KEPT.into_iter().find(|fate| members.iter().any(|item| item.fate == *fate)).unwrap_or(Fate::Fixed)
     })
 }
 
-fn severity(item: &Item) -> Severity {
+fn severity(item: &DedupItem) -> Severity {
     item.diagnostic.severity
 }
 
-fn complaints(items: &[Item], fate: impl Fn(&[&Item]) -> Fate) -> Vec<Complaint> {
+fn complaints(items: &[DedupItem], fate: impl Fn(&[&DedupItem]) -> Fate) -> Vec<Complaint> {
     let files: Vec<SymbolPath> =
         items.iter().map(|item| SymbolPath::new(item.diagnostic.location.file().unwrap_or_default(), "")).collect();
     // Of two that overlap the symbol is not asked: a checker may point at a whole statement, another at a name in it.
     let placed: Vec<Placed> =
         items.iter().zip(&files).map(|(item, symbol)| Placed { diagnostic: &item.diagnostic, symbol }).collect();
     let complaint = |group: Merged| {
-        let members: Vec<&Item> = group.members.iter().map(|index| &items[*index]).collect();
+        let members: Vec<&DedupItem> = group.members.iter().map(|index| &items[*index]).collect();
         let mut diagnostic = items[group.shown].diagnostic.clone();
         if independent_sources(&group.sources) > 1 {
             diagnostic.confidence = raised(diagnostic.confidence);
@@ -92,13 +92,13 @@ fn complaints(items: &[Item], fate: impl Fn(&[&Item]) -> Fate) -> Vec<Complaint>
 }
 
 /// Those of which no other source says the same of the same place, no milder.
-pub fn unsaid(found: Vec<Found>, others: &[Diagnostic]) -> Vec<Found> {
+pub fn unsaid(found: Vec<LocatedDiagnostic>, others: &[Diagnostic]) -> Vec<LocatedDiagnostic> {
     let file = |diagnostic: &Diagnostic| SymbolPath::new(diagnostic.location.file().unwrap_or_default(), "");
     let symbols: Vec<SymbolPath> = others.iter().map(file).collect();
     let placed: Vec<Placed> =
         others.iter().zip(&symbols).map(|(diagnostic, symbol)| Placed { diagnostic, symbol }).collect();
     let mut said = merge::KnownStatements::new(&placed);
-    let is_new = |found: &Found| {
+    let is_new = |found: &LocatedDiagnostic| {
         let symbol = file(&found.diagnostic);
         !said.holds(&Placed { diagnostic: &found.diagnostic, symbol: &symbol })
     };
@@ -125,12 +125,12 @@ mod tests {
         }
     }
 
-    fn pyright(fate: Fate) -> Item {
-        Item::new(said("lsp:basedpyright", "reportUndefinedVariable", Severity::Error, 3), fate)
+    fn pyright(fate: Fate) -> DedupItem {
+        DedupItem::new(said("lsp:basedpyright", "reportUndefinedVariable", Severity::Error, 3), fate)
     }
 
-    fn ruff(fate: Fate) -> Item {
-        Item::new(said("lsp:ruff", "F821", Severity::Error, 3), fate)
+    fn ruff(fate: Fate) -> DedupItem {
+        DedupItem::new(said("lsp:ruff", "F821", Severity::Error, 3), fate)
     }
 
     fn fates(complaints: &[Complaint]) -> Vec<Fate> {
@@ -166,7 +166,7 @@ mod tests {
         hint.diagnostic.severity = Severity::Hint;
         assert_eq!(fates(&after(&[pyright(Fate::New), hint])), [Fate::New]);
         assert_eq!(fates(&after(&[pyright(Fate::Revealed), ruff(Fate::New)])), [Fate::Revealed]);
-        let elsewhere = Item::new(said("lsp:ruff", "F821", Severity::Error, 9), Fate::Stays);
+        let elsewhere = DedupItem::new(said("lsp:ruff", "F821", Severity::Error, 9), Fate::Stays);
         assert_eq!(fates(&after(&[pyright(Fate::New), elsewhere])), [Fate::New, Fate::Stays]);
     }
 
@@ -175,7 +175,7 @@ mod tests {
         let late = || {
             let diagnostic = pyright(Fate::New).diagnostic;
             let symbol = SymbolPath::new("a.py", "f");
-            vec![Found { sources: vec![diagnostic.source.clone()], diagnostic, symbol, line: 4, column: 5 }]
+            vec![LocatedDiagnostic { sources: vec![diagnostic.source.clone()], diagnostic, symbol, line: 4, column: 5 }]
         };
         let new = |other: Diagnostic| unsaid(late(), &[other]).len();
         assert_eq!(new(ruff(Fate::New).diagnostic), 0);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::state::memory::{Remember, tell};
 use crate::agent::state::owner::Owner;
-use crate::agent::state::snapshots::Key;
+use crate::agent::state::snapshots::SnapshotKey;
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::memory::error::Result;
@@ -23,7 +23,7 @@ pub struct Keep {
     /// Why the plan is being made anew.
     pub replanning: Option<Trigger>,
     /// What of the task's baseline is kept already.
-    pub baseline: BTreeSet<Key>,
+    pub baseline: BTreeSet<SnapshotKey>,
     /// Of the state in the memory file; a larger one there means that another process went on with the task.
     pub revision: Option<i64>,
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::config::Checks;
-use crate::agent::state::edit_request::Changed;
-use crate::agent::state::located::Found;
+use crate::agent::state::edit_request::EditOutcome;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::base::text;
 use crate::diagnostics::model::Confidence;
 use crate::diagnostics::policy::{word, words};
@@ -40,7 +40,7 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn of(found: &Found) -> Self {
+    pub fn of(found: &LocatedDiagnostic) -> Self {
         Self {
             severity: found.diagnostic.severity.to_string(),
             symbol: if found.symbol.names.is_empty() { found.symbol.file.clone() } else { found.symbol.names.clone() },
@@ -110,14 +110,14 @@ pub struct EditAnswer {
 }
 
 impl EditAnswer {
-    pub fn of(changed: &Changed, checks: &Checks, late: &[Found], notes: Vec<String>) -> Self {
-        let Changed { verdict, applied, symbols, checkpoint, .. } = changed;
+    pub fn of(changed: &EditOutcome, checks: &Checks, late: &[LocatedDiagnostic], notes: Vec<String>) -> Self {
+        let EditOutcome { verdict, applied, symbols, checkpoint, .. } = changed;
         let wanted: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
         let shown: Vec<Line> = wanted.iter().take(checks.max).cloned().collect();
         let mut notes = notes;
         notes.extend(verdict.not_counted_line());
         notes.extend(applied.iter().filter_map(|done| done.note.clone()));
-        let floor = |found: &&Found| found.diagnostic.severity <= checks.severity_floor;
+        let floor = |found: &&LocatedDiagnostic| found.diagnostic.severity <= checks.severity_floor;
         Self {
             ok: true,
             path: applied.first().map(|done| done.path.clone()).unwrap_or_default(),

@@ -3,18 +3,18 @@
 use serde::Deserialize;
 
 use crate::agent::state::comparison::Verdict;
-use crate::agent::state::snapshots::Snaps;
+use crate::agent::state::snapshots::Snapshots;
 use crate::editor::{Applied, Document, FileEdit};
 use crate::edits::TextEdit;
 
 /// An edit that a tool wants, with the document it was worked out on.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum EditRequest {
     Change { document: Document, hunks: Vec<TextEdit> },
     Create { path: String, text: String },
 }
 
-impl Wanted {
+impl EditRequest {
     pub fn path(&self) -> &str {
         match self {
             Self::Change { document, .. } => &document.path,
@@ -44,20 +44,20 @@ pub enum When {
 
 /// What an edit did.
 #[derive(Clone, Debug)]
-pub struct Changed {
+pub struct EditOutcome {
     pub checkpoint: String,
     pub applied: Vec<Applied>,
     /// Symbols that hold the changed text, full paths.
     pub symbols: Vec<String>,
     pub verdict: Verdict,
     /// What the ledger knew before, to go back to.
-    pub before: Snaps,
+    pub before: Snapshots,
 }
 
 /// What a change will have made of its files, as far as the edit itself says.
-pub(crate) fn intended(want: &Wanted) -> Option<String> {
+pub(crate) fn intended(want: &EditRequest) -> Option<String> {
     match want {
-        Wanted::Change { document, hunks } => crate::edits::apply::apply(&document.text, hunks).ok(),
-        Wanted::Create { text, .. } => Some(text.clone()),
+        EditRequest::Change { document, hunks } => crate::edits::apply::apply(&document.text, hunks).ok(),
+        EditRequest::Create { text, .. } => Some(text.clone()),
     }
 }

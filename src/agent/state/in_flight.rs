@@ -11,7 +11,7 @@ use crate::editor::{Applied, FileEdit};
 
 /// A change that is to be made, in the name of a task.
 #[derive(Debug)]
-pub(crate) struct Change {
+pub(crate) struct PendingChange {
     pub(crate) task: String,
     pub(crate) request: String,
     /// Its files name the text that is meant to be there afterwards.
@@ -30,7 +30,7 @@ pub(crate) struct Made {
     pub(crate) applied: Vec<Applied>,
 }
 
-pub(crate) type Result<T> = std::result::Result<T, EditorError>;
+pub(crate) type MadeResult<T> = std::result::Result<T, EditorError>;
 
 /// A change that somebody waits for, or has left.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Begun {
     pub(crate) takes_back: Vec<String>,
     pub(crate) left: Arc<AtomicBool>,
     /// `None` until the editor has answered.
-    pub(crate) ended: watch::Receiver<Option<Result<Made>>>,
+    pub(crate) ended: watch::Receiver<Option<MadeResult<Made>>>,
     /// Of an edit that the editor did not answer in time: what was to be made, which may come yet.
     pub(crate) doubtful: Arc<Mutex<Option<Checkpoint>>>,
 }
@@ -92,7 +92,7 @@ impl Making {
         self.list().iter().filter(|begun| begun.left.load(Ordering::SeqCst)).cloned().collect()
     }
 
-    pub(crate) fn forget(&self, ended: &watch::Receiver<Option<Result<Made>>>) {
+    pub(crate) fn forget(&self, ended: &watch::Receiver<Option<MadeResult<Made>>>) {
         self.list().retain(|begun| !begun.ended.same_channel(ended));
     }
 }

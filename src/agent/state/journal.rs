@@ -33,7 +33,7 @@ impl FileChange {
 /// What a checkpoint stands before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CheckpointKind {
     #[default]
     Edit,
     /// The plan is made anew; no file changes.
@@ -60,7 +60,7 @@ pub struct Taken {
 pub struct Checkpoint {
     /// `c12`.
     pub id: String,
-    pub kind: Kind,
+    pub kind: CheckpointKind,
     /// The step of the plan, or of the task where it has no plan; counted from 1.
     pub step: usize,
     pub files: Vec<FileChange>,
@@ -105,7 +105,7 @@ impl Journal {
 
     /// The rollback that came last, where nothing was done after it.
     pub fn rolled_back(&self) -> Option<&Checkpoint> {
-        self.checkpoints.last().filter(|checkpoint| checkpoint.kind == Kind::Rollback)
+        self.checkpoints.last().filter(|checkpoint| checkpoint.kind == CheckpointKind::Rollback)
     }
 
     /// One change a file: from before the task to after it. Files that ended as they began are left out.

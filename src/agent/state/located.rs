@@ -5,7 +5,7 @@ use crate::symbols::path::SymbolPath;
 
 /// A diagnostic with the names a reader knows it by.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct LocatedDiagnostic {
     pub diagnostic: Diagnostic,
     /// Everybody who says so, its own source first.
     pub sources: Vec<String>,

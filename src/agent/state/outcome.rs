@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::agent::plan::progress::Objection;
 use crate::agent::state::comparison::Status;
 use crate::agent::state::edit_answer::Line;
-use crate::agent::state::snapshots::Snaps;
-use crate::agent::state::trace::Entry as TraceEntry;
+use crate::agent::state::snapshots::Snapshots;
+use crate::agent::state::trace::TraceEntry;
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
 use crate::llm::step::Usage;
@@ -49,7 +49,7 @@ pub struct FailedStep {
 #[derive(Clone, Debug)]
 pub struct OpenEnd {
     pub(crate) request: String,
-    pub(crate) start: Snaps,
+    pub(crate) start: Snapshots,
     pub(crate) created: BTreeSet<String>,
 }
 

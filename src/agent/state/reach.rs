@@ -4,14 +4,14 @@ use crate::agent::state::language::Say;
 
 /// How far a look over the workspace went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub(crate) struct LookReach {
     /// Files that a provider has spoken about.
     pub(crate) looked_at: usize,
     /// Files that there are to look at.
     pub(crate) of: usize,
 }
 
-impl Reach {
+impl LookReach {
     /// In the words of a summary.
     pub(crate) fn words(self, say: Say) -> String {
         let (looked_at, of) = (self.looked_at, say.counted(self.of, "file", "archivo", "archivos"));

@@ -15,7 +15,7 @@ use crate::symbols::outline::Outline;
 ///
 /// Hunks are counted from 0, in the order of the text. A file that was made or removed is one hunk.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn<'a> {
+pub struct HunkTurn<'a> {
     pub change: &'a FileChange,
     /// Those that are taken back at present.
     pub taken: BTreeSet<usize>,
@@ -73,7 +73,7 @@ pub fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool) {
 ///
 /// What touches a change of somebody else stays as it is and is named. What is on the other side already is passed
 /// over.
-pub fn turn(turns: &[Turn<'_>], now: Option<&str>) -> Turned {
+pub fn turn(turns: &[HunkTurn<'_>], now: Option<&str>) -> Turned {
     let mut out = Turned { text: now.map(str::to_owned), left: Vec::new(), done: Vec::new(), by_hand: Vec::new() };
     for turn in turns {
         let mut step = Step::default();
@@ -95,7 +95,7 @@ struct Step {
     by_hand: BTreeSet<usize>,
 }
 
-fn turn_one(turn: &Turn<'_>, now: Option<String>, step: &mut Step) -> Option<String> {
+fn turn_one(turn: &HunkTurn<'_>, now: Option<String>, step: &mut Step) -> Option<String> {
     let change = turn.change;
     if let (Some(before), Some(after)) = (&change.before, &change.after) {
         return match now {
@@ -143,7 +143,7 @@ fn sides(before: &str, after: &str, taken: &BTreeSet<usize>) -> (String, Vec<Tex
     (from, edits)
 }
 
-fn turn_text(turn: &Turn<'_>, before: &str, after: &str, now: String, step: &mut Step) -> String {
+fn turn_text(turn: &HunkTurn<'_>, before: &str, after: &str, now: String, step: &mut Step) -> String {
     let path = turn.change.path.as_str();
     let (from, edits) = sides(before, after, &turn.taken);
     let wanted: Vec<TextEdit> = turn.wanted.iter().filter_map(|index| edits.get(*index)).cloned().collect();

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::state::edit_request::Wanted;
-use crate::base::failure::{Failure, Kind};
+use crate::agent::state::edit_request::EditRequest;
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::text::LineIndex;
 use crate::edits::apply::apply;
 use crate::edits::hunks::hunks as lines_of;
@@ -86,11 +86,11 @@ impl Scope {
     }
 
     /// Refuses an edit that would change text outside.
-    pub fn check(&self, want: &Wanted) -> Result<(), Failure> {
+    pub fn check(&self, want: &EditRequest) -> Result<(), Failure> {
         match (self, want) {
             (Self::Workspace, _) => Ok(()),
             (Self::Files(files), want) if files.iter().any(|file| file == want.path()) => Ok(()),
-            (Self::Symbols(symbols), Wanted::Change { document, hunks }) => {
+            (Self::Symbols(symbols), EditRequest::Change { document, hunks }) => {
                 let own: Vec<&str> =
                     symbols.iter().filter(|own| own.file == document.path).map(|own| own.names.as_str()).collect();
                 if own.is_empty() {
@@ -100,7 +100,7 @@ impl Scope {
                 }
             }
             // A file that is not there yet has nothing but a module level.
-            (Self::Symbols(symbols), Wanted::Create { path, .. })
+            (Self::Symbols(symbols), EditRequest::Create { path, .. })
                 if symbols.iter().any(|own| own.file == *path && own.names.is_empty()) =>
             {
                 Ok(())
@@ -115,18 +115,18 @@ impl Scope {
 
     /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope, and a file that
     /// the edit created belongs to it with all that is in it.
-    pub(crate) fn follow(&self, wanted: &[Wanted]) -> Self {
+    pub(crate) fn follow(&self, wanted: &[EditRequest]) -> Self {
         let Self::Symbols(symbols) = self else { return self.clone() };
         let mut symbols = symbols.clone();
         for want in wanted {
-            if let Wanted::Create { path, text } = want
+            if let EditRequest::Create { path, text } = want
                 && let Some(language) = language::of_path(path)
             {
                 let outline = Outline::parse(language, text);
                 let top = (0..outline.symbols.len()).filter(|index| outline.symbols[*index].parent.is_none());
                 symbols.extend(top.map(|index| SymbolPath::new(path, outline.path_of(index))));
             }
-            let Wanted::Change { document, hunks } = want else { continue };
+            let EditRequest::Change { document, hunks } = want else { continue };
             let Some(language) = language::of_path(&document.path) else { continue };
             let Ok(after_text) = apply(&document.text, hunks) else { continue };
             let before = Outline::parse(language, &document.text);
@@ -157,7 +157,11 @@ fn holders(outline: &Outline, offset: usize) -> Vec<usize> {
 }
 
 fn refused(message: String) -> Failure {
-    Failure::new(Kind::Tool, message, "stay inside the scope, or ask for a wider one (a larger range, or :AgentPlan)")
+    Failure::new(
+        FailureKind::Tool,
+        message,
+        "stay inside the scope, or ask for a wider one (a larger range, or :AgentPlan)",
+    )
 }
 
 fn check_hunks(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) -> Result<(), Failure> {
@@ -196,8 +200,8 @@ pub(crate) fn moved(offset: usize, edits: &[TextEdit]) -> usize {
 }
 
 /// The symbols that hold the text an edit changes, as full paths; the file for its module level.
-pub(crate) fn touched(want: &Wanted) -> Vec<String> {
-    let Wanted::Change { document, hunks } = want else { return vec![want.path().to_owned()] };
+pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
+    let EditRequest::Change { document, hunks } = want else { return vec![want.path().to_owned()] };
     let Some(language) = language::of_path(&document.path) else { return vec![document.path.clone()] };
     let outline = Outline::parse(language, &document.text);
     let mut names: Vec<String> = Vec::new();
@@ -242,7 +246,7 @@ class Cart:
         return 2
 ";
 
-    fn want(after: &str) -> Wanted {
+    fn want(after: &str) -> EditRequest {
         let document = Document {
             path: "cart.py".into(),
             text: CART.into(),
@@ -251,7 +255,7 @@ class Cart:
             unsaved: false,
             locked: None,
         };
-        Wanted::Change { hunks: hunks(CART, after), document }
+        EditRequest::Change { hunks: hunks(CART, after), document }
     }
 
     fn names(scope: &Scope) -> Vec<String> {
@@ -282,7 +286,7 @@ class Cart:
     #[test]
     fn a_file_that_a_step_creates_is_its_own() {
         let scope = Scope::Symbols(vec![SymbolPath::new("new.py", ""), SymbolPath::new("cart.py", "Cart::total")]);
-        let create = |path: &str| Wanted::Create { path: path.into(), text: CART.into() };
+        let create = |path: &str| EditRequest::Create { path: path.into(), text: CART.into() };
         assert!(scope.check(&create("new.py")).is_ok());
         assert!(scope.check(&create("other.py")).is_err() && scope.check(&create("cart.py")).is_err());
         assert_eq!(names(&scope.follow(&[create("new.py")])), ["new.py", "cart.py::Cart::total", "new.py::Cart"]);

@@ -16,9 +16,9 @@ use crate::agent::state::in_flight::Making;
 use crate::agent::state::journal::{Checkpoint, Journal};
 use crate::agent::state::memory::Remember;
 use crate::agent::state::outcome::OpenEnd;
-use crate::agent::state::snapshots::Ledger;
+use crate::agent::state::snapshots::SnapshotStore;
 use crate::agent::state::task::Task;
-use crate::agent::state::trace::{Entry, SharedTrace};
+use crate::agent::state::trace::{SharedTrace, TraceEntry};
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::llm::step::Model;
@@ -30,7 +30,7 @@ pub struct Session {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) root: Root,
     pub(crate) config: Config,
-    pub(crate) ledger: Mutex<Ledger>,
+    pub(crate) ledger: Mutex<SnapshotStore>,
     /// Files that were opened to look over the workspace and are not closed yet.
     pub(crate) visited: Mutex<BTreeSet<String>>,
     /// What the tasks of this process have changed, oldest first; where memory is on it has the same and more.
@@ -117,7 +117,7 @@ impl Session {
     }
 
     /// What led to what in the last task, in order.
-    pub fn trace(&self) -> Vec<Entry> {
+    pub fn trace(&self) -> Vec<TraceEntry> {
         self.trace.read().unwrap_or_else(PoisonError::into_inner).entries()
     }
 

@@ -7,34 +7,34 @@ use crate::diagnostics::model::{Diagnostic, Report};
 
 /// A fresh report and its text. `text` is `None` where the file does not exist.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snap {
+pub struct Snapshot {
     pub text: Option<Arc<str>>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Path relative to the root, and provider.
-pub type Key = (String, String);
+pub type SnapshotKey = (String, String);
 
 /// Fresh knowledge at one moment; cheap to keep as a baseline.
-pub type Snaps = BTreeMap<Key, Arc<Snap>>;
+pub type Snapshots = BTreeMap<SnapshotKey, Arc<Snapshot>>;
 
 /// The live store: every baseline comes from here, so that no edit waits for one without need.
 #[derive(Debug, Default)]
-pub struct Ledger {
-    last: Snaps,
+pub struct SnapshotStore {
+    last: Snapshots,
     /// Whoever was asked last and did not answer about the text as it was.
-    silent: BTreeSet<Key>,
+    silent: BTreeSet<SnapshotKey>,
     /// Who has spoken of a file that others edited, and so is asked again whenever they do.
-    from_beside: BTreeSet<Key>,
+    from_beside: BTreeSet<SnapshotKey>,
     /// Who has spoken of a text of the file that is not there any more.
-    outdated: BTreeSet<Key>,
+    outdated: BTreeSet<SnapshotKey>,
     /// Whoever spoke of a file before and was not heard of when it was asked about again.
-    gone: BTreeSet<Key>,
+    gone: BTreeSet<SnapshotKey>,
     /// Files of which everybody was asked: of a bystander those alone are whom an edit elsewhere may concern.
     whole: BTreeSet<String>,
 }
 
-impl Ledger {
+impl SnapshotStore {
     /// Takes a report that is of this very text. One that is not fresh changes nothing.
     pub fn take(&mut self, report: &Report, text: &Arc<str>) {
         if report.freshness.is_fresh() {
@@ -42,7 +42,7 @@ impl Ledger {
             self.silent.remove(&key);
             self.gone.remove(&key);
             self.outdated.remove(&key);
-            let snap = Snap { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
+            let snap = Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
             self.last.insert(key, Arc::new(snap));
         }
     }
@@ -70,11 +70,11 @@ impl Ledger {
 
     /// Who spoke of one of these files before and has no word at all now: it has died, was stopped, or was taken from
     /// the file, and nobody knows which. What it would say is not known.
-    pub fn missing(&mut self, reports: &[Report], edited: &[String], bystanders: &[String]) -> Vec<Key> {
+    pub fn missing(&mut self, reports: &[Report], edited: &[String], bystanders: &[String]) -> Vec<SnapshotKey> {
         let heard = |file: &str, provider: &str| reports.iter().any(|r| r.file == file && r.provider == provider);
         let anywhere = |provider: &str| reports.iter().any(|report| report.provider == provider);
         let spoke = self.last.iter().filter(|(_, snap)| snap.text.is_some()).map(|(key, _)| key);
-        let missing: Vec<Key> = spoke
+        let missing: Vec<SnapshotKey> = spoke
             .chain(&self.outdated)
             .filter(|key| {
                 let (file, provider) = (&key.0, key.1.as_str());
@@ -114,7 +114,7 @@ impl Ledger {
     /// The file is gone, and with it everything that was said about it.
     pub fn remove(&mut self, file: &str) {
         for (_, snap) in self.last.iter_mut().filter(|((known, _), _)| known == file) {
-            *snap = Arc::new(Snap { text: None, diagnostics: Vec::new() });
+            *snap = Arc::new(Snapshot { text: None, diagnostics: Vec::new() });
         }
         self.silent.retain(|(known, _)| known != file);
     }
@@ -131,19 +131,19 @@ impl Ledger {
     /// Drops what these providers said of another text of a file than this one, `None` for no file. That they spoke
     /// is still known.
     pub fn drop_stale(&mut self, file: &str, text: Option<&str>, of: impl Fn(&str) -> bool) {
-        let stale = |key: &Key, snap: &Snap| key.0 == file && snap.text.as_deref() != text && of(&key.1);
+        let stale = |key: &SnapshotKey, snap: &Snapshot| key.0 == file && snap.text.as_deref() != text && of(&key.1);
         self.outdated.extend(self.last.iter().filter(|(key, snap)| stale(key, snap)).map(|(key, _)| key.clone()));
         self.last.retain(|key, snap| !stale(key, snap));
     }
 
     /// The texts are what they were: so is what was known of them.
-    pub fn restore(&mut self, known: &Snaps) {
+    pub fn restore(&mut self, known: &Snapshots) {
         self.last.extend(known.iter().map(|(key, snap)| (key.clone(), Arc::clone(snap))));
     }
 
     /// A file was created: nothing was said about it before by those who speak about it now.
-    pub fn absent(file: &str, providers: impl IntoIterator<Item = String>) -> Snaps {
-        let nothing = Arc::new(Snap { text: None, diagnostics: Vec::new() });
+    pub fn absent(file: &str, providers: impl IntoIterator<Item = String>) -> Snapshots {
+        let nothing = Arc::new(Snapshot { text: None, diagnostics: Vec::new() });
         providers.into_iter().map(|provider| ((file.to_owned(), provider), Arc::clone(&nothing))).collect()
     }
 
@@ -153,14 +153,14 @@ impl Ledger {
         of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
     }
 
-    pub fn of<'a>(&'a self, file: &'a str) -> impl Iterator<Item = (&'a str, &'a Snap)> {
+    pub fn of<'a>(&'a self, file: &'a str) -> impl Iterator<Item = (&'a str, &'a Snapshot)> {
         self.last
             .iter()
             .filter(move |((known, _), _)| known == file)
             .map(|((_, provider), snap)| (provider.as_str(), snap.as_ref()))
     }
 
-    pub fn snaps(&self) -> Snaps {
+    pub fn snaps(&self) -> Snapshots {
         self.last.clone()
     }
 }
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_only_a_bystander_is_not_known_whole() {
-        let mut ledger = Ledger::default();
+        let mut ledger = SnapshotStore::default();
         ledger.take(&report("analyzer:syntax", Freshness::Exact), &Arc::from("x\n"));
         assert!(ledger.is_current("a.py", "x\n") && !ledger.is_whole("a.py", "x\n"));
         ledger.note_whole("a.py");
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn who_spoke_before_and_is_not_heard_of_is_missing_until_it_was_told() {
-        let mut ledger = Ledger::default();
+        let mut ledger = SnapshotStore::default();
         let (one, other) = (report("lsp:one", Freshness::Exact), report("lsp:other", Freshness::Exact));
         for known in [&one, &other] {
             ledger.take(known, &Arc::from("x\n"));
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_is_of_another_text_is_dropped_and_nothing_else() {
-        let mut ledger = Ledger::default();
+        let mut ledger = SnapshotStore::default();
         ledger.take(&report("lsp:quick", Freshness::Exact), &Arc::from("x = 1\n"));
         ledger.take(&report("lsp:slow", Freshness::Exact), &Arc::from("x = 2\n"));
         ledger.drop_stale("b.py", None, |_| true);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn who_was_asked_and_did_not_answer_is_known_until_he_does() {
-        let mut ledger = Ledger::default();
+        let mut ledger = SnapshotStore::default();
         let (slow, quick) = (report("lsp:slow", Freshness::Timeout), report("lsp:quick", Freshness::Exact));
         ledger.take(&quick, &Arc::from("x = 1\n"));
         ledger.note_silence(&[slow, quick]);

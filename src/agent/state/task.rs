@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::plan::mode::Mode;
-use crate::agent::plan::progress::Course;
+use crate::agent::plan::progress::PlanProgress;
 use crate::agent::plan::question::Question;
 use crate::agent::state::analysis::Analysis;
 use crate::agent::state::authority::Consent;
 use crate::agent::state::baseline::Baseline;
 use crate::agent::state::durable::Keep;
 use crate::agent::state::journal::Journal;
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::notes::Notes;
 use crate::agent::state::offered::Offered;
-use crate::agent::state::reach::Reach;
+use crate::agent::state::reach::LookReach;
 use crate::agent::state::read_cache::Answered;
 use crate::agent::state::risk::Risk;
 use crate::agent::state::scope::Scope;
-use crate::agent::state::snapshots::{Key, Snaps};
+use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::spent::Spent;
 use crate::agent::state::trace::SharedTrace;
 use crate::base::clock;
@@ -36,9 +36,9 @@ pub struct Task {
     /// Whether the request forbids every change. The approval of a plan lifts what it forbade for the time being.
     pub read_only: bool,
     /// What was known before the task first touched or looked at each file: the task's own baseline.
-    pub start: Snaps,
+    pub start: Snapshots,
     /// The part of it that was first known after the task's first edit.
-    pub late_start: BTreeSet<Key>,
+    pub late_start: BTreeSet<SnapshotKey>,
     pub journal: Journal,
     /// The text of each file as the model has seen it last.
     pub seen: BTreeMap<String, String>,
@@ -50,11 +50,11 @@ pub struct Task {
     /// Files that the task has created; nothing can be old in them.
     pub created: BTreeSet<String>,
     /// The baseline of edits whose answer is not complete yet.
-    pub pending: Option<Snaps>,
+    pub pending: Option<Snapshots>,
     /// The baseline of a burst of edits that is settled once, with the next result.
     pub deferred: Option<Baseline>,
     /// Diagnostics that came late, to be told with the next answer.
-    pub late: Vec<Found>,
+    pub late: Vec<LocatedDiagnostic>,
     pub usage: Usage,
     pub step: u32,
     /// Errors in a row.
@@ -80,13 +80,13 @@ pub struct Task {
     /// What the request is taken for, and what it names.
     pub analysis: Analysis,
     /// What is known of the plan that it carries out.
-    pub course: Course,
+    pub course: PlanProgress,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
     /// What of it is kept for another process to go on with.
     pub keep: Keep,
     /// How far it looked over the workspace, where it did.
-    pub(crate) reach: Option<Reach>,
+    pub(crate) reach: Option<LookReach>,
     /// What it leaves to memory.
     pub notes: Notes,
 }
@@ -106,7 +106,7 @@ impl Task {
             mode,
             current_file,
             scope,
-            start: Snaps::new(),
+            start: Snapshots::new(),
             late_start: BTreeSet::new(),
             seen: BTreeMap::new(),
             tried: BTreeSet::new(),
@@ -130,7 +130,7 @@ impl Task {
             spent: Spent::default(),
             answered: Answered::default(),
             analysis: Analysis::default(),
-            course: Course::default(),
+            course: PlanProgress::default(),
             risk: None,
             keep: Keep::default(),
             reach: None,
@@ -139,7 +139,7 @@ impl Task {
     }
 
     /// Keeps the first thing that is known of each file as the task's baseline.
-    pub fn remember_start(&mut self, known: &Snaps, has_begun: bool) {
+    pub fn remember_start(&mut self, known: &Snapshots, has_begun: bool) {
         let (snaps, late) = (std::mem::take(&mut self.start), std::mem::take(&mut self.late_start));
         let mut start = Baseline { snaps, late };
         start.take(known, has_begun);

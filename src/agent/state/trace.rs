@@ -14,7 +14,7 @@ use crate::diagnostics::policy::Trace;
 const MOST: usize = 400;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct TraceEntry {
     /// The step that was being worked out: that of the plan, counted from 1 and 0 while it is made, or that of a
     /// task without a plan.
     pub step: u32,
@@ -41,16 +41,16 @@ struct Record {
     task: String,
     request: String,
     stage: Stage,
-    entries: Vec<Entry>,
+    entries: Vec<TraceEntry>,
     /// What memory has not yet.
-    unkept: Vec<Entry>,
+    unkept: Vec<TraceEntry>,
     /// What is recorded already: a step that sees the same as the one before says nothing new.
     known: HashSet<Trace>,
     left_out: usize,
 }
 
 impl Record {
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: TraceEntry) {
         if !self.known.insert(entry.trace.clone()) {
             return;
         }
@@ -102,20 +102,20 @@ impl SharedTrace {
             Stage::Planning => (0, None),
             Stage::Step(step) => (step, Some(call)),
         };
-        record.push(Entry { step, call, trace });
+        record.push(TraceEntry { step, call, trace });
     }
 
     /// Records an entry about a step of the plan as a whole.
     pub(crate) fn push_step(&self, step: u32, trace: Trace) {
-        self.record().push(Entry { step, call: None, trace });
+        self.record().push(TraceEntry { step, call: None, trace });
     }
 
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<TraceEntry> {
         self.record().entries.clone()
     }
 
     /// The task, its request, and the entries that memory has not yet; they count as kept from here on.
-    pub(crate) fn take_unkept(&self) -> (String, String, Vec<Entry>) {
+    pub(crate) fn take_unkept(&self) -> (String, String, Vec<TraceEntry>) {
         let mut record = self.record();
         (record.task.clone(), record.request.clone(), std::mem::take(&mut record.unkept))
     }
@@ -141,7 +141,7 @@ pub(crate) fn heading(step: u32, call: Option<u32>) -> String {
 }
 
 /// A heading for each step and call, a line for each entry.
-pub(crate) fn markdown(request: &str, entries: &[Entry]) -> String {
+pub(crate) fn markdown(request: &str, entries: &[TraceEntry]) -> String {
     let title = if request.is_empty() { "nothing was done yet" } else { request };
     let mut lines = vec![format!("# Trace: {}", clean(title))];
     let mut place = None;

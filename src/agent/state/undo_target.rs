@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::agent::plan::{Plan, State};
-use crate::agent::state::journal::{Checkpoint, FileChange, Journal, Kind};
+use crate::agent::plan::{Plan, StepState};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::agent::state::reverse::{count, within};
 use crate::base::failure::Failure;
 use crate::symbols::path::SymbolPath;
@@ -57,8 +57,8 @@ impl Target {
             Self::Step(None) | Self::Symbol(_) => return,
         };
         for (index, step) in plan.steps.iter_mut().enumerate() {
-            if one.is_none_or(|one| one == index) && step.state != State::Open {
-                step.state = State::Open;
+            if one.is_none_or(|one| one == index) && step.state != StepState::Open {
+                step.state = StepState::Open;
                 step.outcome = "taken back".to_owned();
             }
         }
@@ -74,7 +74,7 @@ impl Target {
         for (index, (step, was)) in plan.steps.iter_mut().zip(&before.steps).enumerate() {
             // A plan that was changed since has other steps there.
             let same = step.title == was.title && step.symbols == was.symbols;
-            if one.is_none_or(|one| one == index) && same && step.state == State::Open {
+            if one.is_none_or(|one| one == index) && same && step.state == StepState::Open {
                 step.clone_from(was);
             }
         }
@@ -125,7 +125,7 @@ impl Chosen<'_> {
 pub(crate) fn standing(journal: &Journal) -> Vec<Pick<'_>> {
     let taken = journal.taken();
     let mut picks = Vec::new();
-    for edit in journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit) {
+    for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
         for file in &edit.files {
             let gone = taken.get(&(edit.id.as_str(), file.path.as_str()));
             let stands = |index: &usize| gone.is_none_or(|gone| !gone.contains(index));
@@ -160,7 +160,7 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
             if !own.is_empty() {
                 return Ok(Chosen { step, ..plain(target, own) });
             }
-            let edits = journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit);
+            let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
             let mut steps: Vec<usize> = edits.map(|row| row.step).collect();
             if steps.contains(&step) {
                 return Err(again(&target));
@@ -190,7 +190,7 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
 
 /// The one symbol that the task has touched and that was meant: by its whole path or by the end of it.
 fn symbol(rows: &[&Checkpoint], given: &str) -> Result<SymbolPath, Failure> {
-    let edits = rows.iter().filter(|row| row.kind == Kind::Edit);
+    let edits = rows.iter().filter(|row| row.kind == CheckpointKind::Edit);
     let mut touched: Vec<&String> = edits.flat_map(|row| &row.symbols).collect();
     touched.sort();
     touched.dedup();
@@ -238,7 +238,7 @@ mod tests {
     fn journal() -> Journal {
         let checkpoints = vec![
             edit("c1", 1, "a.py", ("return 1", "return 11"), &["a.py::Cart::total"]),
-            Checkpoint { kind: Kind::Replan, ..Checkpoint::default() },
+            Checkpoint { kind: CheckpointKind::Replan, ..Checkpoint::default() },
             edit("c2", 2, "a.py", ("return", "return -"), &["a.py::Cart::total", "a.py::Cart::add"]),
             edit("c3", 2, "b.py", ("return 2", "return 22"), &["b.py::Cart::add"]),
         ];
@@ -253,7 +253,11 @@ mod tests {
             hunks: pick.hunks.iter().copied().collect(),
             over: Vec::new(),
         };
-        Checkpoint { kind: Kind::Rollback, takes: chosen.picks.iter().map(taken).collect(), ..Checkpoint::default() }
+        Checkpoint {
+            kind: CheckpointKind::Rollback,
+            takes: chosen.picks.iter().map(taken).collect(),
+            ..Checkpoint::default()
+        }
     }
 
     #[test]
@@ -311,15 +315,18 @@ mod tests {
     #[test]
     fn the_plan_follows() {
         let step = |state| Step { state, ..Step::default() };
-        let mut plan = Plan { steps: vec![step(State::Done), step(State::Done), step(State::Open)], ..Plan::default() };
+        let mut plan = Plan {
+            steps: vec![step(StepState::Done), step(StepState::Done), step(StepState::Open)],
+            ..Plan::default()
+        };
         Target::Step(Some(2)).reopen(&mut plan);
         assert_eq!(
             plan.steps.iter().map(|step| step.state).collect::<Vec<_>>(),
-            [State::Done, State::Open, State::Open]
+            [StepState::Done, StepState::Open, StepState::Open]
         );
         let before = plan.clone();
         Target::Task.reopen(&mut plan);
-        assert!(plan.steps.iter().all(|step| step.state == State::Open));
+        assert!(plan.steps.iter().all(|step| step.state == StepState::Open));
         Target::Task.close_again(&mut plan, &before);
         assert_eq!(plan, before);
     }

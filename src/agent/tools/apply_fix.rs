@@ -6,7 +6,7 @@ use crate::agent::diagnostics::code_actions;
 use crate::agent::edit::change;
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::edit_answer::EditAnswer;
-use crate::agent::state::edit_request::{Changed, When};
+use crate::agent::state::edit_request::{EditOutcome, When};
 use crate::agent::state::notes::TAKEN_BACK;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -22,11 +22,11 @@ const VERIFY_MS: u64 = 10_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct ApplyFixParameters {
     fix: String,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: ApplyFixParameters) -> Result<ToolAnswer, Failure> {
     let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
     let name = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.key.clone());
     let about = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.about.clone());
@@ -55,7 +55,7 @@ pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
 }
 
-fn unverified(changed: &Changed) -> Vec<String> {
+fn unverified(changed: &EditOutcome) -> Vec<String> {
     match changed.verdict.status {
         Status::Complete | Status::Off => Vec::new(),
         status => vec![format!("the fix could not be verified in full: diagnostics {}", status.name())],

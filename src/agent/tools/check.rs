@@ -4,14 +4,14 @@ use serde_json::json;
 
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::tools::run_command::{self, Ran};
+use crate::agent::tools::run_command::{self, CommandRun};
 use crate::agent::tools::validate;
 use crate::base::failure::Failure;
 use crate::base::text::clean;
 use crate::editor::event::Event;
 
 /// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
-pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<Ran, Failure> {
+pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<CommandRun, Failure> {
     let (step, tool, target) = (task.step, "run_command".to_owned(), clean(&run_command::shown(command)));
     let reasoning = "a check of the plan".to_owned();
     session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });

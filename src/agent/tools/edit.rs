@@ -2,7 +2,7 @@
 
 use crate::agent::edit::change;
 use crate::agent::state::edit_answer::EditAnswer;
-use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::edit_request::{EditRequest, When};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::tool_answer::ToolAnswer;
@@ -20,7 +20,7 @@ pub(crate) const CURRENT_LINES: usize = 60;
 pub(crate) async fn edit(
     session: &Session,
     task: &mut Task,
-    wanted: Vec<Wanted>,
+    wanted: Vec<EditRequest>,
     notes: Vec<String>,
     when: When,
 ) -> Result<ToolAnswer, Failure> {

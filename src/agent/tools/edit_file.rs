@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::edit_request::{EditRequest, When};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
@@ -15,7 +15,7 @@ use crate::edits::hunks;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct EditFileParameters {
     path: String,
     old_string: String,
     new_string: String,
@@ -28,7 +28,7 @@ pub(crate) struct Parameters {
     diagnostics: When,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: EditFileParameters) -> Result<ToolAnswer, Failure> {
     let document = target::document(session, &given.path).await?;
     edit::refuse_stale(task, &document)?;
     if given.old_string.contains(MASK) && !document.text.contains(MASK) {
@@ -49,5 +49,5 @@ pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -
         Rung::Exact => Vec::new(),
         rung => vec![format!("old_string matched by {rung}, not exactly")],
     };
-    edit::edit(session, task, vec![Wanted::Change { document, hunks }], notes, given.diagnostics).await
+    edit::edit(session, task, vec![EditRequest::Change { document, hunks }], notes, given.diagnostics).await
 }

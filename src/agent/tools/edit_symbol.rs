@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::edit_request::{EditRequest, When};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
@@ -13,7 +13,7 @@ use crate::edits::symbol::{SymbolAction, edit};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct EditSymbolParameters {
     symbol: String,
     action: SymbolAction,
     #[serde(default)]
@@ -23,7 +23,11 @@ pub(crate) struct Parameters {
     diagnostics: When,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(
+    session: &Session,
+    task: &mut Task,
+    given: EditSymbolParameters,
+) -> Result<ToolAnswer, Failure> {
     let place = target::place(session, &given.symbol).await?;
     crate::agent::tools::edit::refuse_stale(task, &place.document)?;
     let text = &place.document.text;
@@ -39,7 +43,7 @@ pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -
     crate::agent::tools::edit::edit(
         session,
         task,
-        vec![Wanted::Change { document: place.document, hunks }],
+        vec![EditRequest::Change { document: place.document, hunks }],
         Vec::new(),
         given.diagnostics,
     )

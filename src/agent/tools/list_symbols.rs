@@ -7,7 +7,7 @@ use crate::agent::target;
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::symbols::language;
-use crate::symbols::outline::{Kind, Outline};
+use crate::symbols::outline::{Outline, SymbolKind};
 use crate::workspace::files;
 use crate::workspace::root::Root;
 
@@ -16,13 +16,13 @@ const MOST_FILES: usize = 2000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct ListSymbolsParameters {
     /// A path, or a word that the symbol's path holds.
     #[serde(alias = "path")]
     query: String,
 }
 
-pub(crate) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, given: ListSymbolsParameters) -> Result<ToolAnswer, Failure> {
     let query = given.query.trim();
     if query.is_empty() {
         return Err(tool_failure("list_symbols needs a path or a word", "give a file, or a part of a symbol's name"));
@@ -70,9 +70,9 @@ fn lines(path: &str, outline: &Outline, keep: impl Fn(&str) -> bool) -> Vec<Stri
         .filter(|(names, _)| keep(names))
         .map(|(names, kind)| {
             let word = match kind {
-                Kind::Class => "class",
-                Kind::Function => "function",
-                Kind::Method => "method",
+                SymbolKind::Class => "class",
+                SymbolKind::Function => "function",
+                SymbolKind::Method => "method",
             };
             format!("{word} {path}::{names}")
         })

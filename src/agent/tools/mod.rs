@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::tool_answer::ToolAnswer;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 
 /// The names a model may use.
 pub const NAMES: &[&str] = &[
@@ -55,7 +55,7 @@ pub(crate) async fn run_tool(
         "apply_fix" => apply_fix::run(session, task, parameters(name, given)?).await,
         "run_command" => run_command::run(session, task, parameters(name, given)?).await,
         _ => Err(Failure::new(
-            Kind::Tool,
+            FailureKind::Tool,
             format!("there is no tool named {name:?}"),
             format!("the tools are {}", NAMES.join(", ")),
         )),
@@ -64,6 +64,6 @@ pub(crate) async fn run_tool(
 
 fn parameters<T: DeserializeOwned>(name: &str, given: &Value) -> Result<T, Failure> {
     serde_json::from_value(given.clone()).map_err(|error| {
-        Failure::new(Kind::Tool, format!("{name}: {error}"), "give the parameters that the tool names")
+        Failure::new(FailureKind::Tool, format!("{name}: {error}"), "give the parameters that the tool names")
     })
 }

@@ -14,14 +14,14 @@ const LINES: usize = 400;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct ReadFileParameters {
     path: String,
     /// One-based first line.
     offset: Option<usize>,
     limit: Option<usize>,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: ReadFileParameters) -> Result<ToolAnswer, Failure> {
     let document = target::document(session, &given.path).await?;
     // Before it is cut into lines: a part of a key does not look like one.
     let open = mask(&document.text);

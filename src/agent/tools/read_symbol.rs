@@ -10,11 +10,15 @@ use crate::base::failure::Failure;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct ReadSymbolParameters {
     symbol: String,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(
+    session: &Session,
+    task: &mut Task,
+    given: ReadSymbolParameters,
+) -> Result<ToolAnswer, Failure> {
     let place = target::place(session, &given.symbol).await?;
     let source = crate::agent::state::scope::source(&place.document.text, &place.outline, place.symbol);
     let text = format!("{}\n{source}", place.path());

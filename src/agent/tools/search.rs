@@ -18,13 +18,13 @@ const MOST_FILES: usize = 20_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct SearchParameters {
     pattern: String,
     /// A file or folder to search in.
     path: Option<String>,
 }
 
-pub(crate) async fn run(session: &Session, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, given: SearchParameters) -> Result<ToolAnswer, Failure> {
     let root = session.root.clone();
     // Many files are read: a stop must not have to wait for that.
     let found = tokio::task::spawn_blocking(move || find(&root, &given)).await;
@@ -33,7 +33,7 @@ pub(crate) async fn run(session: &Session, given: Parameters) -> Result<ToolAnsw
     })
 }
 
-fn find(root: &Root, given: &Parameters) -> Result<ToolAnswer, Failure> {
+fn find(root: &Root, given: &SearchParameters) -> Result<ToolAnswer, Failure> {
     let folder = given.path.as_deref().unwrap_or("").trim_matches('/');
     let list = if root.join(folder).is_file() {
         vec![root.resolve(folder)?]

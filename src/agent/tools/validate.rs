@@ -10,7 +10,7 @@ use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::{NAMES, run_command};
-use crate::base::failure::{Failure, Kind, tool_failure};
+use crate::base::failure::{Failure, FailureKind, tool_failure};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::tools::{self, Parameter, ParameterType, Tool};
 use crate::symbols::path::SymbolPath;
@@ -38,7 +38,7 @@ pub(crate) fn need(tool: &str) -> Option<Need> {
 pub(crate) async fn gate(session: &Session, task: &mut Task, tool: &str, given: &Value) -> Result<Need, Failure> {
     let passed = check(session, task, tool, given).await;
     if let Err(failure) = &passed
-        && failure.kind != Kind::Cancelled
+        && failure.kind != FailureKind::Cancelled
     {
         let about = format!("{tool} {}", subject(given));
         task.trace.push(task.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::state::edit_request::{Wanted, When};
+use crate::agent::state::edit_request::{EditRequest, When};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::edit;
@@ -13,7 +13,7 @@ use crate::edits::hunks;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
+pub(crate) struct WriteFileParameters {
     path: String,
     content: String,
     /// `defer` leaves the diagnostics of this edit to the next result.
@@ -21,7 +21,7 @@ pub(crate) struct Parameters {
     diagnostics: When,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run(session: &Session, task: &mut Task, given: WriteFileParameters) -> Result<ToolAnswer, Failure> {
     let path = session.root.resolve(&given.path)?;
     let content = given.content.replace("\r\n", "\n");
     let wanted = match session.editor.read(&path).await {
@@ -31,9 +31,9 @@ pub(crate) async fn run(session: &Session, task: &mut Task, given: Parameters) -
             if hunks.is_empty() {
                 return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
             }
-            Wanted::Change { document, hunks }
+            EditRequest::Change { document, hunks }
         }
-        Err(EditorError::NotFound(_)) => Wanted::Create { path, text: content },
+        Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content },
         Err(error) => return Err(error.into()),
     };
     edit::edit(session, task, vec![wanted], Vec::new(), given.diagnostics).await

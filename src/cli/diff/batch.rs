@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use serde_json::{Value, json};
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::terminal::json_to;
 use crate::diagnostics::batch::answer;
 
@@ -14,7 +14,11 @@ use crate::diagnostics::batch::answer;
 /// The input cannot be read. A line that is no case is answered with what is wrong with it.
 pub(super) fn run(input: impl BufRead, mut output: impl Write) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        Failure::new(Kind::Internal, format!("standard input cannot be read: {error}"), "give it cases as JSON lines")
+        Failure::new(
+            FailureKind::Internal,
+            format!("standard input cannot be read: {error}"),
+            "give it cases as JSON lines",
+        )
     };
     let mut input = input;
     let mut line = Vec::new();

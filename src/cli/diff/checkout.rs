@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::diff::git::Git;
 
 /// Links into the user's working tree that one checkout may hold.
@@ -55,7 +55,7 @@ impl Checkout {
 
 fn failed(what: &str, error: &std::io::Error) -> Failure {
     let hint = "make room in the folder for temporary files, or name another one with TMPDIR";
-    Failure::new(Kind::Config, format!("{what} cannot be written out: {error}"), hint)
+    Failure::new(FailureKind::Config, format!("{what} cannot be written out: {error}"), hint)
 }
 
 /// Copies a file, or a link as a link. What is gone meanwhile is left out, and so are sockets and the like.

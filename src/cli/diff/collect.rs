@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::progress::Progress;
@@ -121,8 +121,9 @@ impl DiffSide {
             servers.map(|config| Provider::Server(LanguageServer::new(config.clone(), &self.root))).collect();
         for config in &configured.commands {
             let whole = !config.asks_by_file();
-            let command = CommandProvider::new(config.clone(), &self.root, &configured.places)
-                .map_err(|why| Failure::new(Kind::Config, why, "see the section on configuration in the README"))?;
+            let command = CommandProvider::new(config.clone(), &self.root, &configured.places).map_err(|why| {
+                Failure::new(FailureKind::Config, why, "see the section on configuration in the README")
+            })?;
             providers.push(Provider::Command(Box::new(command), whole));
         }
         let reports = join_all(providers.iter().map(|provider| provider.ask(self, deadline, progress))).await;

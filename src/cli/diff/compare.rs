@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::agent::state::comparison::Namer;
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::cli::diff::collect::{Collected, DiffSide, Silent};
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::revisions::Revision;
@@ -46,9 +46,9 @@ impl ComparedState {
 #[derive(Clone, Debug)]
 pub(super) struct ComparedDiagnostic {
     pub state: ComparedState,
-    pub found: Found,
+    pub found: LocatedDiagnostic,
     /// What it was before, where it is on both sides.
-    pub was: Option<Found>,
+    pub was: Option<LocatedDiagnostic>,
 }
 
 impl ComparedDiagnostic {
@@ -153,7 +153,7 @@ pub(super) fn entries(
 }
 
 fn order(entry: &ComparedDiagnostic) -> (&str, ComparedState, Severity, u32, u32, &str) {
-    let Found { line, column, diagnostic, .. } = &entry.found;
+    let LocatedDiagnostic { line, column, diagnostic, .. } = &entry.found;
     (entry.file(), entry.state, entry.severity(), *line, *column, &diagnostic.message)
 }
 
@@ -161,7 +161,7 @@ fn text<'s>(side: &'s DiffSide, path: &str) -> Option<&'s str> {
     side.texts.get(path).map(String::as_str)
 }
 
-fn name(namer: &mut Namer, said: &[Diagnostic], index: usize, side: &DiffSide) -> Found {
+fn name(namer: &mut Namer, said: &[Diagnostic], index: usize, side: &DiffSide) -> LocatedDiagnostic {
     namer.name(&said[index], |path| text(side, path))
 }
 

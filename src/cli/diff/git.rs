@@ -4,7 +4,7 @@ mod confined;
 
 use std::path::{Path, PathBuf};
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::cli::diff::git::confined::{Confined, GitOutput, said};
 
 /// One file between two states; `old` or `new` is `None` where it does not exist there. Paths are relative to the
@@ -140,7 +140,7 @@ fn failed(arguments: &[&str], why: &str) -> Failure {
     } else {
         "run git status there; it says what is wrong"
     };
-    Failure::new(Kind::Tool, format!("git {what} failed: {why}"), hint)
+    Failure::new(FailureKind::Tool, format!("git {what} failed: {why}"), hint)
 }
 
 fn second((_, path): (&str, &str)) -> String {

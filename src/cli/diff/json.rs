@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::cli::diff::compare::{ComparedState, Comparison};
 use crate::cli::diff::report::{symbol, unknown};
 
@@ -39,7 +39,7 @@ pub(super) fn json(found: &Comparison) -> Value {
     Value::Object(out)
 }
 
-fn diagnostic(found: &Found) -> Value {
+fn diagnostic(found: &LocatedDiagnostic) -> Value {
     let said = &found.diagnostic;
     json!({
         "path": found.symbol.file,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::path;
 use crate::base::plural::counted;
 use crate::cli::diff::arguments::DiffArguments;
@@ -52,7 +52,7 @@ pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Fail
         let why = said.silent.iter().map(|silent| format!("{} in {}: {}", silent.provider, silent.side, silent.why));
         let message = format!("no provider could answer: {}", why.collect::<Vec<_>>().join("; "));
         let hint = "start it by hand to see what it lacks, or give it more time with --timeout";
-        return Err(Failure::new(Kind::Tool, message, hint));
+        return Err(Failure::new(FailureKind::Tool, message, hint));
     }
     let entries = entries(&selection.files, &before, &after, &said);
     let confirmed = confirm(entries, &selection.files, (&before, &after), &providers, (deadline, progress)).await?;
@@ -116,7 +116,7 @@ fn providers(arguments: &DiffArguments, root: &Path) -> Result<Providers, Failur
     let providers = arguments.servers.providers(root)?;
     if providers.servers.is_empty() && providers.commands.is_empty() {
         let hint = "put basedpyright or another server on PATH, name its folder with --servers, or configure one";
-        return Err(Failure::new(Kind::Config, "no provider of diagnostics was found", hint));
+        return Err(Failure::new(FailureKind::Config, "no provider of diagnostics was found", hint));
     }
     Ok(providers)
 }

@@ -1,6 +1,6 @@
 //! The answer as lines: for a reader, and for an editor's quickfix list.
 
-use crate::agent::state::located::Found;
+use crate::agent::state::located::LocatedDiagnostic;
 use crate::base::plural::counted;
 use crate::base::text::{clean, headline};
 use crate::cli::diff::collect::short;
@@ -82,7 +82,7 @@ pub(super) fn errorformat(found: &Comparison) -> String {
     let new = found.entries.iter().filter(|entry| entry.state == ComparedState::New);
     let lines: Vec<String> = new
         .map(|entry| {
-            let Found { line, column, diagnostic, .. } = &entry.found;
+            let LocatedDiagnostic { line, column, diagnostic, .. } = &entry.found;
             let (file, message) = (clean(entry.file()), headline(&diagnostic.message));
             format!("{file}:{line}:{column}: {}: {}: {message}{}", entry.severity(), symbol(&entry.found), code(entry))
         })
@@ -92,7 +92,7 @@ pub(super) fn errorformat(found: &Comparison) -> String {
 
 /// `Cart::total: new error: Type "str" is … [reportReturnType] basedpyright, line 42`.
 fn line(entry: &ComparedDiagnostic) -> String {
-    let Found { line, diagnostic, .. } = &entry.found;
+    let LocatedDiagnostic { line, diagnostic, .. } = &entry.found;
     let severity = match entry.was.as_ref().map(|was| was.diagnostic.severity) {
         Some(was) if was != entry.severity() => format!("{} (was {was})", entry.severity()),
         _ => entry.severity().to_string(),
@@ -110,7 +110,7 @@ fn line(entry: &ComparedDiagnostic) -> String {
 }
 
 /// The names inside the file; at module level, the file.
-pub(super) fn symbol(found: &Found) -> String {
+pub(super) fn symbol(found: &LocatedDiagnostic) -> String {
     clean(if found.symbol.names.is_empty() { &found.symbol.file } else { &found.symbol.names })
 }
 
@@ -126,8 +126,8 @@ pub(super) mod tests {
     use crate::diagnostics::model::{Confidence, Diagnostic, Location};
     use crate::symbols::path::SymbolPath;
 
-    fn found(file: &str, names: &str, line: u32, severity: Severity, message: &str) -> Found {
-        Found {
+    fn found(file: &str, names: &str, line: u32, severity: Severity, message: &str) -> LocatedDiagnostic {
+        LocatedDiagnostic {
             diagnostic: Diagnostic {
                 source: "lsp:basedpyright".into(),
                 severity,

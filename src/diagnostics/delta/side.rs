@@ -7,7 +7,7 @@ use crate::base::text::LineIndex;
 use crate::diagnostics::delta::tokens::{Class, Spellings, Token, lex};
 use crate::diagnostics::delta::units::{self, Cuts};
 use crate::symbols::language::of_path;
-use crate::symbols::outline::{Kind, Outline};
+use crate::symbols::outline::{Outline, SymbolKind};
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
@@ -41,7 +41,7 @@ pub(super) struct SideScope {
     pub file: u32,
     pub parent: u32,
     /// `None` for a module level.
-    pub kind: Option<Kind>,
+    pub kind: Option<SymbolKind>,
     /// Spelling of the name; 0 for a module level.
     pub name: u32,
     pub ordinal: u32,

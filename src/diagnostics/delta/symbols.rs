@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::sequence::dice;
 use crate::diagnostics::delta::side::{NONE, Side, SideScope};
-use crate::symbols::outline::Kind;
+use crate::symbols::outline::SymbolKind;
 
 /// Fewer tokens than this prove nothing by themselves: trivial getters are all alike.
 const TELLING: u32 = 8;
@@ -313,5 +313,5 @@ fn namesakes(side: &Side<'_>, left: &[u32]) -> HashMap<u32, Namesakes> {
 }
 
 fn is_class(scope: &SideScope) -> bool {
-    scope.kind == Some(Kind::Class)
+    scope.kind == Some(SymbolKind::Class)
 }

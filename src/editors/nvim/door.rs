@@ -18,7 +18,7 @@ use crate::agent::commands::intents;
 use crate::agent::plan::Steps;
 use crate::agent::state::config::{Config, PlanMode};
 use crate::agent::state::request::Request;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
 use crate::editor::event::Event;
 use crate::editors::nvim::beside;
@@ -103,7 +103,7 @@ pub async fn run(make_model: MakeModel, state: Option<PathBuf>) -> Result<(), Fa
     let started = nvim_rs::create::tokio::new_parent(Incoming::new(Arc::clone(&door))).await;
     let (nvim, io) = started.map_err(|error| {
         Failure::new(
-            Kind::Editor,
+            FailureKind::Editor,
             format!("no Neovim on standard input: {error}"),
             "Neovim starts this by itself; see :help sextant",
         )
@@ -208,7 +208,7 @@ impl Door {
     /// What was greeted with, and which commands are found.
     fn prepare(&self, json: &str) -> Result<(Ready, Value), Failure> {
         let options = |why: String| {
-            Failure::new(Kind::Config, format!("the options cannot be read: {why}"), "see :help sextant-options")
+            Failure::new(FailureKind::Config, format!("the options cannot be read: {why}"), "see :help sextant-options")
         };
         let wrong = |error: serde_json::Error| options(error.to_string());
         let hello: Hello = serde_json::from_str(json).map_err(wrong)?;
@@ -279,11 +279,13 @@ impl Door {
     /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
     fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<Open>, Request), Failure> {
         let ask: Ask = serde_json::from_str(json).map_err(|error| {
-            Failure::new(Kind::Internal, format!("the command cannot be read: {error}"), "see the log")
+            Failure::new(FailureKind::Internal, format!("the command cannot be read: {error}"), "see the log")
         })?;
         let Ask { text, place } = ask;
-        let ready =
-            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        let ready = self
+            .ready
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
         if place.workspace && (place.path.is_empty() || !place.buftype.is_empty()) {
             let open = self.open(&ready.cwd.join("."))?;
             return Ok((open, Request { text, workspace: true, ..Request::default() }));
@@ -307,10 +309,14 @@ impl Door {
 
     /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
     pub(super) fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
-        let ready =
-            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
-        let channel =
-            self.channel.get().ok_or_else(|| Failure::new(Kind::Internal, "no channel", "start Neovim again"))?;
+        let ready = self
+            .ready
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
+        let channel = self
+            .channel
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Internal, "no channel", "start Neovim again"))?;
         let start = file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(&ready.cwd);
         let root = match Root::find(&ready.cwd) {
             Ok(root) if file.starts_with(root.path()) => root,
@@ -321,7 +327,7 @@ impl Door {
             return Ok(Arc::clone(known));
         }
         let commands = beside::commands(&ready.commands, root.path())
-            .map_err(|why| Failure::new(Kind::Config, why, "see :help sextant-options"))?;
+            .map_err(|why| Failure::new(FailureKind::Config, why, "see :help sextant-options"))?;
         let editor = NvimEditor::new(root.path().to_owned(), Arc::clone(channel)).with_commands(commands);
         let editor = Arc::new(editor);
         let model = Arc::clone(&ready.model);
@@ -371,7 +377,7 @@ async fn caught(run: Running) -> Vec<Event> {
     tokio::spawn(run).await.unwrap_or_else(|error| {
         tracing::error!(%error, "a task ended in a panic");
         let hint = "the log has the details; :AgentUndo takes back what was done";
-        vec![Event::Failed { failure: Failure::new(Kind::Internal, "the task broke down", hint) }]
+        vec![Event::Failed { failure: Failure::new(FailureKind::Internal, "the task broke down", hint) }]
     })
 }
 
@@ -382,6 +388,9 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_told_like_any_other_failure() {
         let events = caught(Box::pin(async { panic!("on purpose") })).await;
-        assert!(matches!(&events[..], [Event::Failed { failure }] if failure.kind == Kind::Internal), "{events:?}");
+        assert!(
+            matches!(&events[..], [Event::Failed { failure }] if failure.kind == FailureKind::Internal),
+            "{events:?}"
+        );
     }
 }

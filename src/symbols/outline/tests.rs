@@ -1,8 +1,9 @@
 //! Outlines of small texts, written as one line a symbol.
 
-use super::*;
-use crate::symbols::language;
 use proptest::prelude::*;
+
+use crate::symbols::language;
+use crate::symbols::outline::*;
 
 fn parse(text: &str) -> Outline {
     Outline::parse(language::of_path("a.py").expect("Python"), text)
@@ -11,9 +12,9 @@ fn parse(text: &str) -> Outline {
 /// `path kind` a symbol.
 fn shown(outline: &Outline) -> Vec<String> {
     let kind = |k| match k {
-        Kind::Class => "class",
-        Kind::Function => "function",
-        Kind::Method => "method",
+        SymbolKind::Class => "class",
+        SymbolKind::Function => "function",
+        SymbolKind::Method => "method",
     };
     (0..outline.symbols.len()).map(|i| format!("{} {}", outline.path_of(i), kind(outline.symbols[i].kind))).collect()
 }

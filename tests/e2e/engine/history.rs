@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
-use sextant::agent::commands::undo::list::{State, history};
+use sextant::agent::commands::undo::list::{UndoState, history};
 use sextant::agent::commands::undo::redo::bring_back;
 use sextant::agent::commands::undo::{UndoRequest, take_back};
 use sextant::agent::state::request::Request;
@@ -361,7 +361,10 @@ async fn undo_goes_back_task_by_task_and_says_which_request_it_is_about() {
         engine.session.undo_part(&Target::Step(None), false).await.result.expect("the last step of the task before");
         assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
         let list = history(&engine.session).await.expect("a list");
-        assert_eq!(list.tasks.iter().map(|task| task.state).collect::<Vec<_>>(), [State::Undone, State::Partly]);
+        assert_eq!(
+            list.tasks.iter().map(|task| task.state).collect::<Vec<_>>(),
+            [UndoState::Undone, UndoState::Partly]
+        );
         assert_eq!(
             (list.undo, list.redo),
             (Some(list.tasks[1].task.clone()), Some((list.tasks[1].task.clone(), "2".into())))

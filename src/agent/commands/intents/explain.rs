@@ -2,12 +2,12 @@
 
 use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::Phrase;
-use crate::agent::commands::intents::said::Said;
+use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::durable::traces;
 use crate::agent::memory;
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::diagnostics::policy::Effect;
 
@@ -82,7 +82,7 @@ pub fn is_stop(text: &str) -> bool {
 }
 
 /// The last thing that was done or refused, and what of its step led to it.
-pub(crate) async fn direct_why(session: &Session, say: Say) -> Said {
+pub(crate) async fn direct_why(session: &Session, say: Say) -> DirectAnswer {
     let entries = match session.trace() {
         entries if !entries.is_empty() => entries,
         // Of the last task here, whoever worked on it.
@@ -90,7 +90,7 @@ pub(crate) async fn direct_why(session: &Session, say: Say) -> Said {
     };
     let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
     let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
-        return Said::new("", say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí"));
+        return DirectAnswer::new("", say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí"));
     };
     let line = |trace: &crate::diagnostics::policy::Trace| {
         format!("{} {} — {} ({})", trace.effect.name(), trace.about, trace.reason, trace.rule)
@@ -111,15 +111,15 @@ pub(crate) async fn direct_why(session: &Session, say: Say) -> Said {
         text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));
         text.push_str(&before.join("\n"));
     }
-    Said::new(text, say.of(":AgentTrace shows all of it", ":AgentTrace lo muestra todo"))
+    DirectAnswer::new(text, say.of(":AgentTrace shows all of it", ":AgentTrace lo muestra todo"))
 }
 
-pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<Said, Failure> {
+pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<DirectAnswer, Failure> {
     let Some(remember) = memory::remember(session).await else {
         return Err(Failure::user("nothing is counted without memory", "`memory.enabled` turns it on"));
     };
     let stats = remember.run(|memory| memory.stats(0, None)).await;
-    let stats = stats.map_err(|error| Failure::new(Kind::Internal, error.to_string(), "see the log"))?;
+    let stats = stats.map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))?;
     let lines: Vec<String> = stats
         .modes
         .iter()
@@ -138,8 +138,8 @@ pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<Said, Fa
     let none = say.of("no task has been counted yet", "todavía no se ha contado ninguna tarea");
     let runs = stats.modes.iter().map(|mode| mode.runs).sum::<u64>() as usize;
     Ok(if lines.is_empty() {
-        Said::new("", none)
+        DirectAnswer::new("", none)
     } else {
-        Said::new(lines.join("\n"), say.counted(runs, "run", "tarea", "tareas"))
+        DirectAnswer::new(lines.join("\n"), say.counted(runs, "run", "tarea", "tareas"))
     })
 }

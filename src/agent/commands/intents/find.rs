@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::{Phrase, name};
 use crate::agent::commands::intents::read::{self, ends_with, is_sure, last_part};
-use crate::agent::commands::intents::said::Said;
+use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
@@ -76,16 +76,16 @@ pub(crate) async fn direct_where(
     request: &Request,
     given: &str,
     say: Say,
-) -> Result<Option<Said>, Failure> {
+) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = read::named(session, request, given, say).await? else { return Ok(None) };
     if found.names.is_empty() {
-        return Ok(Some(Said::new(
+        return Ok(Some(DirectAnswer::new(
             "",
             say.of(format!("{} is a file", found.file), format!("{} es un archivo", found.file)),
         )));
     }
     let line = line_of(session, &found.file, &found.names).await?.unwrap_or(1);
-    Ok(Some(Said::new("", say.of(format!("{found}, line {line}"), format!("{found}, línea {line}")))))
+    Ok(Some(DirectAnswer::new("", say.of(format!("{found}, line {line}"), format!("{found}, línea {line}")))))
 }
 
 /// One-based line of a symbol's name.
@@ -103,7 +103,7 @@ pub(crate) async fn direct_uses(
     request: &Request,
     given: &str,
     say: Say,
-) -> Result<Option<Said>, Failure> {
+) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = read::named(session, request, given, say).await? else { return Ok(None) };
     let word = if found.names.is_empty() {
         // A file is used by the name that it is imported under.
@@ -121,7 +121,7 @@ pub(crate) async fn direct_uses(
     let lines: Vec<&str> = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own)).collect();
     let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
     if none {
-        return Ok(Some(Said::new(
+        return Ok(Some(DirectAnswer::new(
             "",
             say.of(format!("nothing else names {word}"), format!("nada más nombra {word}")),
         )));
@@ -132,5 +132,5 @@ pub(crate) async fn direct_uses(
         format!("{} of text with {by_word} (by word; another symbol of that name counts too)", counted(count, "line")),
         format!("{count} líneas nombran {by_word} (por palabra; otro símbolo del mismo nombre cuenta también)"),
     );
-    Ok(Some(Said::new(lines.join("\n"), summary)))
+    Ok(Some(DirectAnswer::new(lines.join("\n"), summary)))
 }

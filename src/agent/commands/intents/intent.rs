@@ -26,14 +26,14 @@ pub enum Direct {
     Recall(String),
     Learned,
     /// As the user called it.
-    Mode(Wanted),
+    Mode(ModeWish),
     Why,
     Stop,
     Stats,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ModeWish {
     Plan(PlanMode),
     Simple,
 }

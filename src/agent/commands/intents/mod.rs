@@ -17,7 +17,7 @@ pub(crate) mod tests;
 
 use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::Phrase;
-use crate::agent::commands::intents::said::Said;
+use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::commands::{forget, remember};
 use crate::agent::state::comparison::Status;
 use crate::agent::state::language::Say;
@@ -69,7 +69,7 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
         Direct::Learned => Some(answered(remember::learned(session).await?)),
         Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted, say)),
         Direct::Why => Some(explain::direct_why(session, say).await),
-        Direct::Stop => Some(Said::new("", say.of("nothing is running", "no hay nada en marcha"))),
+        Direct::Stop => Some(DirectAnswer::new("", say.of("nothing is running", "no hay nada en marcha"))),
         Direct::Stats => Some(explain::direct_stats(session, say).await?),
     };
     let Some(said) = said else { return Ok(None) };
@@ -109,8 +109,8 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
     }))
 }
 
-fn answered(text: String) -> Said {
+fn answered(text: String) -> DirectAnswer {
     let summary = text.lines().next().unwrap_or_default().to_owned();
     // One line would be shown twice.
-    if text.lines().count() > 1 { Said::new(text, summary) } else { Said::new("", summary) }
+    if text.lines().count() > 1 { DirectAnswer::new(text, summary) } else { DirectAnswer::new("", summary) }
 }

@@ -1,8 +1,8 @@
 //! Changing the mode in the user's own words: `switch to supervised`, `cambia a planificador`.
 
-use crate::agent::commands::intents::intent::{Direct, Wanted};
+use crate::agent::commands::intents::intent::{Direct, ModeWish};
 use crate::agent::commands::intents::phrase::{Phrase, fold};
-use crate::agent::commands::intents::said::Said;
+use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::state::config::PlanMode;
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
@@ -43,26 +43,26 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
         _ => return None,
     };
     Some(Direct::Mode(match wanted.as_str() {
-        "planner" | "planificador" => Wanted::Plan(PlanMode::Planner),
-        "supervised" | "supervisado" => Wanted::Plan(PlanMode::Supervised),
-        "simple" | "sencillo" => Wanted::Simple,
+        "planner" | "planificador" => ModeWish::Plan(PlanMode::Planner),
+        "supervised" | "supervisado" => ModeWish::Plan(PlanMode::Supervised),
+        "simple" | "sencillo" => ModeWish::Simple,
         _ => return None,
     }))
 }
 
-pub(crate) fn direct_mode(session: &Session, wanted: Wanted, say: Say) -> Said {
-    let Wanted::Plan(mode) = wanted else {
+pub(crate) fn direct_mode(session: &Session, wanted: ModeWish, say: Say) -> DirectAnswer {
+    let ModeWish::Plan(mode) = wanted else {
         let text = say.of(
             ":AgentAsk is the simple mode already; planner and supervised are how a plan is carried out",
             ":AgentAsk ya es el modo simple; planner y supervised son las maneras de llevar a cabo un plan",
         );
-        return Said::new("", text);
+        return DirectAnswer::new("", text);
     };
     session.set_mode(mode);
     let name = session.mode().to_string();
     // The front end keeps the mode for the sessions of other workspaces.
     session.editor.show(Event::Mode { mode: name.clone() });
-    Said::new(
+    DirectAnswer::new(
         "",
         say.of(
             format!("plans are now carried out in mode {name}"),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::{Phrase, fold, name};
-use crate::agent::commands::intents::said::Said;
+use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::edit::questions;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::analyse;
@@ -136,7 +136,7 @@ pub(crate) async fn direct_read(
     request: &Request,
     given: &str,
     say: Say,
-) -> Result<Option<Said>, Failure> {
+) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = named(session, request, given, say).await? else { return Ok(None) };
     let text = if found.names.is_empty() {
         read_for_user(session, "read_file", json!({"path": found.file})).await?
@@ -144,19 +144,19 @@ pub(crate) async fn direct_read(
         read_for_user(session, "read_symbol", json!({"symbol": found.to_string()})).await?
     };
     let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
-    Ok(Some(Said::new(
+    Ok(Some(DirectAnswer::new(
         text,
         say.of(format!("{found}: {}", counted(lines, "line")), format!("{found}: {lines} líneas")),
     )))
 }
 
-pub(crate) async fn direct_outline(session: &Session, given: &str, say: Say) -> Result<Option<Said>, Failure> {
+pub(crate) async fn direct_outline(session: &Session, given: &str, say: Say) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = named(session, &Request::default(), given, say).await? else { return Ok(None) };
     let text = read_for_user(session, "list_symbols", json!({"query": found.file})).await?;
     let count = text.lines().count();
     let summary =
         say.of(format!("{}: {}", found.file, counted(count, "symbol")), format!("{}: {count} símbolos", found.file));
-    Ok(Some(Said::new(text, summary)))
+    Ok(Some(DirectAnswer::new(text, summary)))
 }
 
 /// A name's last part, for a search by word.

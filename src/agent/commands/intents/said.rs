@@ -1,12 +1,12 @@
 //! What a direct request is answered.
 
 /// What the answer to a direct request says, and in one line what was done.
-pub(crate) struct Said {
+pub(crate) struct DirectAnswer {
     pub(crate) text: String,
     pub(crate) summary: String,
 }
 
-impl Said {
+impl DirectAnswer {
     pub(crate) fn new(text: impl Into<String>, summary: impl Into<String>) -> Self {
         Self { text: text.into(), summary: summary.into() }
     }

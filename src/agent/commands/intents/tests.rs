@@ -1,6 +1,6 @@
 //! Which phrasings are direct requests, and which only look like one.
 
-use crate::agent::commands::intents::intent::{Direct, Wanted};
+use crate::agent::commands::intents::intent::{Direct, ModeWish};
 use crate::agent::commands::intents::{is_stop, recognise};
 use crate::agent::state::config::PlanMode;
 use crate::agent::state::undo_target::Target;
@@ -43,7 +43,7 @@ fn recall(text: &str) -> Option<Direct> {
 }
 
 fn mode(mode: PlanMode) -> Option<Direct> {
-    Some(Direct::Mode(Wanted::Plan(mode)))
+    Some(Direct::Mode(ModeWish::Plan(mode)))
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn clear_requests_are_recognised_in_both_languages() {
         ("use supervised mode", supervised()),
         ("cambia a supervisado", supervised()),
         ("cambia al modo planificador", planner()),
-        ("switch to simple", Some(Direct::Mode(Wanted::Simple))),
+        ("switch to simple", Some(Direct::Mode(ModeWish::Simple))),
         ("why?", Some(Direct::Why)),
         ("Why did you do that?", Some(Direct::Why)),
         ("¿Por qué?", Some(Direct::Why)),

@@ -2,7 +2,7 @@
 
 use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::{Phrase, fold};
-use crate::agent::commands::intents::said::Said;
+use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::commands::undo::redo::bring_back;
 use crate::agent::commands::undo::{UndoRequest, Undone, take_back};
 use crate::agent::state::outcome::Ending;
@@ -94,16 +94,16 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
     alone.then_some(Direct::Undo { target, reason })
 }
 
-pub(crate) async fn undo(session: &Session, target: &Target, reason: &str) -> Result<Said, Failure> {
+pub(crate) async fn undo(session: &Session, target: &Target, reason: &str) -> Result<DirectAnswer, Failure> {
     let wish = UndoRequest { target: target.clone(), partial: false, reason: reason.to_owned() };
     let undone = with_its_plan(session, take_back(session, &wish).await)?;
     let kept = if reason.is_empty() { String::new() } else { format!("; noted: {reason}") };
-    Ok(Said::new("", format!("{}{kept}", undone.summary)))
+    Ok(DirectAnswer::new("", format!("{}{kept}", undone.summary)))
 }
 
-pub(crate) async fn redo(session: &Session) -> Result<Said, Failure> {
+pub(crate) async fn redo(session: &Session) -> Result<DirectAnswer, Failure> {
     let undone = with_its_plan(session, bring_back(session).await)?;
-    Ok(Said::new("", undone.summary))
+    Ok(DirectAnswer::new("", undone.summary))
 }
 
 /// Shows the plan as an undo has left it. The last words come from the direct request.

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::agent::durable::stack::{self, Place};
+use crate::agent::durable::stack::{self, UndoPlace};
 use crate::agent::edit::{making, recover};
-use crate::agent::state::journal::{Journal, Kind};
+use crate::agent::state::journal::{CheckpointKind, Journal};
 use crate::agent::state::session::Session;
 use crate::agent::state::undo_target::{Target, standing};
 use crate::base::failure::Failure;
@@ -18,14 +18,14 @@ const TASKS: usize = 10;
 pub struct Done {
     pub task: String,
     pub request: String,
-    pub state: State,
-    pub steps: Vec<Step>,
+    pub state: UndoState,
+    pub steps: Vec<DoneStep>,
 }
 
 /// Whether what was done is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum UndoState {
     Stands,
     /// A part of it is taken back.
     Partly,
@@ -34,7 +34,7 @@ pub enum State {
     Gone,
 }
 
-impl State {
+impl UndoState {
     fn word(self) -> &'static str {
         match self {
             Self::Stands => "",
@@ -46,10 +46,10 @@ impl State {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct DoneStep {
     /// As `undo` takes it.
     pub number: usize,
-    pub state: State,
+    pub state: UndoState,
     /// What it changed: symbols, or files where no symbol is known.
     pub changed: Vec<String>,
 }
@@ -73,12 +73,12 @@ pub async fn history(session: &Session) -> Result<History, Failure> {
     let mut out = History::default();
     for known in stack.tasks.iter().take(TASKS) {
         let (task, request) = (known.task.clone(), known.request.clone());
-        if known.place == Place::Removed {
-            out.tasks.push(Done { task, request, state: State::Gone, steps: Vec::new() });
+        if known.place == UndoPlace::Removed {
+            out.tasks.push(Done { task, request, state: UndoState::Gone, steps: Vec::new() });
             continue;
         }
         let done = done(&stack::journal(session, known).await?);
-        if out.undo.is_none() && done.state != State::Undone {
+        if out.undo.is_none() && done.state != UndoState::Undone {
             out.undo = Some(done.task.clone());
         }
         out.tasks.push(done);
@@ -92,23 +92,23 @@ pub async fn history(session: &Session) -> Result<History, Failure> {
     Ok(out)
 }
 
-fn state(stands: bool, undone: bool) -> State {
+fn state(stands: bool, undone: bool) -> UndoState {
     match (stands, undone) {
-        (true, true) => State::Partly,
-        (true, false) => State::Stands,
-        (false, _) => State::Undone,
+        (true, true) => UndoState::Partly,
+        (true, false) => UndoState::Stands,
+        (false, _) => UndoState::Undone,
     }
 }
 
 fn done(journal: &Journal) -> Done {
     let stands = standing(journal);
     let taken = journal.taken();
-    let mut steps: Vec<Step> = Vec::new();
-    for edit in journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit) {
+    let mut steps: Vec<DoneStep> = Vec::new();
+    for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
         let known = match steps.iter().position(|step| step.number == edit.step) {
             Some(known) => known,
             None => {
-                steps.push(Step { number: edit.step, state: State::Undone, changed: Vec::new() });
+                steps.push(DoneStep { number: edit.step, state: UndoState::Undone, changed: Vec::new() });
                 steps.len() - 1
             }
         };

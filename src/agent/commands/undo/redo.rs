@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::commands::undo::feedback::{self, About};
 use crate::agent::commands::undo::{Undone, follow, told};
-use crate::agent::durable::stack::{Row, Stack, position, stack};
+use crate::agent::durable::stack::{Stack, UndoRow, position, stack};
 use crate::agent::durable::{open, waiting};
-use crate::agent::edit::rollback::{Way, go};
+use crate::agent::edit::rollback::{RollbackPlan, go};
 use crate::agent::edit::{making, recover};
-use crate::agent::state::journal::{Checkpoint, Journal, Kind, Taken};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, Journal, Taken};
 use crate::agent::state::outcome::Ending;
-use crate::agent::state::reverse::Turn;
+use crate::agent::state::reverse::HunkTurn;
 use crate::agent::state::session::Session;
 use crate::agent::state::undo_target::Target;
 use crate::base::failure::Failure;
@@ -31,7 +31,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     let Some(row) = stack.redoable().next() else { return Err(nothing(&stack)) };
     let known = stack.find(&row.task).ok_or_else(|| nothing(&stack))?;
     let mut journal = crate::agent::durable::stack::journal(session, known).await?;
-    let own = |checkpoint: &&Checkpoint| checkpoint.kind == Kind::Rollback && position(checkpoint) == row.at;
+    let own = |checkpoint: &&Checkpoint| checkpoint.kind == CheckpointKind::Rollback && position(checkpoint) == row.at;
     let Some(undo) = journal.checkpoints.iter().find(own).cloned() else { return Err(nothing(&stack)) };
     let way = way_forward(session, &journal, &undo).await?;
     if !way.left.is_empty() {
@@ -70,21 +70,21 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
 }
 
 /// Works out what gives the hunks of an undo again, from the files as they are now; the oldest edit first.
-async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) -> Result<Way, Failure> {
+async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
     let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &Taken)>> = BTreeMap::new();
-    for edit in journal.checkpoints.iter().filter(|row| row.kind == Kind::Edit) {
+    for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
         for take in undo.takes.iter().filter(|take| take.edit == edit.id && !take.hunks.is_empty()) {
             by_path.entry(&take.path).or_default().push((edit, take));
         }
     }
-    let mut way = Way { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
+    let mut way = RollbackPlan { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
     for (path, takes) in by_path {
         let mut turns = Vec::new();
         for (edit, take) in takes {
             let Some(change) = edit.files.iter().find(|file| file.path == path) else { continue };
             let gone: BTreeSet<usize> = taken.get(&(edit.id.as_str(), path)).cloned().unwrap_or_default();
-            turns.push(Turn { change, taken: gone, wanted: take.hunks.iter().copied().collect() });
+            turns.push(HunkTurn { change, taken: gone, wanted: take.hunks.iter().copied().collect() });
         }
         let (Some(first), Some(last)) = (turns.first(), turns.last()) else { continue };
         let marks = (first.change.marks_before.clone(), last.change.marks_after.clone());
@@ -94,7 +94,7 @@ async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) ->
 }
 
 fn nothing(stack: &Stack) -> Failure {
-    let lost = stack.rows.iter().filter(|row| row.kind == Kind::Rollback && !row.files.is_empty());
+    let lost = stack.rows.iter().filter(|row| row.kind == CheckpointKind::Rollback && !row.files.is_empty());
     let overtaken = lost.filter_map(|undo| Some((undo, stack.edited_since(undo)?))).next();
     let hint = overtaken.and_then(|(undo, edit)| words(stack, undo, edit));
     Failure::user(
@@ -103,7 +103,7 @@ fn nothing(stack: &Stack) -> Failure {
     )
 }
 
-fn words(stack: &Stack, undo: &Row, edit: &Row) -> Option<String> {
+fn words(stack: &Stack, undo: &UndoRow, edit: &UndoRow) -> Option<String> {
     let file = undo.files.iter().find(|file| edit.files.contains(file))?;
     let request = &stack.find(&edit.task)?.request;
     Some(format!("“{request}” has changed {file} since the last undo, which ends the way back for it"))

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::agent::plan::document::{MARKS, numbered, read, write};
-use crate::agent::plan::inputs::{Input, Part as OutputPart, Value};
-use crate::agent::plan::{Kind, Part, Plan, State, Step, criteria};
+use crate::agent::plan::inputs::{Input, TextPart as OutputPart, Value};
+use crate::agent::plan::{Plan, Step, StepKind, StepPart, StepState, criteria};
 use crate::symbols::path::SymbolPath;
 
 #[test]
@@ -14,7 +14,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     assert_eq!((plan.title.as_str(), plan.reason.as_str()), ("Fix", "why"));
     assert_eq!(plan.steps.len(), 2);
     assert_eq!(plan.steps[0].symbols, [SymbolPath::new("a.py", "f"), SymbolPath::new("a.py", "")]);
-    assert_eq!(plan.steps[1].state, State::Done);
+    assert_eq!(plan.steps[1].state, StepState::Done);
     assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [6, 7, 8, 10]);
     assert_eq!(read("").1.len(), 1, "an empty document has no title");
 }
@@ -52,7 +52,7 @@ fn the_document_of_the_head_comment_is_read_as_it_is_written() {
     let (plan, problems) = read(&text);
     assert_eq!(problems, []);
     assert_eq!(write(&plan), text);
-    assert_eq!((plan.steps[0].kind, plan.steps[0].parts.len()), (Kind::Search, 1));
+    assert_eq!((plan.steps[0].kind, plan.steps[0].parts.len()), (StepKind::Search, 1));
     let lines = numbered(&plan);
     assert_eq!(lines[0], "1. [x] Find what uses `total`: 2 symbols");
     assert_eq!(lines[1], "2. [ ] Return a number from total (src/shop/cart.py::Cart::total)");
@@ -100,9 +100,9 @@ fn checks() -> impl Strategy<Value = Vec<criteria::Criterion>> {
     proptest::collection::vec(one.prop_map(|text| criteria::parse(&text).unwrap()), 0..3)
 }
 
-fn parts() -> impl Strategy<Value = Vec<Part>> {
+fn parts() -> impl Strategy<Value = Vec<StepPart>> {
     proptest::collection::vec(
-        (words(), 0..5usize).prop_map(|(title, state)| Part { title, state: MARKS[state].1 }),
+        (words(), 0..5usize).prop_map(|(title, state)| StepPart { title, state: MARKS[state].1 }),
         0..3,
     )
 }
@@ -113,7 +113,7 @@ fn steps() -> impl Strategy<Value = Step> {
     let rest = (paths(), paths(), inputs(), checks(), parts(), numbers, 0..3usize, 0..5usize);
     (told, rest).prop_map(|((title, because, expect, fallback, outcome), rest)| {
         let (symbols, creates, inputs, checks, parts, after, kind, state) = rest;
-        let (kind, state) = (Kind::ALL[kind].1, MARKS[state].1);
+        let (kind, state) = (StepKind::ALL[kind].1, MARKS[state].1);
         Step {
             title,
             kind,

@@ -21,10 +21,10 @@ def helper():
     return 3
 ";
 
-fn change(path: &str, before: &str, after: &str) -> Wanted {
+fn change(path: &str, before: &str, after: &str) -> EditRequest {
     let document =
         Document { path: path.into(), text: before.into(), version: 1, exists: true, unsaved: false, locked: None };
-    Wanted::Change { hunks: hunks(before, after), document }
+    EditRequest::Change { hunks: hunks(before, after), document }
 }
 
 fn lost_by(after: &str) -> Vec<String> {
@@ -45,7 +45,7 @@ fn a_symbol_that_is_there_no_longer_is_lost_and_one_that_has_another_name_or_pla
     assert_eq!(lost_by(&broken), Vec::<String>::new(), "what does not parse is not lost");
     let moved = [
         change("cart.py", CART, &CART.replace(helper, "")),
-        Wanted::Create { path: "help.py".into(), text: "def helper():\n    return 3\n".into() },
+        EditRequest::Create { path: "help.py".into(), text: "def helper():\n    return 3\n".into() },
     ];
     assert_eq!(lost(&moved), Vec::<String>::new(), "moved in one edit");
     assert_eq!(lost(&[change("notes.txt", "words\n", "")]), ["notes.txt"]);
@@ -89,15 +89,15 @@ fn what_the_user_asks_for_is_asked_for_and_what_is_reported_is_mended() {
 #[test]
 fn a_step_that_lacks_a_word_is_asked_about_and_one_that_found_another_way_is_not() {
     let mut consent = Consent::default();
-    assert_eq!(consent.question(Say::default(), (1, "Mend total"), State::Failed, 3), None);
+    assert_eq!(consent.question(Say::default(), (1, "Mend total"), StepState::Failed, 3), None);
     consent.withheld.insert("cart.py::helper".into());
-    let question = consent.question(Say::default(), (1, "Mend total"), State::Failed, 3).expect("a question");
+    let question = consent.question(Say::default(), (1, "Mend total"), StepState::Failed, 3).expect("a question");
     assert!(question.text.starts_with("Step 2 (“Mend total”) would delete cart.py::helper"), "{}", question.text);
     assert_eq!(
         (question.step, question.mark, question.allows.as_slice()),
         (1, 3, ["cart.py::helper".to_owned()].as_slice())
     );
-    assert_eq!(consent.question(Say::default(), (1, "Mend total"), State::Done, 3), None);
+    assert_eq!(consent.question(Say::default(), (1, "Mend total"), StepState::Done, 3), None);
 }
 
 #[test]

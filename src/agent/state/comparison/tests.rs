@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::agent::state::comparison::*;
-use crate::agent::state::snapshots::Snap;
+use crate::agent::state::snapshots::Snapshot;
 use crate::diagnostics::model::MOST;
 use crate::diagnostics::work;
 
-fn compare(before: &Snaps, after: &Snaps) -> Verdict {
+fn compare(before: &Snapshots, after: &Snapshots) -> Verdict {
     super::compare(before, after, status(&[]))
 }
 
@@ -24,10 +24,10 @@ fn report(provider: &str, freshness: Freshness) -> Report {
     }
 }
 
-fn snaps(providers: &[&str], text: &str) -> Snaps {
+fn snaps(providers: &[&str], text: &str) -> Snapshots {
     let snap = |provider: &str| {
         let found = if provider == syntax::NAME { syntax::check("a.py", text) } else { None };
-        Arc::new(Snap { text: Some(text.into()), diagnostics: found.unwrap_or_default() })
+        Arc::new(Snapshot { text: Some(text.into()), diagnostics: found.unwrap_or_default() })
     };
     providers.iter().map(|provider| (("a.py".to_owned(), (*provider).to_owned()), snap(provider))).collect()
 }
@@ -72,8 +72,8 @@ fn said(source: &str, code: &str, message: &str) -> Diagnostic {
     }
 }
 
-fn side(text: &str, list: &[(&str, Vec<Diagnostic>)]) -> Snaps {
-    let snap = |diagnostics: &Vec<Diagnostic>| Snap { text: Some(text.into()), diagnostics: diagnostics.clone() };
+fn side(text: &str, list: &[(&str, Vec<Diagnostic>)]) -> Snapshots {
+    let snap = |diagnostics: &Vec<Diagnostic>| Snapshot { text: Some(text.into()), diagnostics: diagnostics.clone() };
     list.iter().map(|(provider, said)| (("a.py".into(), (*provider).into()), Arc::new(snap(said)))).collect()
 }
 
@@ -85,7 +85,7 @@ fn what_two_providers_say_of_one_place_is_counted_once() {
     let pyright = || vec![said("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined")];
     let ruff = || vec![said("lsp:ruff", "F821", "Undefined name `x`")];
     let both = |text, a, b| side(text, &[("lsp:basedpyright", a), ("lsp:ruff", b)]);
-    let counts = |before: &Snaps, after: &Snaps| {
+    let counts = |before: &Snapshots, after: &Snapshots| {
         let verdict = compare(before, after);
         (verdict.new.len(), verdict.fixed.len(), verdict.unchanged)
     };

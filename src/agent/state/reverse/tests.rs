@@ -13,8 +13,8 @@ fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
 /// All that stands of these changes, taken back from the newest to the oldest.
 fn back(changes: &[&FileChange], now: Option<&str>) -> Turned {
     let all = |change: &FileChange| (0..count(change)).collect();
-    let turns: Vec<Turn<'_>> =
-        changes.iter().rev().map(|change| Turn { change, taken: BTreeSet::new(), wanted: all(change) }).collect();
+    let turns: Vec<HunkTurn<'_>> =
+        changes.iter().rev().map(|change| HunkTurn { change, taken: BTreeSet::new(), wanted: all(change) }).collect();
     turn(&turns, now)
 }
 
@@ -64,13 +64,13 @@ fn one_symbol_is_taken_back_alone_and_the_rest_after_it() {
     let edit = change(Some(before), Some(after));
     let (inside, across) = within(&edit, "g");
     assert!(inside.len() == 1 && !across);
-    let one = turn(&[Turn { change: &edit, taken: BTreeSet::new(), wanted: inside.clone() }], Some(after));
+    let one = turn(&[HunkTurn { change: &edit, taken: BTreeSet::new(), wanted: inside.clone() }], Some(after));
     assert_eq!(text(&one), (Some(after.replace("22", "2").as_str()), 0));
     assert!(within(&edit, "h").0.is_empty());
     // The user works on where it stood: it is no part of what the rest takes back.
     let now = one.text.unwrap().replace("return 2", "return 2 + 5");
     let rest: BTreeSet<usize> = (0..count(&edit)).filter(|index| !inside.contains(index)).collect();
-    let all = turn(&[Turn { change: &edit, taken: inside, wanted: rest }], Some(&now));
+    let all = turn(&[HunkTurn { change: &edit, taken: inside, wanted: rest }], Some(&now));
     assert_eq!(text(&all), (Some(before.replace("return 2", "return 2 + 5").as_str()), 0));
 }
 
@@ -85,7 +85,7 @@ fn files_that_were_made_and_removed() {
     assert_eq!(text(&back(&[&removed], None)), (Some("x\n"), 0));
     assert_eq!(text(&back(&[&removed], Some("new\n"))), (Some("new\n"), 1));
     assert_eq!(back(&[&change(Some("a\n"), Some("b\n"))], None).left, ["a.py (it is gone)"]);
-    let again = Turn { change: &made, taken: BTreeSet::from([0]), wanted: BTreeSet::from([0]) };
+    let again = HunkTurn { change: &made, taken: BTreeSet::from([0]), wanted: BTreeSet::from([0]) };
     assert_eq!(text(&turn(std::slice::from_ref(&again), None)), (Some("x\n"), 0), "made again");
     assert_eq!(text(&turn(&[again], Some("mine\n"))), (Some("mine\n"), 1));
 }
@@ -100,11 +100,11 @@ proptest! {
         let undone = back(&all, texts.last().map(String::as_str));
         prop_assert_eq!(undone.left.len(), 0);
         prop_assert_eq!(undone.text.as_ref(), texts.first());
-        let again: Vec<Turn<'_>> = changes
+        let again: Vec<HunkTurn<'_>> = changes
             .iter()
             .map(|change| {
                 let all: BTreeSet<usize> = (0..count(change)).collect();
-                Turn { change, taken: all.clone(), wanted: all }
+                HunkTurn { change, taken: all.clone(), wanted: all }
             })
             .collect();
         let redone = turn(&again, undone.text.as_deref());
@@ -120,12 +120,12 @@ proptest! {
         let all = 0..count(&edit);
         let part: BTreeSet<usize> = all.clone().filter(|index| picks[index % 8]).collect();
         let rest: BTreeSet<usize> = all.clone().filter(|index| !part.contains(index)).collect();
-        let first = turn(&[Turn { change: &edit, taken: BTreeSet::new(), wanted: part.clone() }], Some(&after));
-        let whole = turn(&[Turn { change: &edit, taken: part.clone(), wanted: rest.clone() }], first.text.as_deref());
+        let first = turn(&[HunkTurn { change: &edit, taken: BTreeSet::new(), wanted: part.clone() }], Some(&after));
+        let whole = turn(&[HunkTurn { change: &edit, taken: part.clone(), wanted: rest.clone() }], first.text.as_deref());
         prop_assert_eq!(whole.text.as_deref(), Some(before.as_str()));
-        let one = turn(&[Turn { change: &edit, taken: all.collect(), wanted: rest }], whole.text.as_deref());
+        let one = turn(&[HunkTurn { change: &edit, taken: all.collect(), wanted: rest }], whole.text.as_deref());
         prop_assert_eq!(&one.text, &first.text);
-        let both = turn(&[Turn { change: &edit, taken: part.clone(), wanted: part }], one.text.as_deref());
+        let both = turn(&[HunkTurn { change: &edit, taken: part.clone(), wanted: part }], one.text.as_deref());
         prop_assert_eq!(both.text.as_deref(), Some(after.as_str()));
     }
 

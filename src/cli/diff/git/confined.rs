@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::program;
 
 /// How long git may take to say where a repository is and how it is set up. It reads a few small files for that.
@@ -68,7 +68,7 @@ impl Confined {
         let places = program::places(here, &[], std::env::var_os("PATH").as_deref());
         let program = program::find(&places, "git").ok_or_else(|| {
             let message = "git is not on PATH, apart from folders of the project";
-            Failure::new(Kind::Config, message, "install git, and put its whole path on PATH")
+            Failure::new(FailureKind::Config, message, "install git, and put its whole path on PATH")
         })?;
         let path = std::env::join_paths(&places).unwrap_or_default();
         let finder = Finder { program: &program, path: &path, here };
@@ -85,7 +85,7 @@ impl Confined {
         let known = settings(&known.map_err(|why| unreadable(here, &why))?);
         let common = common(&real, &known.format).map_err(|error| {
             let hint = "make room in the folder for temporary files, or name another one with TMPDIR";
-            Failure::new(Kind::Config, format!("no temporary folder: {error}"), hint)
+            Failure::new(FailureKind::Config, format!("no temporary folder: {error}"), hint)
         })?;
         let settings = known.tree;
         Ok((Self { program, path, settings, folder, index, common: Arc::new(common) }, top))
@@ -132,10 +132,14 @@ pub(super) async fn said(command: Command) -> Result<GitOutput, Failure> {
 async fn within(mut command: Command, limit: Duration) -> Result<GitOutput, Failure> {
     let output = tokio::time::timeout(limit, command.output()).await.map_err(|_| {
         let message = format!("git did not answer within {} s", limit.as_secs());
-        Failure::new(Kind::Tool, message, "see whether git status does there; a file that is a pipe would stop it")
+        Failure::new(
+            FailureKind::Tool,
+            message,
+            "see whether git status does there; a file that is a pipe would stop it",
+        )
     })?;
     let output = output.map_err(|error| {
-        Failure::new(Kind::Config, format!("git cannot be started: {error}"), "install git, and put it on PATH")
+        Failure::new(FailureKind::Config, format!("git cannot be started: {error}"), "install git, and put it on PATH")
     })?;
     if output.status.success() {
         return Ok(Ok(output.stdout));

@@ -14,7 +14,7 @@ use crate::agent::planner::{replan, waiting};
 use crate::agent::state::config::PlanMode;
 use crate::agent::state::request::Request;
 use crate::agent::state::undo_target::Target;
-use crate::base::failure::{Failure, Kind};
+use crate::base::failure::{Failure, FailureKind};
 use crate::editor::event::Event;
 use crate::editors::nvim::door::{Ask, Door, Open, Running};
 use crate::editors::nvim::wire::CommandPlace;
@@ -94,8 +94,10 @@ impl Door {
     fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let place: CommandPlace = serde_json::from_value(given["place"].clone()).unwrap_or_default();
-        let ready =
-            self.ready.get().ok_or_else(|| Failure::new(Kind::Internal, "no greeting came", "start Neovim again"))?;
+        let ready = self
+            .ready
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
         if place.path.is_empty() || !place.buftype.is_empty() {
             return self.open(&ready.cwd.join("."));
         }
