@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::agent::commands::agent::Agent;
+use crate::base::lock::lock;
 use crate::cli::terminal;
 
 pub(super) struct Answers {
@@ -24,7 +25,7 @@ impl Answers {
     }
 
     fn given(&self) -> std::sync::MutexGuard<'_, VecDeque<usize>> {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.given)
     }
 
     /// Answers the question that the session has open, if it has one. Does not wait.

@@ -1,4 +1,4 @@
-//! What a step's question and answer hold besides the simple ones, by mode (seed 003, "Especificación de prompts").
+//! What a step's question and answer hold besides the simple ones, by mode.
 
 use serde::{Deserialize, Serialize};
 

@@ -17,13 +17,13 @@ mod contract;
 
 /// Tokens of the project's conventions in a simple-mode question.
 const STEP_CONVENTIONS: usize = 60;
-/// A simple-mode question of one symbol stays below this (design 4.5).
+/// A simple-mode question of one symbol stays below this.
 const STEP_TOKENS: usize = 1500;
-/// Memory that a simple-mode prompt carries where nothing else is said (seed 003: 100 tokens).
+/// Memory that a simple-mode prompt carries where nothing else is said: 100 tokens.
 pub const STEP_MEMORY_TOKENS: usize = 100;
-/// Memory that a plan's prompt carries where nothing else is said (seed 003: 200 tokens).
+/// Memory that a plan's prompt carries where nothing else is said: 200 tokens.
 pub const PLAN_MEMORY_TOKENS: usize = 200;
-/// Memory a supervised step carries (seed 003: 300 tokens).
+/// Memory a supervised step carries: 300 tokens.
 pub const SUPERVISED_MEMORY_TOKENS: usize = 300;
 /// The newest result is given whole up to here.
 const RESULT_TOKENS: usize = 300;
@@ -34,7 +34,7 @@ const WORKSPACE_TOKENS: usize = 60;
 const SOURCE_TOKENS: usize = 6000;
 const DIAGNOSTICS: usize = 20;
 const FIXES: usize = 20;
-/// Characters of one message, as in the tools' own answers (design 4.4).
+/// Characters of one message, as in the tools' own answers.
 const MESSAGE_CHARS: usize = 300;
 const LINE_CHARS: usize = 120;
 

@@ -57,7 +57,7 @@ pub struct LastResult {
     pub text: String,
 }
 
-/// One question for a step (seed 003, "Prompt de Modo Simple"; the other modes add a contract to it).
+/// One question for a step: the other modes add a contract to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepInput {
     pub query: String,

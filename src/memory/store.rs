@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 
+use crate::base::lock::lock;
 use crate::memory::damage::{self, Trust};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::guard::{Held, READ, Watch};
@@ -114,11 +115,11 @@ impl Memory {
 
     /// What the user should be told; each notice is handed out once.
     pub fn notices(&self) -> Vec<StoreNotice> {
-        std::mem::take(&mut *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.shared.notices))
     }
 
     pub(in crate::memory) fn variables(&self) -> std::sync::MutexGuard<'_, HashMap<String, Variables>> {
-        self.shared.variables.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.variables)
     }
 
     pub(in crate::memory) fn read<T>(&self, work: impl Fn(&Connection) -> Result<T>) -> Result<T> {
@@ -178,7 +179,7 @@ impl Memory {
         file.take();
         let (new, notices) = File::open(&self.shared.path, trust)?;
         *file = Some(new);
-        self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
+        lock(&self.shared.notices).extend(notices);
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ EDIT_MS = 30_000
 START_MS = 120_000
 
 MODES = ("simple", "planner", "supervised")
-# Tokens of memory that a prompt of each mode may carry (seed 003).
+# Tokens of memory that a prompt of each mode may carry.
 MEMORY_LIMIT = {"simple": 100, "planner": 200, "supervised": 300}
 
 # What sets off a new plan or a question, by the words in which it is said.

@@ -5,7 +5,7 @@
 //! entered where it belongs before the next undo, approval or resume.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -17,6 +17,7 @@ use crate::agent::state::in_flight::{Begun, Made, MadeResult, PendingChange};
 use crate::agent::state::journal::{Checkpoint, Journal};
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Editor, Save};
@@ -173,7 +174,7 @@ async fn carry_out(
             }
             // What takes others back says of itself in which state it is found: it is not guessed at.
             if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
-                *doubtful.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+                *lock(&doubtful) = Some(checkpoint);
             }
             return Err(error);
         }

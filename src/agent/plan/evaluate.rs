@@ -7,9 +7,9 @@ use crate::agent::plan::recovery::{StepError, Then};
 use crate::base::plural::counted;
 use crate::diagnostics::policy::{Effect, Trace};
 
-/// Above this the work has left its plan (seed 003, `shouldReplan`).
+/// Above this the work has left its plan.
 const DEVIATION: f64 = 0.4;
-/// Errors of a plan that set off a new one (seed 003).
+/// Errors of a plan that set off a new one.
 const ERRORS: u32 = 3;
 /// How often one step is tried.
 const ATTEMPTS: u32 = 2;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use tokio::sync::oneshot;
+
+use crate::base::lock::lock;
 
 /// The open question, and what the user has allowed for the session.
 #[derive(Debug, Default)]
@@ -37,7 +39,7 @@ impl Drop for Withdraw<'_> {
 
 impl Approvals {
     pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<OpenQuestion>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
     pub(crate) fn can_ask(&self) -> bool {
@@ -45,18 +47,18 @@ impl Approvals {
     }
 
     pub(crate) fn allowed(&self, command: &[String]) -> bool {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
+        lock(&self.commands).contains(command)
     }
 
     pub(crate) fn allowed_file(&self, path: &str) -> bool {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
+        lock(&self.files).contains(path)
     }
 
     pub(crate) fn allow_file(&self, path: &str) {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        lock(&self.files).insert(path.to_owned());
     }
 
     pub(crate) fn allow(&self, command: &[String]) {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner).insert(command.to_vec());
+        lock(&self.commands).insert(command.to_vec());
     }
 }

@@ -15,7 +15,7 @@ use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
 
-/// How much of the answer is known (design 4.4). An empty list means clean only under `Complete`.
+/// How much of the answer is known. An empty list means clean only under `Complete`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

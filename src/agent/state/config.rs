@@ -85,7 +85,7 @@ impl Default for Quickfix {
 pub struct Limits {
     /// The most steps of one task.
     pub steps: u32,
-    /// Errors in a row that end a task (seed 003, simple mode).
+    /// Errors in a row that end a task.
     pub errors: u32,
     /// The most tokens of one task, questions and answers together; 0 is no limit.
     pub tokens: u64,

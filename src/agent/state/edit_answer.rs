@@ -1,4 +1,4 @@
-//! The answer of every tool that edits: as data (design 4.4) and as the text that says the same.
+//! The answer of every tool that edits: as data and as the text that says the same.
 
 use serde::Serialize;
 

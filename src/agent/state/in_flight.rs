@@ -1,11 +1,12 @@
 //! Changes of files that are under way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch;
 
 use crate::agent::state::journal::{Checkpoint, Journal};
+use crate::base::lock::lock;
 use crate::editor::error::EditorError;
 use crate::editor::{Applied, FileEdit};
 
@@ -51,7 +52,7 @@ impl Begun {
     }
 
     pub(crate) fn doubtful(&self) -> Option<Checkpoint> {
-        self.doubtful.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.doubtful).clone()
     }
 
     /// Puts what was made into the journal that it belongs to. Doing it twice is doing it once.
@@ -75,7 +76,7 @@ pub(crate) struct Making {
 
 impl Making {
     pub(crate) fn list(&self) -> std::sync::MutexGuard<'_, Vec<Begun>> {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.begun)
     }
 
     /// Whether a change is under way that somebody still waits for.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::base::lock::lock;
 use crate::base::plural::counted;
 use crate::diagnostics::environment;
 use crate::diagnostics::program::{self, ProcessGroup};
@@ -67,7 +68,7 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>) {
     let mut piece = [0; 4096];
     // Read to its end whatever its length: a full pipe would stop the program.
     while let Ok(read @ 1..) = pipe.read(&mut piece).await {
-        kept.lock().unwrap_or_else(PoisonError::into_inner).push(&piece[..read]);
+        lock(&kept).push(&piece[..read]);
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use nvim_rs::compat::tokio::Compat;
@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use tokio::fs::File;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::base::lock::lock;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editors::nvim::wire::Envelope;
@@ -125,7 +126,7 @@ impl Channel {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Pending>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pending)
     }
 }
 

@@ -5,7 +5,7 @@ mod here;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use nvim_rs::Neovim;
@@ -19,6 +19,7 @@ use crate::agent::plan::Steps;
 use crate::agent::state::config::{Config, PlanMode};
 use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
 use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
 use crate::editor::event::Event;
 use crate::editors::nvim::beside;
@@ -225,10 +226,10 @@ impl Door {
     fn late(&self, json: &str) {
         match serde_json::from_str::<ClientReport>(json) {
             Ok(entry) => {
-                let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                let open = lock(&self.open);
                 if let Some(open) = open.iter().find(|open| open.editor.owns(&entry.path)) {
                     let (editor, session) = (Arc::clone(&open.editor), Arc::clone(&open.session));
-                    let idle = self.running.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+                    let idle = lock(&self.running).is_none();
                     editor.take_late(entry);
                     if idle {
                         tokio::spawn(async move { session.amend().await });
@@ -258,18 +259,18 @@ impl Door {
     fn spawn(self: &Arc<Self>, open: &Arc<Open>, run: impl FnOnce(CancellationToken) -> Running + Send + 'static) {
         let cancel = CancellationToken::new();
         {
-            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut running = lock(&self.running);
             if running.is_some() {
                 drop(running);
                 return self.refuse(Failure::user("a task is running already", ":AgentStop stops it"));
             }
             *running = Some(cancel.clone());
         }
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(open));
+        *lock(&self.current) = Some(Arc::clone(open));
         let (door, session) = (Arc::clone(self), Arc::clone(&open.session));
         tokio::spawn(async move {
             let events = caught(run(cancel)).await;
-            *door.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *lock(&door.running) = None;
             for event in events {
                 session.show(event);
             }
@@ -322,7 +323,7 @@ impl Door {
             Ok(root) if file.starts_with(root.path()) => root,
             _ => Root::find(start)?,
         };
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         if let Some(known) = open.iter().find(|known| known.root == root.path()) {
             return Ok(Arc::clone(known));
         }
@@ -334,11 +335,11 @@ impl Door {
         let path = root.path().to_owned();
         let session = Arc::new(Agent::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
         session.answers_come();
-        if let Some(mode) = *self.mode.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(mode) = *lock(&self.mode) {
             session.set_mode(mode);
         }
         let running = Arc::clone(&self.running);
-        let idle = move || running.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        let idle = move || lock(&running).is_none();
         tokio::spawn(beside::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
         let new = Arc::new(Open { root: path, editor, session });
         open.push(Arc::clone(&new));
@@ -352,7 +353,7 @@ impl Door {
 
     /// Stops the running task; false when none runs.
     fn stop(&self) -> bool {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = lock(&self.running);
         running.as_ref().map(CancellationToken::cancel).is_some()
     }
 

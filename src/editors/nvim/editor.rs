@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::base::path;
 use crate::base::plural::counted;
 use crate::base::text::{Encoding, LineIndex, Range};
@@ -58,7 +59,7 @@ impl NvimEditor {
 
     /// A client answered after its deadline.
     pub fn take_late(&self, entry: ClientReport) {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner).add(entry);
+        lock(&self.late).add(entry);
     }
 
     pub(super) fn owns(&self, absolute: &str) -> bool {
@@ -74,11 +75,11 @@ impl NvimEditor {
     }
 
     pub(super) fn known(&self, relative: &str) -> Option<(i64, Arc<str>)> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(relative).cloned()
+        lock(&self.texts).get(relative).cloned()
     }
 
     fn remember(&self, relative: &str, version: i64, text: &Arc<str>) {
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = lock(&self.texts);
         texts.insert(relative.to_owned(), (version, Arc::clone(text)));
     }
 
@@ -288,7 +289,7 @@ impl Editor for NvimEditor {
     }
 
     async fn late(&self) -> Vec<Report> {
-        let (entries, dropped) = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (entries, dropped) = lock(&self.late).take();
         if dropped > 0 {
             let many = counted(dropped, "late answer");
             self.show(Event::Progress { text: format!("{many} of language servers dropped: too many came at once") });

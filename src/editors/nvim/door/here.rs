@@ -1,7 +1,7 @@
 //! What names no place or concerns every workspace: which of them a command is about, and their end.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,7 @@ use crate::agent::state::config::PlanMode;
 use crate::agent::state::request::Request;
 use crate::agent::state::undo_target::Target;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
 use crate::editor::event::Event;
 use crate::editors::nvim::door::{Ask, Door, Open, Running};
 use crate::editors::nvim::wire::CommandPlace;
@@ -24,9 +25,9 @@ impl Door {
     pub(super) fn meant(&self, json: &str) -> Option<Arc<Open>> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let Some(root) = given["root"].as_str().map(Path::new) else {
-            return self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            return lock(&self.current).clone();
         };
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = lock(&self.open);
         open.iter().find(|open| open.root == root).cloned()
     }
 
@@ -64,7 +65,7 @@ impl Door {
         json: &str,
         run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
     ) {
-        let known = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = lock(&self.current).clone();
         let open = known.map_or_else(|| self.open_here(json), Ok);
         match open {
             Ok(open) => {
@@ -109,8 +110,8 @@ impl Door {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         match serde_json::from_value::<PlanMode>(given["mode"].clone()) {
             Ok(mode) => {
-                *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = Some(mode);
-                for open in self.open.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                *lock(&self.mode) = Some(mode);
+                for open in lock(&self.open).iter() {
                     open.session.set_mode(mode);
                 }
             }
@@ -152,7 +153,7 @@ impl Door {
 
     /// The sessions end with Neovim.
     pub(super) async fn close(&self) {
-        let open: Vec<Arc<Open>> = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let open: Vec<Arc<Open>> = lock(&self.open).clone();
         for open in open {
             open.session.close().await;
         }
