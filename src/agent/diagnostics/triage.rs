@@ -140,14 +140,8 @@ pub(crate) async fn weigh(
     };
     let items: Vec<Placed> = found.iter().map(placed).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
-    for group in merged.iter().filter(|group| group.members.len() > 1) {
-        let about = words::about(&items[group.shown], &group.sources);
-        let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
-        task.trace.push(task.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
-    }
-    for entry in judgement.trace {
-        task.trace.push(task.step.max(1), entry);
-    }
+    trace_merged(task, &merged, &items);
+    judgement.trace.into_iter().for_each(|entry| task.trace.push(task.step.max(1), entry));
     // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
     let far = matches!(task.scope, Scope::Workspace) && !ask::wants_all(&task.request);
     let asks = far && authority::basis(task.mode, &task.request, session.model.needs_providers()) == Basis::Reported;
@@ -184,6 +178,14 @@ pub(crate) async fn weigh(
         None => Some(fix),
     };
     (seen, fixes.into_iter().filter_map(follow).collect())
+}
+
+fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
+    for group in merged.iter().filter(|group| group.members.len() > 1) {
+        let about = words::about(&items[group.shown], &group.sources);
+        let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
+        task.trace.push(task.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+    }
 }
 
 /// What the rules have against acting upon a diagnostic; the user is then asked, and the task goes on without it.

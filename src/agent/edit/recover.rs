@@ -182,19 +182,7 @@ async fn put_right(
     // A path that is refused is not even looked for leftovers at; the look below says why.
     let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
     session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
-    let mut found: Vec<(DiskSide, Option<Document>)> = Vec::new();
-    for change in &checkpoint.files {
-        let now = match look_at(session, &change.path).await {
-            Ok(now) => now,
-            Err(failure) => {
-                // It cannot be told what it is: it is not touched.
-                notes.push(failure.one_line());
-                found.push((DiskSide::Refused, None));
-                continue;
-            }
-        };
-        found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now));
-    }
+    let found = sides_of(session, &checkpoint.files, &mut notes).await;
     for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == DiskSide::Neither) {
         notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
     }
@@ -227,6 +215,26 @@ async fn put_right(
     }
     tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
     notes
+}
+
+/// Which side of the change each file is on, and what it holds.
+async fn sides_of(
+    session: &Session,
+    files: &[FileChange],
+    notes: &mut Vec<String>,
+) -> Vec<(DiskSide, Option<Document>)> {
+    let mut found = Vec::new();
+    for change in files {
+        match look_at(session, &change.path).await {
+            Ok(now) => found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now)),
+            Err(failure) => {
+                // It cannot be told what it is: it is not touched.
+                notes.push(failure.one_line());
+                found.push((DiskSide::Refused, None));
+            }
+        }
+    }
+    found
 }
 
 async fn apply_confirmed(session: &Session, edits: &[FileEdit]) -> Result<(), EditorError> {
