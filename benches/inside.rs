@@ -71,7 +71,7 @@ where
     F: Fn(Arc<Inside>, Neovim<ChannelWriter>) -> R + Send + Sync + 'static,
     R: Future<Output = ()> + Send + 'static,
 {
-    type ChannelWriter = ChannelWriter;
+    type Writer = ChannelWriter;
 
     async fn handle_notify(&self, name: String, args: Vec<Value>, nvim: Neovim<ChannelWriter>) {
         let text = args.first().and_then(Value::as_str).unwrap_or_default();

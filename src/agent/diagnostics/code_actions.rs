@@ -138,30 +138,6 @@ fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
     same || silent
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn judge(before: &str, after: &str) -> Option<Refusal> {
-        refusal(before, &crate::edits::hunks::hunks(before, after))
-    }
-
-    #[test]
-    fn hiding_and_deleting_checks_is_no_repair() {
-        assert_eq!(judge("x = y\n", "x = y  # type: ignore[name-defined]\n"), Some(Refusal::Suppression));
-        assert_eq!(judge("x = y\n", "x = y  # noqa: F821\n"), Some(Refusal::Suppression));
-        assert_eq!(judge("x = y\n", "x = y  # pyright: ignore\n"), Some(Refusal::Suppression));
-        assert_eq!(judge("assert x\ny = 1\n", "y = 1\n"), Some(Refusal::DeletesCheck));
-        assert_eq!(judge("import os\nx = 1  # noqa\n", "x = 1  # noqa\n"), None, "an old one may stay");
-        assert_eq!(judge("if x == None:\n    y()\n", "if x is None:\n    y()\n"), None);
-    }
-
-    #[test]
-    fn patterns_are_valid() {
-        assert!(SUPPRESSION.is_some() && CHECK.is_some());
-    }
-}
-
 /// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
 pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
     let change = session.editor.fix_change(id, deadline).await?;
@@ -196,4 +172,28 @@ pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> R
         return Err(tool_failure("the fix changes nothing", "take another one"));
     }
     Ok(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(before: &str, after: &str) -> Option<Refusal> {
+        refusal(before, &crate::edits::hunks::hunks(before, after))
+    }
+
+    #[test]
+    fn hiding_and_deleting_checks_is_no_repair() {
+        assert_eq!(judge("x = y\n", "x = y  # type: ignore[name-defined]\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # noqa: F821\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # pyright: ignore\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("assert x\ny = 1\n", "y = 1\n"), Some(Refusal::DeletesCheck));
+        assert_eq!(judge("import os\nx = 1  # noqa\n", "x = 1  # noqa\n"), None, "an old one may stay");
+        assert_eq!(judge("if x == None:\n    y()\n", "if x is None:\n    y()\n"), None);
+    }
+
+    #[test]
+    fn patterns_are_valid() {
+        assert!(SUPPRESSION.is_some() && CHECK.is_some());
+    }
 }

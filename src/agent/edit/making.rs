@@ -66,7 +66,7 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
     let doubtful = Arc::clone(&begun.doubtful);
     session.making.list().push(begun.clone());
     let mut ended = begun.ended.clone();
-    let mut waiting = Waiting { session: session, begun, seen: false };
+    let mut waiting = Waiting { session, begun, seen: false };
     let (editor, root, save) = (Arc::clone(&session.editor), session.root.clone(), session.config.save);
     tokio::spawn(async move {
         let made = carry_out((editor.as_ref(), &root), durable.as_deref(), save, change, &doubtful).await;
@@ -174,7 +174,7 @@ async fn carry_out(
             }
             // What takes others back says of itself in which state it is found: it is not guessed at.
             if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
-                *lock(&doubtful) = Some(checkpoint);
+                *lock(doubtful) = Some(checkpoint);
             }
             return Err(error);
         }

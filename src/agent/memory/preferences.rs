@@ -150,6 +150,12 @@ pub async fn preferences(session: &Session) -> BTreeMap<String, Value> {
     all
 }
 
+pub(crate) async fn needs_memory(session: &Session) -> Result<Arc<Remember>, Failure> {
+    memory::remember(session).await.ok_or_else(|| {
+        Failure::user("there is no memory here", "it is turned off (memory.enabled), or its file cannot be made")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,10 +201,4 @@ mod tests {
         let asked = for_request(&configured, &all, "Count the apples, with a test");
         assert_eq!(asked, ["tests: pytest", "apples: long", "zebras: long", "style: long"]);
     }
-}
-
-pub(crate) async fn needs_memory(session: &Session) -> Result<Arc<Remember>, Failure> {
-    memory::remember(session).await.ok_or_else(|| {
-        Failure::user("there is no memory here", "it is turned off (memory.enabled), or its file cannot be made")
-    })
 }

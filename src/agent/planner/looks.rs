@@ -106,7 +106,7 @@ pub(crate) async fn look_steps(
         }
     }
     let read = Mutex::new(Task::new("", Mode::Simple, None, Scope::Workspace));
-    let eyes = SessionEyes { session: session, cancel, read };
+    let eyes = SessionEyes { session, cancel, read };
     let results = run_at_once(&contexts, &eyes).await;
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());

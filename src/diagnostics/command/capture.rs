@@ -68,7 +68,7 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>) {
     let mut piece = [0; 4096];
     // Read to its end whatever its length: a full pipe would stop the program.
     while let Ok(read @ 1..) = pipe.read(&mut piece).await {
-        lock(&kept).push(&piece[..read]);
+        lock(kept).push(&piece[..read]);
     }
 }
 
