@@ -43,7 +43,12 @@ local function servers(health)
     )
   end
   for _, client in ipairs(clients) do
-    health.ok(('%s (in %s)'):format(client.name, require('sextant.say').counted(vim.tbl_count(client.attached_buffers), 'buffer')))
+    health.ok(
+      ('%s (in %s)'):format(
+        client.name,
+        require('sextant.say').counted(vim.tbl_count(client.attached_buffers), 'buffer')
+      )
+    )
   end
 end
 
