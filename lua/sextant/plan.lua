@@ -23,6 +23,10 @@ local state = nil
 ---@type { before: sextant.PlanState?, opened: boolean }?
 local asked = nil
 local expected = false
+-- Whether the next end is one of the plan's: of what its window asked for (until the plan comes), or of a run (until
+-- that ends). Any other task tells its end elsewhere.
+---@type 'wish'|'run'|nil
+local awaits = nil
 
 ---@return sextant.PlanState
 local function empty(phase)
@@ -106,6 +110,7 @@ local function approve(steps)
   if not (state and state.markdown) then
     return require('sextant.say').say('there is no plan to run; `:AgentPlan {request}` makes one', vim.log.levels.WARN)
   end
+  awaits = 'run'
   require('sextant.rpc').send('approve', { steps = steps, root = state.root })
 end
 
@@ -116,12 +121,14 @@ local function change()
   local root = state.root
   vim.ui.input({ prompt = 'Change in the plan: ' }, function(words)
     if words and vim.trim(words) ~= '' then
+      awaits = 'wish'
       require('sextant.rpc').send('plan', { text = 'change: ' .. words, root = root })
     end
   end)
 end
 
 local function answer(choice)
+  awaits = state and state.markdown and 'run' or awaits
   require('sextant.rpc').send('answer', { choice = choice, root = state and state.root })
 end
 
@@ -164,6 +171,9 @@ local function lines_of(s)
     end
     vim.list_extend(lines, more)
   end
+  if s.note then
+    part(vim.split(s.note, '\n', { plain = true }))
+  end
   if s.question then
     part(s.question)
   end
@@ -174,9 +184,6 @@ local function lines_of(s)
   end
   if s.phase == 'planning' then
     part({ 'Planning…' })
-  end
-  if s.note then
-    part(vim.split(s.note, '\n', { plain = true }))
   end
   return lines
 end
@@ -223,7 +230,7 @@ end
 function M.open(request)
   asked = { before = asked and asked.before or state, opened = scratch.window('plan') == nil }
   state = empty('planning')
-  state.request = request
+  state.request, awaits = request, 'wish'
   draw()
   open_window()
 end
@@ -245,7 +252,7 @@ function M.refuse()
   if not was then
     return
   end
-  asked, state = nil, was.before
+  asked, state, awaits = nil, was.before, nil
   if was.opened then
     close_windows()
   end
@@ -255,6 +262,16 @@ end
 --- The user has asked to go on with what may be a plan: its window opens when it comes.
 function M.expect()
   expected = true
+end
+
+--- Leaves the screen to what the user opens now; `:AgentPlan` shows the plan again.
+function M.make_way()
+  for _, win in ipairs(scratch.windows('plan')) do
+    local here = api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
+    if here and api.nvim_win_get_config(win).relative ~= '' then
+      pcall(api.nvim_win_close, win, true)
+    end
+  end
 end
 
 --- Shows the last plan again, and enters its window.
@@ -280,6 +297,11 @@ end
 ---@param event table `plan`
 function M.update(event)
   asked = nil
+  if event.phase == 'executing' then
+    awaits = 'run'
+  elseif awaits == 'wish' then
+    awaits = nil
+  end
   if event.steps == 0 then
     return nothing_to_do(event.markdown)
   end
@@ -315,9 +337,10 @@ end
 ---@param text string
 ---@return boolean held whether the plan's buffer says so
 function M.note(text)
-  if not (state and state.markdown) then
+  if not (state and state.markdown and awaits) then
     return false
   end
+  awaits = nil
   state.note = text
   draw()
   return true
@@ -327,10 +350,11 @@ end
 ---@param failure { kind: string, message: string, hint: string }
 ---@return boolean held whether the plan's buffer says so
 function M.fail(failure)
-  if not state then
+  expected = false
+  if not (state and awaits) then
     return false
   end
-  asked = nil
+  asked, awaits = nil, nil
   state.top = { '✗ ' .. failure.message, failure.hint ~= '' and ('  → ' .. failure.hint) or nil }
   if state.phase == 'planning' then
     state.phase = failure.kind == 'cancelled' and 'stopped' or 'failed'
@@ -346,7 +370,7 @@ function M.process_gone(text)
   if not state then
     return false
   end
-  asked, state.question = nil, nil
+  asked, awaits, state.question = nil, nil, nil
   state.phase = state.phase == 'planning' and 'failed' or 'gone'
   state.top = { '✗ ' .. text }
   draw()

@@ -89,13 +89,14 @@ function M.counted(count, noun)
   return ('%d %s%s'):format(count, noun, count == 1 and '' or 's')
 end
 
---- Says it, unless a window that the user sees shows it: `answer`, `plan`.
+--- Says it, unless a window that the user sees shows it: `answer`, `plan`. What it holds out of sight is no news.
 ---@param text string the first line tells it all in short; behind it the way out
 ---@param level? integer of `vim.log.levels`
 ---@param shown_in? string[] names of our buffers that hold it
-function M.say(text, level, shown_in)
+---@param words? string what they hold of it, where that is not its first line
+function M.say(text, level, shown_in, words)
   for _, name in ipairs(shown_in or {}) do
-    if require('sextant.scratch').window(name) then
+    if require('sextant.scratch').in_sight(name, words or text:match('[^\n]*')) then
       return
     end
   end

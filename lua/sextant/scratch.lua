@@ -32,6 +32,24 @@ function M.window(name)
   return win ~= -1 and win or nil
 end
 
+--- Whether a line with these words is on the screen of the current tab, and not only in the buffer.
+---@param name string after `sextant://`
+---@param words string
+---@return boolean
+function M.in_sight(name, words)
+  local win = M.window(name)
+  if not win then
+    return false
+  end
+  local first, last = vim.fn.line('w0', win), vim.fn.line('w$', win)
+  for _, text in ipairs(api.nvim_buf_get_lines(api.nvim_win_get_buf(win), first - 1, last, false)) do
+    if text:find(words, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
 --- Every window that shows it, in whichever tab.
 ---@param name string after `sextant://`
 ---@return integer[] wins

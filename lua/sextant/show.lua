@@ -47,7 +47,7 @@ local function question(event)
   end
   answer.line('  :AgentAnswer N answers')
   local in_plan = plan.ask(event.text, event.options)
-  say.say(('%s :AgentAnswer 1 to %d'):format(event.text, #event.options), nil, places(in_plan))
+  say.say(('%s :AgentAnswer 1 to %d'):format(event.text, #event.options), nil, places(in_plan), event.text)
 end
 
 local renderers = {

@@ -17,6 +17,9 @@ function M.open(markdown, name)
     win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
     scratch.furnish(win)
   end
+  -- The plan floats above all else and would hide it.
+  require('sextant.plan').make_way()
+  api.nvim_set_current_win(win)
   api.nvim_win_set_cursor(win, { 1, 0 })
 end
 

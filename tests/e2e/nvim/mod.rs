@@ -14,6 +14,7 @@ mod modes;
 mod plan;
 mod record;
 mod said;
+mod seen;
 mod servers;
 mod stops;
 mod tabs;
