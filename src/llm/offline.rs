@@ -135,7 +135,7 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     let symbols: usize = groups.iter().map(|group| group.symbols.len()).sum();
     let mut reason = format!("The language servers offer {}.", counted(count, "fix"));
     if !left.is_empty() {
-        reason.push_str(&format!(" No fix is offered for {}.", listed(&left)));
+        reason.push_str(&format!(" No fix that may be applied here is offered for {}.", listed(&left)));
     }
     if input.left_out > 0 {
         let (left, are) = (counted(input.left_out, "diagnostic"), if input.left_out == 1 { "is" } else { "are" });
@@ -143,7 +143,7 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     }
     let lowest = groups.iter().flat_map(|group| &group.fixes).map(|fix| confidence(fix)).fold(1.0, f64::min);
     PlanReply {
-        title: format!("Apply the offered fixes in {}", counted(symbols, "symbol")),
+        title: format!("Apply the offered fixes in {}", counted(symbols, "place")),
         reason,
         steps: groups.iter().map(|group| plan_step(group, &input.diagnostics)).collect(),
         confidence: lowest,
@@ -186,7 +186,7 @@ fn overlap(a: &str, b: &str) -> bool {
 
 fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
     let symbol = group.symbols.join(", ");
-    let titles: Vec<String> = group.fixes.iter().map(|fix| format!("“{}”", fix.title)).collect();
+    let titles = titles(&group.fixes);
     let lines: Vec<&DiagnosticLine> = group.fixes.iter().filter_map(|fix| reported(fix, diagnostics)).collect();
     let (because, expect) = if lines.is_empty() {
         ("a language server offers it for this file".to_owned(), "no new diagnostics".to_owned())
@@ -207,6 +207,19 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
     }
 }
 
+/// Each title once: one fix may be offered for several diagnostics.
+fn titles(fixes: &[&FixOffer]) -> Vec<String> {
+    let mut said: Vec<(&str, usize)> = Vec::new();
+    for fix in fixes {
+        match said.iter_mut().find(|(title, _)| *title == fix.title) {
+            Some((_, times)) => *times += 1,
+            None => said.push((&fix.title, 1)),
+        }
+    }
+    let times = |times| if times > 1 { format!(" ({times} times)") } else { String::new() };
+    said.iter().map(|(title, count)| format!("“{title}”{}", times(*count))).collect()
+}
+
 fn done(input: &StepInput) -> StepReply {
     let applied = input.results.iter().filter(|result| result.tool == "apply_fix" && result.ok).count();
     let left: Vec<&DiagnosticLine> = input.diagnostics.iter().collect();
@@ -215,7 +228,12 @@ fn done(input: &StepInput) -> StepReply {
         answer = format!("Applied {}. ", counted(applied, "offered fix"));
     }
     answer.push_str(&nothing(&input.diagnostics, &input.unsettled, &left));
-    StepReply { reasoning: "No offered fix is left.".to_owned(), confidence: 0.9, answer, ..StepReply::default() }
+    StepReply {
+        reasoning: "No offered fix is left that may be applied here.".to_owned(),
+        confidence: 0.9,
+        answer,
+        ..StepReply::default()
+    }
 }
 
 fn nothing(diagnostics: &[DiagnosticLine], unsettled: &[String], left: &[&DiagnosticLine]) -> String {
@@ -226,7 +244,7 @@ fn nothing(diagnostics: &[DiagnosticLine], unsettled: &[String], left: &[&Diagno
     match (diagnostics, unsettled) {
         ([], []) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
         ([], _) => format!("Nothing is known to be wrong here.{silent}"),
-        _ => format!("No fix is offered for {}.{silent} {HOW_TO_CONFIGURE}", listed(left)),
+        _ => format!("No fix that may be applied here is offered for {}.{silent} {HOW_TO_CONFIGURE}", listed(left)),
     }
 }
 

@@ -55,8 +55,9 @@ fn a_plan_that_no_server_has_a_fix_for_is_a_failure() {
     let (status, said) = demo(&project);
     assert_eq!(status, Some(1), "{said}");
     assert!(
-        said.contains("demo: no plan: # Nothing to apply\n\nNo fix is offered for 1 diagnostic")
-            && said.contains("demo: the job was not done"),
+        said.contains(
+            "demo: no plan: # Nothing to apply\n\nNo fix that may be applied here is offered for 1 diagnostic"
+        ) && said.contains("demo: the job was not done"),
         "{said}"
     );
 }

@@ -37,7 +37,7 @@ FIVES = [
 QUICK = [THIRTY[1], TRIGGERS[0], next(task for task in TRIGGERS if task.mode == "supervised")]
 PARTS = {"thirty": THIRTY, "five": FIVES, "triggers": TRIGGERS, "quick": QUICK}
 # What the offline model must say where it can do nothing.
-CANNOT = ("needs a language model", "No fix is offered")
+CANNOT = ("needs a language model", "No fix that may be applied here is offered")
 
 
 def carry_out(task: Task, model: ScriptedModel) -> Row:

@@ -76,9 +76,9 @@ fn the_end_says_what_is_left_and_why() {
     input.results = vec![LastResult { tool: "apply_fix".into(), ok: true, text: String::new() }];
     let reply = step(&input);
     assert_eq!((reply.action, reply.proceed), (None, false));
-    assert!(
-        reply.answer.starts_with("Applied 1 offered fix. No fix is offered for 3 diagnostics: warning F401 in a.py")
-    );
+    assert!(reply.answer.starts_with(
+        "Applied 1 offered fix. No fix that may be applied here is offered for 3 diagnostics: warning F401 in a.py"
+    ));
     assert!(reply.answer.contains("error reportReturnType in a.py::g"), "{}", reply.answer);
     assert!(reply.answer.contains("[model]"), "the way out is named");
 
@@ -140,7 +140,11 @@ fn a_plan_has_one_step_a_symbol_severest_first() {
     assert_eq!(reply.steps[0].because, "basedpyright reports error reportUndefinedVariable: \"Path\" is not defined");
     assert!(reply.steps[0].expect.contains("error reportUndefinedVariable is no longer reported"));
     assert!(reply.steps[1].title.contains("“Remove unused import”, “Organize imports”"));
-    assert!(reply.reason.contains("No fix is offered for 1 diagnostic: error reportReturnType in a.py::g"));
+    assert!(
+        reply
+            .reason
+            .contains("No fix that may be applied here is offered for 1 diagnostic: error reportReturnType in a.py::g")
+    );
     assert!(reply.reason.starts_with("The language servers offer 3 fixes."));
 
     let empty = plan(&PlanInput { query: "fix it".into(), ..PlanInput::default() });
