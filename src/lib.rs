@@ -1,4 +1,4 @@
-//! Sextant: an AI agent inside Neovim and Helix that navigates by symbols instead of line numbers.
+//! Sextant: an AI agent inside Neovim that navigates by symbols instead of line numbers.
 //!
 //! The rooms and what each may import are drawn in `doc/architecture.md`; `tests/tidy.rs` holds them to it.
 

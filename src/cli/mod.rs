@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// An AI agent inside Neovim and Helix that navigates by symbols instead of line numbers.
+/// An AI agent inside Neovim that navigates by symbols instead of line numbers.
 #[derive(Debug, Parser)]
 #[command(name = "sextant", version)]
 struct Cli {

@@ -48,7 +48,7 @@ fn text(arguments: &StatsArguments) -> Result<String, Failure> {
     let record = state_folder().map(|state| Record::of(&state, &root));
     let Some(stats) = record.map(|record| statistics::of_record(&record)).transpose()?.flatten() else {
         let message = format!("nothing was recorded in {} yet", root.path().display());
-        return Err(Failure::user(message, "`sextant ask` or :AgentAsk does something there"));
+        return Err(Failure::user(message, "`sextant ask` does something there"));
     };
     if arguments.json {
         serde_json::to_string(&stats)

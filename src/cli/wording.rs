@@ -26,6 +26,7 @@ const PAGE: &str = "the README";
 
 /// A text of the engine as a shell user reads it.
 pub(super) fn shell(text: &str) -> String {
+    let text = &two_doors(text);
     if !text.contains(":Agent") && !text.contains(":help sextant") && !text.contains(":checkhealth") {
         return text.to_owned();
     }
@@ -34,6 +35,21 @@ pub(super) fn shell(text: &str) -> String {
         out = quoted(&out, neovim, shell).replace(neovim, shell);
     }
     pages(&out)
+}
+
+/// What holds in an editor alone; the place of the whole clause.
+const EDITOR_ONLY: &[&str] = &["; `u` undoes the rest", "`u` undoes your own changes"];
+
+/// Where both doors are named the shell's own is left: ``:AgentRedo (`sextant redo`)`` becomes `` `sextant redo` ``.
+fn two_doors(text: &str) -> String {
+    let mut out = EDITOR_ONLY.iter().fold(text.to_owned(), |text, clause| text.replace(clause, ""));
+    while let Some(middle) = out.find(" (`sextant ") {
+        let start = out[..middle].rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let end = out[middle..].find(')').map(|at| middle + at);
+        let (Some(end), true) = (end, out[start..middle].starts_with(":Agent")) else { break };
+        out = format!("{}{}{}", &out[..start], &out[middle + 2..end], &out[end + 1..]);
+    }
+    out
 }
 
 /// `` `:AgentPlan make it so` `` becomes `` `sextant plan 'make it so'` ``.
@@ -93,6 +109,9 @@ mod tests {
             ("(a larger range, or :AgentPlan)", "(a larger range, or sextant plan)"),
             ("configure a model (:help sextant-models), or not", "configure a model (the README), or not"),
             ("plain `text`", "plain `text`"),
+            ("gone; :AgentRedo (`sextant redo`) brings it back", "gone; `sextant redo` brings it back"),
+            (":AgentUndo! (`sextant undo --partial`) takes the rest", "`sextant undo --partial` takes the rest"),
+            ("only ours is undone here; `u` undoes the rest", "only ours is undone here"),
         ] {
             assert_eq!(shell(said), wanted);
         }

@@ -94,3 +94,21 @@ fn the_mode_of_a_plan_is_given_on_the_command_line() {
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("planner") && said.contains("supervised"), "{said}");
 }
+
+#[test]
+fn the_ways_out_are_those_of_a_shell_and_each_is_named_once() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    for (arguments, wanted) in [
+        (vec!["undo"], "only what Sextant itself changed is undone here\n"),
+        (vec!["stats"], "`sextant ask` does something there\n"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_sextant"))
+            .args(&arguments)
+            .current_dir(project.root())
+            .env("XDG_STATE_HOME", project.state_home())
+            .output()
+            .expect("the binary");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains(wanted), "{said}");
+    }
+}

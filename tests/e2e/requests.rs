@@ -88,7 +88,7 @@ fn a_request_in_spanish_is_framed_in_spanish_and_one_thing_is_counted_as_one() {
     };
     let spanish = said("arregla los avisos");
     assert!(spanish.contains("puede cambiar 1 archivo entero"), "{spanish}");
-    assert!(spanish.contains("cambiado: a.py. 0 diagnósticos nuevos, 1 arreglados"), "{spanish}");
+    assert!(spanish.contains("cambiado: a.py. 0 diagnósticos nuevos, 1 arreglado, "), "{spanish}");
     let english = said("fix the warnings");
     // The answer that opens a plan, and its labels; and a request in English whose names are Spanish words.
     let project = Project::new(&[("a.py", "import os\n\n\ndef f() -> int:\n    return 1\n")]);

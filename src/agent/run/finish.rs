@@ -199,7 +199,7 @@ pub(crate) fn known(say: Say, verdict: &Verdict, new: usize, fixed: usize) -> St
     match verdict.status {
         Status::Complete => say.of(
             format!("{count}, {fixed} fixed, {all} unchanged"),
-            format!("{count}, {fixed} arreglados, {all} sin cambios"),
+            format!("{count}, {}, {all} sin cambios", say.counted(fixed, "fixed", "arreglado", "arreglados")),
         ),
         Status::Partial if new == 0 => say.of(
             format!("whether anything is new is not known yet: {pending}"),
