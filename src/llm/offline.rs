@@ -19,6 +19,8 @@ pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and 
 
 /// At most this many kinds of diagnostics are named in an answer; the rest are counted.
 const NAMED: usize = 5;
+/// Diagnostics of one step that are told in full; of the rest their names.
+const CLAIMS: usize = 10;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfflineModel;
@@ -193,9 +195,12 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
     } else {
         let claim =
             |line: &&DiagnosticLine| format!("{}{}{}: {}", reporter(line), named(line), belief(line), line.message);
-        let because: Vec<String> = lines.iter().map(claim).collect();
-        let gone: Vec<String> = lines.iter().map(|line| named(line)).collect();
-        let verb = if gone.len() == 1 { "is" } else { "are" };
+        let mut because: Vec<String> = lines.iter().take(CLAIMS).map(claim).collect();
+        let gone = alike(lines.iter().map(|line| named(line)));
+        if let Some(more) = lines.get(CLAIMS..).filter(|more| !more.is_empty()) {
+            because.push(format!("{} more: {}", more.len(), alike(more.iter().map(|line| named(line))).join(", ")));
+        }
+        let verb = if lines.len() == 1 { "is" } else { "are" };
         (because.join("; "), format!("{} {verb} no longer reported in {symbol}, nothing new is", gone.join(", ")))
     };
     PlanReplyStep {
@@ -228,6 +233,10 @@ fn done(input: &StepInput) -> StepReply {
         answer = format!("Applied {}. ", counted(applied, "offered fix"));
     }
     answer.push_str(&nothing(&input.diagnostics, &input.unsettled, &left));
+    if input.left_out > 0 {
+        let left = counted(input.left_out, "diagnostic");
+        answer.push_str(&format!(" The servers could not be asked about {left} more in time: ask again to go on."));
+    }
     StepReply {
         reasoning: "No offered fix is left that may be applied here.".to_owned(),
         confidence: 0.9,
@@ -319,23 +328,33 @@ fn left_over<'a>(diagnostics: &'a [DiagnosticLine], fixes: &[FixOffer]) -> Vec<&
 
 /// `3 diagnostics: error reportX in a.py::f (2 times), warning F401 in a.py`.
 fn listed(lines: &[&DiagnosticLine]) -> String {
-    let mut alike: Vec<(String, usize)> = Vec::new();
-    for line in lines {
-        let name = format!("{} in {}", named(line), line.symbol);
-        match alike.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, count)) => *count += 1,
-            None => alike.push((name, 1)),
-        }
-    }
+    let alike = counts(lines.iter().map(|line| format!("{} in {}", named(line), line.symbol)));
     let more: usize = alike.iter().skip(NAMED).map(|(_, count)| count).sum();
-    let shown = alike.into_iter().take(NAMED);
-    let mut names: Vec<String> = shown
-        .map(|(name, count)| if count == 1 { name } else { format!("{name} ({})", counted(count, "time")) })
-        .collect();
+    let mut names: Vec<String> = alike.into_iter().take(NAMED).map(times).collect();
     if more > 0 {
         names.push(format!("{more} more"));
     }
     format!("{}: {}", counted(lines.len(), "diagnostic"), names.join(", "))
+}
+
+/// Each name once with how often it comes, in the order of their first places.
+fn counts(names: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for name in names {
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    counts
+}
+
+fn times((name, count): (String, usize)) -> String {
+    if count == 1 { name } else { format!("{name} ({})", counted(count, "time")) }
+}
+
+fn alike(names: impl Iterator<Item = String>) -> Vec<String> {
+    counts(names).into_iter().map(times).collect()
 }
 
 fn named(line: &DiagnosticLine) -> String {

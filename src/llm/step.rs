@@ -77,6 +77,9 @@ pub struct StepInput {
     /// Who has not answered about the text as it is, as `basedpyright (a.py)`; what is known of them is older.
     #[serde(default)]
     pub unsettled: Vec<String>,
+    /// How many reported diagnostics the servers could not be asked about in time.
+    #[serde(default)]
+    pub left_out: usize,
     pub fixes: Vec<FixOffer>,
     /// Results so far, oldest first; the last one is what the model must react to.
     pub results: Vec<LastResult>,

@@ -133,6 +133,21 @@ fn sixty_offered_fixes_are_one_plan_that_leaves_none() {
     assert!(left(&project, &["a.py"]) == 0 && !summary.contains("on offer"), "{summary}");
 }
 
+#[test]
+fn fixes_that_read_alike_are_one_plan_however_many_they_are() {
+    // Two servers report each, so that 240 are reported: more than a task has steps, outside of any symbol.
+    let run = |project: &Project, text: &str| {
+        let done = outcome(&sextant(project, &["plan", text, "--approve", "--json"]));
+        done["outcome"]["summary"].as_str().unwrap_or_default().to_owned()
+    };
+    let text: String = (0..60).map(|n| format!("import os as os_{n}\n")).collect();
+    let project = Project::new(&[("a.py", &text), ("b.py", &text)]);
+    let summary = run(&project, "fix all warnings");
+    let left = project.read("a.py") + &project.read("b.py");
+    assert!(left.trim().is_empty() && !summary.contains("on offer"), "{summary}");
+    assert!(summary.contains("2 of 2 steps done. ") && summary.contains(", 120 fixed"), "{summary}");
+}
+
 /// Where two words stand without a space between them: behind a closing mark, outside of code, quotes and names.
 fn glued(text: &str) -> Option<String> {
     let mut code = false;

@@ -80,6 +80,7 @@ pub(crate) async fn offers(
                 continue;
             }
         };
+        let before = offers.len();
         for fix in fixes.iter().filter(|fix| answers(fix, item)) {
             if is_suppression(&fix.title) {
                 let reason = "it would only hide what it is for";
@@ -102,6 +103,12 @@ pub(crate) async fn offers(
                 preferred: fix.preferred,
                 changes: Vec::new(),
             });
+        }
+        let key = crate::agent::diagnostics::triage::key(item);
+        if offers.len() > before {
+            task.barren.remove(&key);
+        } else {
+            task.barren.insert(key);
         }
     }
     (offers, found.len())

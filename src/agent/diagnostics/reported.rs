@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent::diagnostics::{code_actions, collect};
+use crate::agent::diagnostics::{code_actions, collect, triage};
+use crate::agent::memory::learn;
 use crate::agent::state::comparison;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::Scope;
@@ -13,6 +14,7 @@ use crate::agent::target;
 use crate::base::deadline::Deadline;
 use crate::diagnostics::syntax;
 use crate::llm::ask::{self, Ask};
+use crate::llm::step::FixOffer;
 
 /// Milliseconds for asking the servers what they offer, where the user has not more patience for an edit; a cold
 /// server that looks for imports takes seconds.
@@ -28,14 +30,32 @@ pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDia
     found
 }
 
-/// How many diagnostics in scope a server still offers a fix for that was not tried, and whether the time did not
-/// suffice to ask for all of them.
-pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> (usize, bool) {
+/// What is left of the fixes that a scope was offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Diagnostics that another plan would mend.
+    pub(crate) open: usize,
+    /// Diagnostics whose fixes were tried, there or for another of the same words, and did not help.
+    pub(crate) tried: usize,
+    /// Whether the time did not suffice to ask about all of them.
+    pub(crate) more: bool,
+}
+
+/// Asks the servers once more, and sifts what they offer as another plan would.
+pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
     let found = in_scope(session, &task.scope).await;
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let given_up = std::mem::take(&mut task.tried);
     let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, deadline).await;
-    let fixable: BTreeSet<usize> = offers.iter().filter_map(|offer| offer.diagnostic).collect();
-    (fixable.len(), asked < found.len())
+    task.tried = given_up;
+    let keys: BTreeSet<String> =
+        task.offered.iter().filter(|offer| task.tried.contains(&offer.key)).map(|offer| offer.id.clone()).collect();
+    let offers = learn::trusted(session, task, &found, offers).await;
+    let (_, offers) = triage::weigh(session, task, &found, offers).await;
+    let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
+    let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
+    let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();
+    Left { open: open.len(), tried: tried.difference(&open).count(), more: asked < found.len() }
 }
 
 /// Who has not answered about the files in scope as they are: what is known of them is of an older text.

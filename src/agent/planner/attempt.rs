@@ -153,7 +153,7 @@ async fn carry_out_edit(
         if number == 1 {
             task.results.clear();
         }
-        (task.step, task.errors) = (0, 0);
+        (task.step, task.errors, task.mended) = (0, 0, 0);
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         task.request = format!("{}{part}. Expected after it: {}", context.title, step.expect);
         let came_to = run_loop::run_steps(session, task, cancel).await;

@@ -111,11 +111,11 @@ pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> Str
         return String::new();
     }
     let (cancel, say) = (session.cancelled(), Say::to(&task.request));
-    let Ok((left, more)) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
+    let Ok(left) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
         return String::new();
     };
-    let count = say.counted(left, "more fix", "arreglo", "arreglos");
-    match (left, more) {
+    let count = say.counted(left.open, "more fix", "arreglo", "arreglos");
+    let mut out = match (left.open, left.more) {
         (0, false) => String::new(),
         (0, true) => say.of(
             ". Not everything that is still reported could be asked about: plan again",
@@ -129,7 +129,15 @@ pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> Str
             format!(". At least {count} on offer: plan again to go on"),
             format!(". Quedan al menos {count}: planifica otra vez para seguir"),
         ),
+    };
+    if left.tried > 0 {
+        let kept = say.counted(left.tried, "diagnostic", "diagnóstico", "diagnósticos");
+        out.push_str(&say.of(
+            format!(". For {kept} a fix is offered that did not help here"),
+            format!(". Para {kept} se ofrece un arreglo que aquí no sirvió"),
+        ));
     }
+    out
 }
 
 /// Ends a run where it stands, without another step.

@@ -29,8 +29,8 @@ use crate::workspace::files;
 const DIAGNOSTICS: usize = 12;
 /// Diagnostics of a plan's question.
 const PLAN_DIAGNOSTICS: usize = 60;
-/// The same for a model that reads no prompt and only applies what is offered.
-const OFFLINE_DIAGNOSTICS: usize = 200;
+/// The same for a model that reads no prompt and only applies what is offered. Two servers may report each twice.
+const OFFLINE_DIAGNOSTICS: usize = 1000;
 /// Symbols and themes that a plan's question sums up.
 const SYMBOL_GROUPS: usize = 12;
 const THEME_GROUPS: usize = 5;
@@ -40,12 +40,20 @@ const FIXES: usize = 4;
 pub(crate) const SOURCE: usize = 2400;
 const FILES: usize = 40;
 pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
-    let found = first_ones(task, reported::in_scope(session, &task.scope).await, PLAN_DIAGNOSTICS).await;
+    let only_fixes = session.model.needs_providers();
+    let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
+    let mut found = first_ones(task, reported::in_scope(session, &task.scope).await, most).await;
+    if only_fixes {
+        // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
+        found.sort_by_cached_key(|found| task.barren.contains(&triage::key(found)));
+    }
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
-    let (fixes, _) = code_actions::offers(session, task, &found, FIXES, deadline).await;
+    let (fixes, asked) = code_actions::offers(session, task, &found, FIXES, deadline).await;
+    let left_out = if only_fixes { found.len() - asked } else { 0 };
+    found.truncate(asked.max(PLAN_DIAGNOSTICS));
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
-    let (seen, left, fixes) = shorten(seen, fixes, DIAGNOSTICS);
+    let (seen, left, fixes) = shorten(seen, fixes, shown);
     task.note_left_out(left).await;
     task.note_seen(&seen);
     let part = recall::memory_part(session, task, codes(&seen), false).await;
@@ -59,6 +67,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
         workspace: workspace_files(session),
         diagnostics: seen.iter().map(line).collect(),
         unsettled: reported::unsettled(session, &task.scope).await,
+        left_out,
         fixes,
         results: task.results.clone(),
         step: task.step,

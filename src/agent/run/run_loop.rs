@@ -41,7 +41,9 @@ pub(crate) async fn run_steps(
             return Err(Failure::cancelled());
         }
         task.step += 1;
-        if task.step > session.config.limits.steps {
+        // A model that only applies what is offered asks nobody: what it mends does not count, what it tries does.
+        let free = if session.model.needs_providers() { task.mended } else { 0 };
+        if task.step > session.config.limits.steps.saturating_add(free) {
             return Ok(Ended::OutOfSteps);
         }
         if let Some(why) = budget::over_budget(session, task) {

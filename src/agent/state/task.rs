@@ -42,8 +42,12 @@ pub struct Task {
     pub journal: Journal,
     /// The text of each file as the model has seen it last.
     pub seen: BTreeMap<String, String>,
-    /// Fixes that were tried and taken back, or refused: they are not offered again.
+    /// Fixes that were tried and did not do what they are for: they are not offered again.
     pub tried: BTreeSet<String>,
+    /// What no fix was offered for when the servers were asked last: asked about again after the rest.
+    pub barren: BTreeSet<String>,
+    /// Fixes of this step that did what they are for and left nothing new.
+    pub mended: u32,
     /// The fixes of the last question.
     pub offered: Vec<Offered>,
     pub results: Vec<LastResult>,
@@ -110,6 +114,8 @@ impl Task {
             late_start: BTreeSet::new(),
             seen: BTreeMap::new(),
             tried: BTreeSet::new(),
+            barren: BTreeSet::new(),
+            mended: 0,
             offered: Vec::new(),
             results: Vec::new(),
             created: BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::agent::diagnostics::code_actions;
+use crate::agent::diagnostics::{code_actions, reported, triage};
 use crate::agent::edit::change;
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::edit_answer::EditAnswer;
@@ -38,21 +38,34 @@ pub(crate) async fn run(session: &Session, task: &mut Task, given: ApplyFixParam
             return Err(failure);
         }
     };
-    task.tried.extend(name);
+    let alike = count_alike(session, task, about.as_deref()).await;
+    task.tried.extend(name.clone());
     let changed = change::change(session, task, wanted, When::Now, deadline).await?;
     if changed.verdict.status == Status::Complete
         && changed.verdict.fixed.is_empty()
-        && let Some(about) = about
+        && let Some(about) = &about
     {
-        *task.survived.entry(about).or_default() += 1;
+        *task.survived.entry(about.clone()).or_default() += 1;
     }
     if let Some(reason) = worse(&changed.verdict) {
         change::take_back(session, task, &changed).await?;
         return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
     }
+    if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
+        // It did what it is for: the same may be offered for another of the same words. Each such fix leaves less to
+        // be mended, so that this comes to an end.
+        task.mended += 1;
+        task.tried.retain(|tried| Some(tried) != name.as_ref());
+    }
     let late = std::mem::take(&mut task.late);
     let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
     Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
+}
+
+/// How many diagnostics in scope read like the one that a fix is for.
+async fn count_alike(session: &Session, task: &Task, about: Option<&str>) -> usize {
+    let Some(about) = about else { return 0 };
+    reported::in_scope(session, &task.scope).await.iter().filter(|found| triage::key(found) == about).count()
 }
 
 fn unverified(changed: &EditOutcome) -> Vec<String> {

@@ -74,6 +74,22 @@ async fn a_plan_of_more_fixes_than_fit_one_prompt_leaves_none_untold() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plan_mends_more_that_reads_alike_than_a_task_has_steps() {
+    let text: String = (0..40).map(|n| format!("import os as os_{n}\n")).collect();
+    let settings = "[tool.ruff.lint]\nselect = [\"F401\"]\n";
+    let project = Project::new(&[("a.py", &text), ("b.py", &text), ("pyproject.toml", settings)]);
+    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan! fix all warnings").await;
+    assert_eq!(nvim.wait("SextantPlan").await["steps"], 2, "{}", nvim.answer().await);
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    let left = project.read("a.py") + &project.read("b.py");
+    assert!(left.trim().is_empty() && summary.contains("2 of 2 steps done. "), "{summary}\n{left}");
+    assert!(summary.contains(" 80 fixed") && !summary.contains("on offer"), "{summary}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_summary_counts_what_the_edits_have_counted_after_an_undo_too() {
     let project = Project::shop();
     let before = project.bytes();
