@@ -348,3 +348,25 @@ async fn a_resumed_run_knows_what_was_allowed_and_goes_on_counting() {
     let counted = (&planner["runs"], &planner["steps"], &planner["escalated"]);
     assert_eq!(counted, (&json!(1), &json!(3), &json!(1.0)), "{stats}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_goes_on_with_another_model_says_so() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return 11", false)]).await;
+    let url = server.url();
+    run(&project, &url, &["plan", "change both", "--file", "a.py"]);
+    let with = |model: &str, arguments: &[&str]| {
+        let model = format!("openai_compatible:{model}");
+        let arguments = [arguments, &["--model", &model, "--base-url", &url]].concat();
+        said(&tokio::task::block_in_place(|| sextant(&project, &arguments)))
+    };
+    let same = with("m", &["resume"]);
+    assert!(same.contains("Changes") && !same.contains("was made with"), "{same}");
+    server.push(replace("return 2", "return 22", false));
+    let other = with("n", &["resume", "--approve"]);
+    assert!(
+        other.contains("the plan was made with openai_compatible:m; it goes on with openai_compatible:n"),
+        "{other}"
+    );
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11").replace("return 2", "return 22"), "{other}");
+}

@@ -1,5 +1,7 @@
 //! The approval of a plan, of this process or of one before it.
 
+use std::sync::atomic::Ordering;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::resume;
@@ -8,12 +10,16 @@ use crate::agent::plan::Steps;
 use crate::agent::planner::{run, waiting};
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
+use crate::base::failure::Failure;
 
 /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
 pub async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
     // A plan that a process before this one has left is approved by the same key.
-    let result = if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
+    let result = if session.no_plan.load(Ordering::Relaxed) {
+        let hint = "`:AgentPlan …` makes one; :AgentResume goes on with the plan before it";
+        Err(Failure::user("no plan came of what was asked for last, so there is none to approve", hint))
+    } else if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
         resume::go_on(session, true, steps, cancel, &mut events).await
     } else {
         run::carry_out(session, steps, cancel, &mut events).await

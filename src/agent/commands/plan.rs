@@ -1,5 +1,7 @@
 //! From a request to a plan that waits for its approval.
 
+use std::sync::atomic::Ordering;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::diagnostics::workspace;
@@ -25,7 +27,9 @@ pub async fn plan(session: &Session, request: &Request, cancel: &CancellationTok
         None => {
             let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
             // The plan before it is not what was asked for last: nobody is to approve it by mistake.
-            if !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty()) {
+            let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
+            session.no_plan.store(none, Ordering::Relaxed);
+            if none {
                 *session.plan.lock().await = None;
                 workspace::leave_all(session).await;
             }

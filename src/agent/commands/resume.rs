@@ -1,5 +1,7 @@
 //! Going on with a task that was paused, or whose process is gone, from where it was acknowledged last.
 
+use std::sync::atomic::Ordering;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::ask;
@@ -13,6 +15,7 @@ use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState, Steps};
 use crate::agent::planner::{ending, replan, run};
 use crate::agent::run::start;
+use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
@@ -26,6 +29,7 @@ use crate::editor::event::Event;
 /// and waits, unless `approved`.
 pub async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
+    session.no_plan.store(false, Ordering::Relaxed);
     let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
     traces::keep(session).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
@@ -64,6 +68,7 @@ pub(crate) async fn go_on(
         look_again(session, &mut task, cancel).await?;
         return ask::run_ask(session, &mut task, cancel).await;
     };
+    say_another_model(session, &plan, &task);
     if let Some(running) = running {
         let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
         if !left.is_empty() {
@@ -82,6 +87,19 @@ pub(crate) async fn go_on(
         session.editor.show(plan_event(&plan, Phase::Executing.words()));
         look_again(session, &mut task, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
+    }
+}
+
+/// A plan of one model may go on with another, where the configuration says so now: nobody is to take it for the
+/// first one's work.
+fn say_another_model(session: &Session, plan: &Plan, task: &Task) {
+    let (before, now) = (plan.model.as_str(), session.model.name());
+    if !before.is_empty() && before != now {
+        let text = Say::to(&task.request).of(
+            format!("the plan was made with {before}; it goes on with {now}"),
+            format!("el plan se hizo con {before}; sigue con {now}"),
+        );
+        session.editor.show(Event::Progress { text });
     }
 }
 

@@ -126,6 +126,9 @@ pub struct Plan {
     /// Whether it was asked for in Spanish: the labels of its document are, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spanish: bool,
+    /// The model that made it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub model: String,
 }
 
 /// How many steps an approval runs.

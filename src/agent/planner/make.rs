@@ -61,6 +61,7 @@ pub(crate) async fn propose(
                 {
                     Ok(mut plan) => {
                         plan.spanish = Say::to(&task.request).spanish;
+                        session.model.name().clone_into(&mut plan.model);
                         for (number, step) in (1..).zip(&plan.steps) {
                             let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
                             task.trace.push_step(number, trace);

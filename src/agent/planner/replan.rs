@@ -50,7 +50,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let result = make::propose(session, &mut task, wanted, cancel).await;
     let result = result.map(|proposed| {
         new.steps.extend(proposed.steps);
-        (new.title, new.reason) = (proposed.title, proposed.reason);
+        (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
         task.question = None;
         task.note_plan_change(&plan, &new, words);
         plan = new;
@@ -98,6 +98,7 @@ pub(crate) async fn replan(
         task.course.replaced = new.steps.len();
     }
     new.steps.extend(proposed.steps);
+    new.model = proposed.model;
     *plan = new;
     Ok(more)
 }

@@ -30,7 +30,7 @@ pub(crate) async fn validate(
         steps.push(step);
     }
     if problems.is_empty() {
-        Ok(Plan { title: reply.title, reason: reply.reason, steps, spanish: false })
+        Ok(Plan { title: reply.title, reason: reply.reason, steps, ..Plan::default() })
     } else {
         Err(problems)
     }

@@ -1,5 +1,7 @@
 //! The plan that waits, of this process or of one before it, shown without being taken up.
 
+use std::sync::atomic::Ordering;
+
 use crate::agent::durable::waiting;
 use crate::agent::edit::recover;
 use crate::agent::plan::StepState;
@@ -33,6 +35,7 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     }
     let waiting = waiting::waiting(session).await.map_err(|_| none())?.ok_or_else(none)?;
     let Some(plan) = waiting.run.plan else { return Err(none()) };
+    session.no_plan.store(false, Ordering::Relaxed);
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let text = format!(

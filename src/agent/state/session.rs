@@ -1,7 +1,7 @@
 //! A session: one editor, one workspace, one model, and what is known from one task to the next.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell};
@@ -38,6 +38,8 @@ pub struct Session {
     /// The task and the words of what was asked for last; a direct request has no task.
     asked: RwLock<Option<(String, String)>>,
     pub(crate) plan: Mutex<Option<(Plan, Task)>>,
+    /// Whether no plan came of what was asked for last: none before it is what the user would approve now.
+    pub(crate) no_plan: AtomicBool,
     /// A finished task whose answer is not complete: a late one amends its list.
     pub(crate) open_end: Mutex<Option<OpenEnd>>,
     /// Of the last task, or of the one that runs.
@@ -76,6 +78,7 @@ impl Session {
             history: Mutex::default(),
             asked: RwLock::default(),
             plan: Mutex::default(),
+            no_plan: AtomicBool::new(false),
             open_end: Mutex::default(),
             trace: RwLock::default(),
             checkpoints: AtomicU64::new(1),

@@ -1,6 +1,7 @@
 //! What is held against the project before a plan runs, and what the user is shown of it and of its risk.
 
 use serde_json::json;
+use sextant::agent::plan::Steps;
 use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
 use sextant::llm::step::PlanReplyStep;
@@ -56,8 +57,39 @@ async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
         let planned = engine.model.planned.lock().unwrap().clone();
         assert!(planned.len() == 3 && planned[1].problems[0].contains(wanted), "the model is told: {:?}", planned[1]);
         assert!(engine.calls.names().iter().all(|name| !RAN.contains(name)), "{wanted}: {:?}", engine.calls.names());
-        assert!(engine.session.approve(sextant::agent::plan::Steps::All, &engine.cancel).await.result.is_err());
+        assert!(engine.session.approve(Steps::All, &engine.cancel).await.result.is_err());
         assert_eq!(project.bytes(), before, "{wanted}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_fails_to_be_made_leaves_none_that_approving_would_run() {
+    let good = || plan_of([planned("Change it", &["a.py::f"])]);
+    let bad = || plan_of([planned("x", &["a.py::nobody"])]);
+    // What was kept of the plan before it is none to approve either; nor is it behind a plan without steps.
+    for (memory, failing) in [(false, vec![bad(), bad(), bad()]), (true, vec![bad(), bad(), bad()]), (true, vec![])] {
+        let project = project();
+        let before = project.bytes();
+        let plans = [vec![good()], failing].concat();
+        let replies = vec![last("edit_file", replace("return 1", "return 2"))];
+        let engine = Engine::new(&project, Setup { plans, replies, memory, ..Setup::default() });
+        engine.plan("change f").await.expect("the first one fits");
+        let second = engine.plan("change nobody").await;
+        assert!(second.map_or(true, |plan| plan.steps.is_empty()), "memory {memory}");
+        let failure =
+            engine.session.approve(Steps::All, &engine.cancel).await.result.expect_err("there is nothing to approve");
+        assert!(failure.message.contains("none to approve"), "{failure:?}");
+        assert!(engine.calls.names().iter().all(|name| !RAN.contains(name)), "{:?}", engine.calls.names());
+        assert_eq!(project.bytes(), before, "memory {memory}");
+        if memory {
+            engine
+                .session
+                .resume(true, &engine.cancel)
+                .await
+                .result
+                .expect("the user's own word for the one before it");
+            assert_ne!(project.bytes(), before);
+        }
     }
 }
 
