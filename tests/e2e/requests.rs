@@ -148,6 +148,16 @@ fn fixes_that_read_alike_are_one_plan_however_many_they_are() {
     assert!(summary.contains("2 of 2 steps done. ") && summary.contains(", 120 fixed"), "{summary}");
 }
 
+#[test]
+fn a_file_that_exists_is_read_whatever_a_symbol_may_be_called() {
+    let project = Project::new(&[("notes.txt", "buy milk\n"), ("LICENSE", "as you like\n")]);
+    for (text, wanted) in [("read notes.txt", "buy milk"), ("lee LICENSE", "as you like")] {
+        let output = sextant(&project, &["ask", text]);
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success() && said.contains(wanted), "{said}");
+    }
+}
+
 /// Where two words stand without a space between them: behind a closing mark, outside of code, quotes and names.
 fn glued(text: &str) -> Option<String> {
     let mut code = false;

@@ -143,8 +143,10 @@ pub(crate) async fn weigh(
     trace_merged(task, &merged, &items);
     judgement.trace.into_iter().for_each(|entry| task.trace.push(task.step.max(1), entry));
     // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
-    let far = matches!(task.scope, Scope::Workspace) && !ask::wants_all(&task.request);
-    let asks = far && authority::basis(task.mode, &task.request, session.model.needs_providers()) == Basis::Reported;
+    // What servers offer is what the offline model is for, and nobody could answer it: "the errors" are all of them.
+    let driven = session.model.needs_providers();
+    let far = matches!(task.scope, Scope::Workspace) && !driven && !ask::wants_all(&task.request);
+    let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
     let mut unsure: BTreeSet<usize> = BTreeSet::new();
     let mut seen = Vec::with_capacity(judgement.kept.len());
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();

@@ -86,13 +86,19 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: 
 /// The files that a word names: a path, or the last parts of one. Blocks.
 pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
     let name = name.trim_start_matches("./");
-    if !name.contains(['.', '/']) || name.contains("::") {
+    // `notes.txt` reads like `Cart.total`: a file of that name wins.
+    let written = if name.contains(['.', '/']) { name.to_owned() } else { name.replace("::", ".") };
+    let name = written.as_str();
+    if name.contains("::") {
         return Vec::new();
     }
     if let Ok(path) = root.resolve(name)
         && root.join(&path).is_file()
     {
         return vec![path];
+    }
+    if !name.contains(['.', '/']) {
+        return Vec::new();
     }
     let ending = format!("/{name}");
     files::list(root, "", MOST_FILES).files.into_iter().filter(|path| path.ends_with(&ending)).collect()
@@ -155,6 +161,24 @@ mod tests {
         assert_eq!(sure("¿Qué hace Cart::total en LineItem?"), ["Cart::total", "LineItem"]);
         assert_eq!(sure("Fix the errors here, please: it's broken!"), Vec::<String>::new());
         assert!(mentions("fix total").iter().any(|mention| mention.name == "total" && !mention.sure));
+    }
+
+    #[test]
+    fn a_file_that_exists_wins_over_a_symbol_of_that_name() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("doc")).unwrap();
+        for path in ["notes.txt", "LICENSE", "doc/more.txt"] {
+            std::fs::write(dir.path().join(path), "x\n").unwrap();
+        }
+        std::fs::write(dir.path().join("a.py"), "class Cart:\n    def total(self): ...\n").unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        for (word, file) in [("notes.txt", "notes.txt"), ("LICENSE", "LICENSE"), ("`more.txt`", "doc/more.txt")] {
+            assert_eq!(files_named(&root, &mention(word).unwrap().name), [file]);
+        }
+        for word in ["Cart.total", "nothing.txt", "doc", "a.py::Cart"] {
+            assert_eq!(files_named(&root, &mention(word).unwrap().name), Vec::<String>::new(), "{word}");
+        }
+        assert_eq!(analyse(&root, None, "explain notes.txt and Cart.total").files, ["notes.txt"]);
     }
 
     #[test]
