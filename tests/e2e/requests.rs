@@ -158,6 +158,22 @@ fn a_file_that_exists_is_read_whatever_a_symbol_may_be_called() {
     }
 }
 
+#[test]
+fn the_errors_and_all_errors_are_the_same_to_the_offline_model() {
+    // One that two servers report, and one that nobody but ruff does.
+    let text = "import re\n\nprint(f\"a\")\n";
+    let after = |request: &str| {
+        let project = Project::new(&[("a.py", text), ("b/c.py", text)]);
+        let output = sextant(&project, &["ask", request]);
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(!said.contains("Change it?"), "nobody could answer: {said}");
+        (project.bytes(), project.read("b/c.py"))
+    };
+    let (some, all) = (after("fix the errors"), after("fix all errors"));
+    assert_eq!(some, all);
+    assert_eq!(some.1.trim(), "print(\"a\")");
+}
+
 /// Where two words stand without a space between them: behind a closing mark, outside of code, quotes and names.
 fn glued(text: &str) -> Option<String> {
     let mut code = false;
