@@ -243,6 +243,30 @@ const ROWS: &[Row] = &[
     },
 ];
 
+/// More of them, each with a word for what runs it.
+const MORE: &[(&str, &str)] = &[
+    (
+        "an agent does what it says",
+        "AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md copilot-instructions.md .cursorrules \
+         .windsurfrules .clinerules .goosehints .aider.conf.yml .mcp.json mcp.json opencode.json",
+    ),
+    (
+        "a shell or an editor runs it",
+        ".neoconf.json .vimspector.json .ycm_extra_conf.py .ghci .ocamlinit .pdbrc.py .lazy.lua .direnvrc .asdfrc \
+         .curlrc .wgetrc .Renviron .gdbearlyinit",
+    ),
+    (
+        "a build runs it",
+        "requirements.txt requirements-dev.txt dev-requirements.txt constraints.txt pip.conf uv.toml pixi.toml \
+         ansible.cfg go.work deps.edn .bazeliskrc .jvmopts .sbtopts .rspec .mocharc.json .mocharc.yml .babelrc Brewfile \
+         turbo.json nx.json lerna.json pnpm-workspace.yaml",
+    ),
+];
+const MORE_FOLDERS: &[(&str, &str)] = &[
+    ("an agent does what it says", ".claude .cursor .gemini .codex .windsurf .continue .kiro .roo .opencode .aider"),
+    ("a build runs it", "requirements"),
+];
+
 /// Endings of such files.
 const ENDINGS: &[(&str, &str)] = &[
     (".pth", "Python runs it by itself"),
@@ -303,11 +327,16 @@ pub fn runs_code(path: &str) -> Option<&'static str> {
     let by = |list: &[(&str, &'static str)], fits: fn(&str, &str) -> bool| {
         list.iter().find(|(part, _)| fits(&lower, &part.to_ascii_lowercase())).map(|(_, runs)| *runs)
     };
+    let more = MORE
+        .iter()
+        .find(|(_, names)| names.split(' ').any(|known| known.eq_ignore_ascii_case(name)))
+        .or_else(|| MORE_FOLDERS.iter().find(|(_, known)| known.split(' ').any(|folder| inside(&folders, folder))));
+    let known = row.map(|row| row.runs).or(more.map(|more| more.0));
     let is_read = PROSE.iter().any(|ending| lower.ends_with(ending));
-    if is_read && row.is_none() {
+    if is_read && known.is_none() {
         return None;
     }
-    row.map(|row| row.runs)
+    known
         .or_else(|| by(ENDINGS, |name, ending| name.ends_with(ending)))
         .or_else(|| by(BEGINNINGS, |name, beginning| name.starts_with(beginning)))
         .or_else(|| CONFIG_ENDINGS.iter().any(|ending| lower.ends_with(ending)).then_some("a build runs it"))
@@ -320,69 +349,4 @@ fn inside(folders: &str, folder: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_that_run_are_told_from_sources() {
-        for path in [
-            ".envrc",
-            ".nvim.lua",
-            ".exrc",
-            "sub/.vimrc",
-            ".husky/pre-commit",
-            ".pre-commit-config.yaml",
-            ".vscode/tasks.json",
-            ".vscode/settings.json",
-            ".idea/workspace.xml",
-            ".github/workflows/ci.yml",
-            ".gitlab-ci.yml",
-            ".circleci/config.yml",
-            "Jenkinsfile",
-            "tests/conftest.py",
-            "sitecustomize.py",
-            "x.pth",
-            "setup.py",
-            "Makefile",
-            "makefile",
-            "justfile",
-            "Taskfile.yml",
-            "Rakefile",
-            "package.json",
-            "build.rs",
-            ".cargo/config.toml",
-            "Dockerfile",
-            "Dockerfile.prod",
-            "docker-compose.override.yml",
-            ".devcontainer/devcontainer.json",
-            ".bashrc",
-            ".gitattributes",
-            ".gitmodules",
-            "noxfile.py",
-            "tox.ini",
-            "lib/dune",
-            "build.gradle.kts",
-            "vite.config.ts",
-            "CONFTEST.PY",
-            "hooks/pre-commit",
-            "a/x.mk",
-        ] {
-            assert!(runs_code(path).is_some(), "{path}");
-        }
-        for path in [
-            "a.py",
-            "src/hooks/useCart.ts",
-            "README.md",
-            "src/config.py",
-            "docs/makefile.md",
-            "dockerfile.py",
-            "src/package.rs",
-            "tests/test_setup.py",
-            ".gitignore",
-            "src/shop/build.py",
-            "Cargo.lock",
-        ] {
-            assert_eq!(runs_code(path), None, "{path}");
-        }
-    }
-}
+mod tests;

@@ -81,6 +81,7 @@ fn command_cases(sandbox: &Sandbox) -> Vec<Case> {
     let run = |words: &[&str]| step("run_command", json!({"command": words}), true);
     let outside = sandbox.outside.join("canary.txt").display().to_string();
     let new = format!("--output={}/new.txt", sandbox.outside.display());
+    let packed = format!("-cf{}/new.tar", sandbox.outside.display());
     let asked: Vec<Vec<&str>> = vec![
         vec!["trap"],
         vec!["./tools/trap"],
@@ -116,9 +117,32 @@ fn command_cases(sandbox: &Sandbox) -> Vec<Case> {
         vec!["sort", "-o../outside/x", "a.py"],
         vec!["make", "-f", "../outside/canary.txt"],
         vec!["git", "diff", "linked/canary.txt", "--no-index"],
+        // What git ignores, and what a program finds by itself.
+        vec!["cat", "private/notes.txt"],
+        vec!["cat", "tight.txt"],
+        vec!["grep", "-rn", "CANARY"],
+        vec!["grep", "-rn", "CANARY", "."],
+        vec!["grep", "-hr", "CANARY", "private"],
+        vec!["grep", "-R", "CANARY", "pkg"],
+        vec!["grep", "--recursive", "CANARY", "config"],
+        vec!["grep", "--dereference-recursive", "CANARY"],
+        vec!["grep", "-d", "recurse", "CANARY", "."],
+        vec!["grep", "--directories=recurse", "CANARY", "config"],
+        vec!["find", "-L", ".", "-name", "canary*"],
+        vec!["find", ".", "-follow"],
+        vec!["sort", "--files0-from=names.txt"],
+        vec!["tar", "-cf../outside/new.tar", "a.py"],
+        vec!["tar", &packed, "a.py"],
+        vec!["tar", "-cOh", "pkg"],
+        vec!["tar", "-cO", "."],
+        vec!["tar", "-cO", "-Tnames.txt"],
+        vec!["grep", "-nf.env", "settings.py"],
+        vec!["cat", "-nE", "./private/../private/notes.txt"],
+        vec!["git", "-c", "alias.x=!trap", "x"],
+        vec!["git", "-calias.x=!trap", "x"],
+        vec!["git", "--config-env=alias.x=HOME", "x"],
     ];
-    let config =
-        "commands_allowed = [\"git diff\", \"cat\", \"printenv\", \"find\", \"sed\", \"tar\", \"sort\", \"make\"]\n";
+    let config = "commands_allowed = [\"git\", \"git diff\", \"grep\", \"cat\", \"printenv\", \"find\", \"sed\", \"tar\", \"sort\", \"make\"]\n";
     let with = |words: Vec<&str>, config: &str| {
         let words = words.as_slice();
         Case { config: config.to_owned(), ..case(format!("run {words:?} {config:.16}"), [run(words)]) }
@@ -199,7 +223,9 @@ fn lay(sandbox: &Sandbox) {
         put(&project.join(path), &text);
     }
     put(&project.join(".gitignore"), "private/\n");
+    put(&project.join("names.txt"), &format!("{}\0", sandbox.outside.join("canary.txt").display()));
     symlink(&sandbox.outside, project.join("linked")).unwrap();
+    symlink(&sandbox.outside, project.join("pkg/linked")).unwrap();
     symlink(sandbox.outside.join("canary.py"), project.join("linkfile.py")).unwrap();
     symlink(sandbox.outside.join("not-there.py"), project.join("dangling.py")).unwrap();
     fs::hard_link(project.join(".env"), project.join("tight.txt")).unwrap();

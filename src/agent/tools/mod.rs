@@ -12,6 +12,7 @@ pub mod read_once;
 pub(crate) mod read_symbol;
 pub(crate) mod run_command;
 pub(crate) mod search;
+pub(crate) mod sweeps;
 pub mod tool_answer;
 pub(crate) mod validate;
 pub(crate) mod write_file;
