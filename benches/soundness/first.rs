@@ -120,7 +120,7 @@ fn faults(kind: &str, outcome: &Value, place: Option<u64>) -> Vec<String> {
     let fixed = outcome["fixed"].as_u64().unwrap_or(0);
     let mut out = Vec::new();
     let here = |item: &&Value| Some(item["line"].as_u64().unwrap_or(0)) == place;
-    if kind == "more" && !new.iter().any(|item| here(item)) {
+    if kind == "more" && !new.iter().any(here) {
         out.push(format!("missed in line {place:?}"));
     }
     // What a syntax error does to the lines below is the server's own affair.

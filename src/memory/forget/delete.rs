@@ -238,9 +238,8 @@ fn remove(
 fn traces(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<usize> {
     let has = |content: &str| filter.text.as_ref().is_none_or(|text| holds(content, text));
     let mut gone = 0;
-    let sql =
-        format!("SELECT id, request FROM traced_tasks WHERE (?1 IS NULL OR session = ?1) AND id > ?2 ORDER BY id");
-    in_pages(conn, &sql, session, |id, request| {
+    let sql = "SELECT id, request FROM traced_tasks WHERE (?1 IS NULL OR session = ?1) AND id > ?2 ORDER BY id";
+    in_pages(conn, sql, session, |id, request| {
         if has(request) {
             // By themselves and first: what goes along with a task is counted by nobody.
             let entries = conn.prepare_cached("DELETE FROM traced_entries WHERE traced = ?1")?.execute([id])?;
@@ -249,11 +248,9 @@ fn traces(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<us
         }
         Ok(())
     })?;
-    let sql = format!(
-        "SELECT id, about || ' ' || rule || ' ' || reason FROM traced_entries \
-         WHERE (?1 IS NULL OR traced IN (SELECT id FROM traced_tasks WHERE session = ?1)) AND id > ?2 ORDER BY id"
-    );
-    in_pages(conn, &sql, session, |id, content| {
+    let sql = "SELECT id, about || ' ' || rule || ' ' || reason FROM traced_entries \
+         WHERE (?1 IS NULL OR traced IN (SELECT id FROM traced_tasks WHERE session = ?1)) AND id > ?2 ORDER BY id";
+    in_pages(conn, sql, session, |id, content| {
         if has(content) {
             gone += conn.prepare_cached("DELETE FROM traced_entries WHERE id = ?1")?.execute([id])?;
         }
