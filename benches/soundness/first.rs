@@ -138,13 +138,16 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
     let model = Arc::new(Hand::default());
     let config = json!({"memory": {"enabled": false}, "diagnostics": {"timeout_ms": job.budget_ms}});
     let config: Config = serde_json::from_value(config).expect("a configuration");
-    let root = Root::new(Path::new(&job.root)).expect("a root");
-    let agent = Agent::new(door.editor(), Arc::<Hand>::clone(&model), root, config);
+    let agent = |editor| {
+        let root = Root::new(Path::new(&job.root)).expect("a root");
+        Agent::new(editor, Arc::<Hand>::clone(&model), root, config.clone())
+    };
+    let mut with = agent(door.editor());
     let mut random = Random(job.seed);
     let mut done: Vec<First> = Vec::new();
     let mut last: Option<(String, State)> = None;
     for number in 0..job.trials {
-        let dies = job.kills && number % 5 == 4;
+        let dies = job.kills && number % 5 == 4 && last.is_some();
         let (path, state) = match last.take().filter(|_| dies) {
             Some(known) => known,
             None => (file(subject, number), before(subject, number)),
@@ -156,7 +159,7 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
         let text = after.text(subject.language);
         *model.0.lock().expect("no panic") = Some(edit(&path, &state.text(subject.language), &text));
         let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
-        let outcome = agent.ask(&request, &CancellationToken::new()).await.result;
+        let outcome = with.ask(&request, &CancellationToken::new()).await.result;
         let outcome = serde_json::to_value(outcome.expect("an outcome")).expect("JSON");
         assert_eq!(outcome["files"], json!([path]), "the edit was not made: {outcome}");
         let status = outcome["diagnostics_status"].as_str().unwrap_or_default().to_owned();
@@ -171,6 +174,8 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
         last = Some((path, after));
         if dies {
             door.again().await;
+            with = agent(door.editor());
+            last = None;
         }
     }
     done

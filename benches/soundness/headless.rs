@@ -15,17 +15,12 @@ use crate::job::Job;
 
 pub struct Headless {
     editor: Arc<HeadlessEditor>,
-    program: String,
-    file: String,
+    job: Job,
 }
 
 impl Headless {
     pub async fn new(job: &Job) -> Self {
-        let (events, mut told) = tokio::sync::mpsc::unbounded_channel();
-        tokio::spawn(async move { while told.recv().await.is_some() {} });
-        let server = ServerConfig { name: job.server.clone(), command: job.command.clone(), ..ServerConfig::default() };
-        let editor = HeadlessEditor::new(Path::new(&job.root), vec![server], events).expect("a folder");
-        let door = Self { editor: Arc::new(editor), program: job.command[0].clone(), file: job.file.clone() };
+        let door = Self { editor: Arc::new(editor(job)), job: job.clone() };
         door.settle().await;
         door
     }
@@ -34,17 +29,24 @@ impl Headless {
     async fn settle(&self) {
         for _ in 0..20 {
             let deadline = Deadline::after(Duration::from_secs(20));
-            let reports = self.editor.diagnostics(std::slice::from_ref(&self.file), &[], deadline).await;
+            let reports = self.editor.diagnostics(std::slice::from_ref(&self.job.file), &[], deadline).await;
             if reports.iter().any(|report| report.provider.starts_with("lsp:") && report.version.is_some()) {
                 return;
             }
         }
-        panic!("{} never answers", self.program);
+        panic!("{} never answers", self.job.server);
     }
 
     pub async fn end(&self) {
         self.editor.shutdown(Deadline::after(Duration::from_secs(5))).await;
     }
+}
+
+fn editor(job: &Job) -> HeadlessEditor {
+    let (events, mut told) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move { while told.recv().await.is_some() {} });
+    let server = ServerConfig { name: job.server.clone(), command: job.command.clone(), ..ServerConfig::default() };
+    HeadlessEditor::new(Path::new(&job.root), vec![server], events).expect("a folder")
 }
 
 /// The processes that this one has started, with this word in their command.
@@ -67,7 +69,7 @@ impl Door for Headless {
     }
 
     async fn kill(&mut self) {
-        let name = self.program.rsplit('/').next().unwrap_or_default();
+        let name = self.job.command[0].rsplit('/').next().unwrap_or_default();
         let found = children(name);
         assert!(!found.is_empty(), "no process of {name} to kill");
         for pid in found {
@@ -77,6 +79,9 @@ impl Door for Headless {
     }
 
     async fn again(&mut self) {
+        // One that dies four times in a minute is given up: each dead one is followed by a new editor's.
+        self.end().await;
+        self.editor = Arc::new(editor(&self.job));
         self.settle().await;
     }
 }
