@@ -11,7 +11,7 @@ use sextant::agent::commands::agent::Agent;
 use sextant::agent::state::config::Config;
 use sextant::agent::state::request::Request;
 use sextant::editor::Editor;
-use sextant::llm::step::{Action, Model, ModelError, PlanInput, PlanReply, StepInput, StepReply, Usage, Words};
+use sextant::llm::step::{Action, Model, ModelError, OnText, PlanInput, PlanReply, StepInput, StepReply, Usage};
 use sextant::workspace::root::Root;
 use tokio_util::sync::CancellationToken;
 
@@ -48,14 +48,14 @@ impl Model for Hand {
         "hand"
     }
 
-    async fn step(&self, _: &StepInput, _: Words<'_>) -> (Result<StepReply, ModelError>, Usage) {
+    async fn step(&self, _: &StepInput, _: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let edit = self.0.lock().expect("no panic").take();
         let action = edit.map(|parameters| Action { tool: "edit_file".into(), parameters });
         let reply = StepReply { action, reasoning: "as it is".into(), confidence: 1.0, ..StepReply::default() };
         (Ok(reply), Usage::default())
     }
 
-    async fn plan(&self, _: &PlanInput, _: Words<'_>) -> (Result<PlanReply, ModelError>, Usage) {
+    async fn plan(&self, _: &PlanInput, _: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
         let empty = PlanReply { title: String::new(), reason: String::new(), steps: Vec::new(), confidence: 1.0 };
         (Ok(empty), Usage::default())
     }
