@@ -29,20 +29,20 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
     making::catch_up(session).await?;
     let mut waiting = session.plan.lock().await;
     let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
-    let Some(question) = task.question.take() else { return Err(no_question()) };
+    let Some(question) = task.progress.question.take() else { return Err(no_question()) };
     let options = question.options();
     let Some(answer) = choice.checked_sub(1).and_then(|index| options.get(index)) else {
-        task.question = Some(question);
+        task.progress.question = Some(question);
         return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
     };
     if choice == 3
         && let Err(failure) = rollback::roll_back_to(session, task, question.mark, false).await
     {
-        task.question = Some(question);
+        task.progress.question = Some(question);
         return Err(failure);
     }
     task.note_answer(&question.text, answer);
-    task.course.escalations.push(format!("{} → {answer}", question.text));
+    task.progress.course.escalations.push(format!("{} → {answer}", question.text));
     let number = question.step + 1;
     let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
     match choice {
@@ -53,7 +53,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         }
         _ => {
             step.state = StepState::Open;
-            task.consent.allowed.extend(question.allows);
+            task.intent.consent.allowed.extend(question.allows);
             if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
                 step.inputs.retain(|input| input.name != ANSWER);
                 let value = Value::Text(chosen.clone());

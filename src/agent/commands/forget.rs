@@ -156,7 +156,7 @@ async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
     let is_gone = |task: &String| gone.task_names.contains(task);
     session.history.lock().await.retain(|journal| !is_gone(&journal.task));
     let mut plan = session.plan.lock().await;
-    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.id)) {
+    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.journal.task)) {
         *plan = None;
     }
     drop(plan);

@@ -57,7 +57,7 @@ pub(crate) async fn go_on(
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
-    task.spent.resume(task.usage);
+    task.counts.spent.resume(task.counts.usage);
     session.use_trace(&task.trace);
     session.editor.show(Event::Started {
         request: task.request.clone(),
@@ -81,7 +81,7 @@ pub(crate) async fn go_on(
         task.keep.mark = None;
     }
     let waits = phase == Phase::Planning && !approved;
-    if waits || task.question.is_some() {
+    if waits || task.progress.question.is_some() {
         show_waiting(session, plan, task, phase, events).await
     } else {
         session.editor.show(plan_event(&plan, Phase::Executing.words()));
@@ -134,14 +134,14 @@ async fn show_waiting(
     phase: Phase,
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
-    let asks = task.question.is_some();
+    let asks = task.progress.question.is_some();
     *session.plan.lock().await = Some((plan, task));
     ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
 }
 
 /// What the providers say of the task's files now: a new process knows nothing yet.
 async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
-    let unknown = task.start.is_empty();
+    let unknown = task.reports.start.is_empty();
     let mut documents: Vec<Document> = Vec::new();
     let mut files = task.scope.files();
     files.extend(task.journal.net().into_iter().map(|change| change.path));
@@ -164,7 +164,7 @@ async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Optio
     let mut known = session.plan.lock().await;
     // This process has more of its own plan than was kept.
     if let Some((plan, task)) =
-        known.take_if(|(_, task)| task.id == waiting.run.id && task.keep.revision == Some(waiting.revision))
+        known.take_if(|(_, task)| task.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
     {
         return Ok((task, Some(plan)));
     }

@@ -66,7 +66,7 @@ pub(crate) async fn offers(
     deadline: Deadline,
 ) -> (Vec<FixOffer>, usize) {
     let mut offers = Vec::new();
-    task.offered.clear();
+    task.conversation.offered.clear();
     for (index, item) in found.iter().enumerate() {
         if offers.len() >= most || deadline.passed() {
             return (offers, index);
@@ -85,16 +85,16 @@ pub(crate) async fn offers(
             if is_suppression(&fix.title) {
                 let reason = "it would only hide what it is for";
                 let about = format!("fix “{}” for {}", fix.title, item.symbol);
-                task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+                task.trace.push(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
                 continue;
             }
             let about = crate::agent::diagnostics::triage::key(item);
             let key = format!("{}|{about}", fix.title);
-            if task.tried.contains(&key) {
+            if task.conversation.tried.contains(&key) {
                 continue;
             }
             let code = item.diagnostic.code.clone().unwrap_or_default();
-            task.offered.push(Offered { id: fix.id.clone(), key, about, code });
+            task.conversation.offered.push(Offered { id: fix.id.clone(), key, about, code });
             offers.push(FixOffer {
                 id: fix.id.clone(),
                 title: fix.title.clone(),
@@ -106,9 +106,9 @@ pub(crate) async fn offers(
         }
         let key = crate::agent::diagnostics::triage::key(item);
         if offers.len() > before {
-            task.barren.remove(&key);
+            task.reports.barren.remove(&key);
         } else {
-            task.barren.insert(key);
+            task.reports.barren.insert(key);
         }
     }
     (offers, found.len())

@@ -137,10 +137,10 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
         } else {
             let about = format!("late report of {} on {}", report.provider, report.file);
             let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
-            task.trace.push(task.step.max(1), entry);
+            task.trace.push(task.counts.step.max(1), entry);
         }
     }
-    let Some(pending) = task.pending.as_mut() else { return };
+    let Some(pending) = task.reports.pending.as_mut() else { return };
     let mut before = Snapshots::new();
     for key in &arrived {
         before.extend(pending.remove_entry(key));
@@ -151,5 +151,5 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
     let late = comparison::compared(&before, &now, &[]).await.new;
     // What another provider has said in time was told then.
     let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
-    task.late.extend(late.unwrap_or_default());
+    task.reports.late.extend(late.unwrap_or_default());
 }

@@ -45,11 +45,16 @@ pub(crate) struct Left {
 pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
     let found = in_scope(session, &task.scope).await;
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
-    let given_up = std::mem::take(&mut task.tried);
+    let given_up = std::mem::take(&mut task.conversation.tried);
     let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, deadline).await;
-    task.tried = given_up;
-    let keys: BTreeSet<String> =
-        task.offered.iter().filter(|offer| task.tried.contains(&offer.key)).map(|offer| offer.id.clone()).collect();
+    task.conversation.tried = given_up;
+    let keys: BTreeSet<String> = task
+        .conversation
+        .offered
+        .iter()
+        .filter(|offer| task.conversation.tried.contains(&offer.key))
+        .map(|offer| offer.id.clone())
+        .collect();
     let offers = learn::trusted(session, task, &found, offers).await;
     let (_, offers) = triage::weigh(session, task, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));

@@ -132,7 +132,8 @@ pub(crate) async fn weigh(
     let texts = present_texts(session, found).await;
     let known = collect::known(session).await;
     let others = other_texts(session, found, &texts).await;
-    let survived = found.iter().map(key).filter_map(|key| task.survived.get(&key).map(|count| (key, *count))).collect();
+    let survived =
+        found.iter().map(key).filter_map(|key| task.reports.survived.get(&key).map(|count| (key, *count))).collect();
     let matter = Matter { found: found.to_vec(), texts, known, others, survived };
     // On a thread of its own: it reads the texts, and a stop must not wait for that.
     let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {
@@ -141,7 +142,7 @@ pub(crate) async fn weigh(
     let items: Vec<Placed> = found.iter().map(placed).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
     trace_merged(task, &merged, &items);
-    judgement.trace.into_iter().for_each(|entry| task.trace.push(task.step.max(1), entry));
+    judgement.trace.into_iter().for_each(|entry| task.trace.push(task.counts.step.max(1), entry));
     // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
     // What servers offer is what the offline model is for, and nobody could answer it: "the errors" are all of them.
     let driven = session.model.needs_providers();
@@ -165,7 +166,7 @@ pub(crate) async fn weigh(
         let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
         shown.diagnostic.suggested_action = objection.or_else(|| offered(&fixes, &group.members)).or_else(said);
         if let Some(word) = &shown.diagnostic.suggested_action {
-            task.suggested.insert(key(&shown), word.clone());
+            task.reports.suggested.insert(key(&shown), word.clone());
         }
         seen.push(RankedDiagnostic {
             found: shown,
@@ -186,7 +187,7 @@ fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
     for group in merged.iter().filter(|group| group.members.len() > 1) {
         let about = words::about(&items[group.shown], &group.sources);
         let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
-        task.trace.push(task.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+        task.trace.push(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
 }
 
@@ -195,7 +196,7 @@ fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence,
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
     let new = !task.trace.entries().iter().any(|known| known.trace == entry);
-    task.trace.push(task.step.max(1), entry);
+    task.trace.push(task.counts.step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
         session.editor.show(Event::Progress { text: question.clone() });
     }
@@ -247,7 +248,7 @@ impl Task {
             if let Some(word) = &seen.found.diagnostic.suggested_action {
                 claim = format!("{claim} Suggested: {}.", headline(word));
             }
-            self.trace.push(self.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
+            self.trace.push(self.counts.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
         }
     }
 
@@ -255,7 +256,7 @@ impl Task {
     pub(crate) async fn note_left_out(&self, found: Vec<LocatedDiagnostic>) {
         for line in summed_up(found, GROUPS).await {
             let reason = "there are more than can be weighed at once, and worse ones";
-            self.trace.push(self.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
+            self.trace.push(self.counts.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
         }
     }
 }

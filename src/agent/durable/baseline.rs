@@ -31,14 +31,14 @@ struct Line {
 
 /// Keeps what the baseline has gained since it was kept last.
 pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &mut Task) {
-    let new: Vec<_> = task.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
+    let new: Vec<_> = task.reports.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
     if new.is_empty() {
         return;
     }
     let mut files: Vec<CheckpointFile> = Vec::new();
     let mut lines = Vec::new();
     for (key @ (file, provider), snap) in &new {
-        let late = task.late_start.contains(*key);
+        let late = task.reports.late_start.contains(*key);
         let name = snap.text.as_ref().map(|text| {
             let before = FileState::Bytes(text.as_bytes().to_vec());
             match files.iter().find(|kept| kept.before == before) {
@@ -56,7 +56,7 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
     let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
     let checkpoint = NewCheckpoint {
         session: durable.session(),
-        task: task.id.clone(),
+        task: task.journal.task.clone(),
         step: 0,
         reason: BASELINE.to_owned(),
         state: serde_json::to_value(lines).unwrap_or_default(),
@@ -71,7 +71,7 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
 
 /// Brings the kept baseline back. What cannot be read is left out.
 pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
-    let (owner, name) = (durable.session(), task.id.clone());
+    let (owner, name) = (durable.session(), task.journal.task.clone());
     let kept = durable
         .run(move |memory| {
             let all = memory.checkpoints(&owner, Some(&name))?;
@@ -92,9 +92,9 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
             let key = (line.file, line.provider);
             task.keep.baseline.insert(key.clone());
             if line.late {
-                task.late_start.insert(key.clone());
+                task.reports.late_start.insert(key.clone());
             }
-            task.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
+            task.reports.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
         }
     }
     Ok(())

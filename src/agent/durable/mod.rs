@@ -57,7 +57,7 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
         task.keep.revision = revision;
     }
     if !matches!(phase, Phase::Executing | Phase::Planning) {
-        clean(session, &durable, &task.id).await;
+        clean(session, &durable, &task.journal.task).await;
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task,
     let id = session.next_checkpoint();
     let kind = CheckpointKind::Replan;
     let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
-    record::keep_mark(session, &task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     task.journal.checkpoints.push(checkpoint);
     keep_task(session, task, Some(plan), Phase::Executing).await;
 }
@@ -129,7 +129,7 @@ pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task,
 /// A plan was made and waits.
 pub(crate) async fn keep_plan(session: &Session, plan: &Plan, task: &mut Task) {
     let mut checkpoint = Checkpoint { id: session.next_checkpoint(), ..Checkpoint::default() };
-    record::keep_mark(session, &task.id, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     keep_task(session, task, Some(plan), Phase::Planning).await;
 }
 
@@ -176,7 +176,7 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
 
 /// The task's journal and baseline as they are kept, put into it.
 pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
-    task.journal = load_journal(session, durable, &task.id, &task.request).await?;
+    task.journal = load_journal(session, durable, &task.journal.task, &task.request).await?;
     baseline::load_baseline(session, durable, task).await
 }
 

@@ -8,12 +8,10 @@ use serde_json::Value;
 use crate::agent::plan::Plan;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::mode::Mode;
-use crate::agent::plan::progress::PlanProgress;
-use crate::agent::plan::question::Question;
 use crate::agent::state::authority::Consent;
 use crate::agent::state::notes::{Counted, Notes};
 use crate::agent::state::scope::Scope;
-use crate::agent::state::task::Task;
+use crate::agent::state::task::{Task, TaskProgress};
 use crate::agent::state::trace::SharedTrace;
 use crate::llm::step::{LastResult, Usage};
 
@@ -46,19 +44,13 @@ pub struct RunState {
     /// Why the plan was being made anew.
     #[serde(default)]
     pub replanning: Option<Trigger>,
-    #[serde(default)]
-    pub question: Option<Question>,
+    /// What is known of the plan beside it.
+    #[serde(flatten)]
+    pub progress: TaskProgress,
     #[serde(default)]
     pub step: u32,
     #[serde(default)]
     pub errors: u32,
-    #[serde(default)]
-    pub plan_errors: u32,
-    #[serde(default)]
-    pub replans: u32,
-    /// What is known of the plan beside it.
-    #[serde(default)]
-    pub course: PlanProgress,
     #[serde(default)]
     pub usage: Usage,
     #[serde(default)]
@@ -80,26 +72,23 @@ impl RunState {
     pub fn of(task: &Task, plan: Option<&Plan>) -> Self {
         Self {
             version: VERSION,
-            id: task.id.clone(),
+            id: task.journal.task.clone(),
             request: task.request.clone(),
             mode: task.mode,
             scope: task.scope.clone(),
-            current_file: task.current_file.clone(),
+            current_file: task.intent.current_file.clone(),
             plan: plan.cloned(),
             running: task.keep.mark.map(|mark| Running { step: task.keep.at, mark }),
             replanning: task.keep.replanning.clone(),
-            question: task.question.clone(),
-            step: task.step,
-            errors: task.errors,
-            plan_errors: task.plan_errors,
-            replans: task.replans,
-            course: task.course.clone(),
-            usage: task.usage,
-            created: task.created.clone(),
-            tried: task.tried.clone(),
-            survived: task.survived.clone(),
-            results: task.results.clone(),
-            consent: task.consent.clone(),
+            progress: task.progress.clone(),
+            step: task.counts.step,
+            errors: task.counts.errors,
+            usage: task.counts.usage,
+            created: task.reports.created.clone(),
+            tried: task.conversation.tried.clone(),
+            survived: task.reports.survived.clone(),
+            results: task.conversation.results.clone(),
+            consent: task.intent.consent.clone(),
             counted: task.notes.counted(),
         }
     }
@@ -137,15 +126,16 @@ impl RunState {
         if self.mode != Mode::Simple {
             task.trace.planning();
         }
-        task.id = self.id;
+        task.journal.task = self.id;
         let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
-        task.question = self.question.filter(|question| question.step < steps);
-        (task.step, task.errors) = (self.step, self.errors);
-        (task.plan_errors, task.replans, task.usage) = (self.plan_errors, self.replans, self.usage);
-        (task.created, task.tried, task.survived) = (self.created, self.tried, self.survived);
-        task.results = self.results;
-        task.course = self.course;
-        task.consent = self.consent;
+        task.progress = self.progress;
+        task.progress.question.take_if(|question| question.step >= steps);
+        (task.counts.step, task.counts.errors) = (self.step, self.errors);
+        task.counts.usage = self.usage;
+        (task.reports.created, task.conversation.tried, task.reports.survived) =
+            (self.created, self.tried, self.survived);
+        task.conversation.results = self.results;
+        task.intent.consent = self.consent;
         task.notes = Notes::count_on(self.counted);
         task.keep.replanning = self.replanning;
         if let Some(running) = self.running {
@@ -160,6 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::agent::plan::question::Question;
     use crate::agent::plan::{Step, StepState};
     use crate::symbols::path::SymbolPath;
 
@@ -202,17 +193,17 @@ mod tests {
             gone in proptest::option::of(".{0,5}"),
         ) {
             let mut task = Task::new(&request, Mode::Planner, Some("a.py".into()), scope);
-            (task.step, task.errors, task.plan_errors, task.replans) = counts.into();
-            (task.created, task.tried, task.survived) = (names.clone(), names, survived);
-            task.usage.calls = 3;
-            (task.consent.allowed, task.consent.withheld) = (task.created.clone(), task.tried.clone());
-            task.consent.replanned = mark.is_some();
-            (task.notes.steps, task.notes.errors) = (task.step, task.errors);
-            (task.notes.escalations, task.notes.had_work) = (task.replans, mark.is_some());
-            task.results.push(LastResult { tool: "t".into(), ok: true, text: request.clone() });
+            (task.counts.step, task.counts.errors, task.progress.plan_errors, task.progress.replans) = counts.into();
+            (task.reports.created, task.conversation.tried, task.reports.survived) = (names.clone(), names, survived);
+            task.counts.usage.calls = 3;
+            (task.intent.consent.allowed, task.intent.consent.withheld) = (task.reports.created.clone(), task.conversation.tried.clone());
+            task.intent.consent.replanned = mark.is_some();
+            (task.notes.steps, task.notes.errors) = (task.counts.step, task.counts.errors);
+            (task.notes.escalations, task.notes.had_work) = (task.progress.replans, mark.is_some());
+            task.conversation.results.push(LastResult { tool: "t".into(), ok: true, text: request.clone() });
             let steps = plan.as_ref().map_or(0, |plan| plan.steps.len());
             let question = question.filter(|_| steps > 0);
-            task.question = question.map(|(text, mark)| Question { step: steps - 1, text, mark, ..Question::default() });
+            task.progress.question = question.map(|(text, mark)| Question { step: steps - 1, text, mark, ..Question::default() });
             task.keep.mark = mark;
             task.keep.at = usize::from(mark.is_some());
             task.keep.replanning = gone.map(Trigger::MissingResource);
@@ -221,7 +212,7 @@ mod tests {
             let back = RunState::read(serde_json::from_str(&text).unwrap()).unwrap();
             prop_assert_eq!(&back, &state);
             let (again, plan) = back.into_task();
-            prop_assert_eq!(&again.journal.task, &task.id);
+            prop_assert_eq!(&again.journal.task, &task.journal.task);
             prop_assert_eq!(RunState::of(&again, plan.as_ref()), state);
         }
     }
@@ -234,7 +225,7 @@ mod tests {
         assert!(fields.remove("consent").is_some() && fields.remove("counted").is_some());
         let (again, _) = RunState::read(old).unwrap().into_task();
         assert_eq!((again.request.as_str(), again.notes.steps), ("mend it", 0));
-        assert_eq!(again.consent, Consent::default());
+        assert_eq!(again.intent.consent, Consent::default());
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
 
 /// The plan of a task as it stands, in this process or as it is kept.
 pub(crate) async fn plan_of(session: &Session, task: &str) -> Option<Plan> {
-    if let Some((plan, _)) = session.plan.lock().await.as_ref().filter(|(_, known)| known.id == task) {
+    if let Some((plan, _)) = session.plan.lock().await.as_ref().filter(|(_, known)| known.journal.task == task) {
         return Some(plan.clone());
     }
     let durable = open::durable(session).await?;
@@ -63,10 +63,10 @@ pub(crate) async fn kept(session: &Session, durable: &Durable, task: &str) -> Op
 pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Option<Plan>) -> Option<(Phase, Plan)> {
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
     let mut known = session.plan.lock().await;
-    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.id == journal.task) {
+    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.journal.task == journal.task) {
         own.clone_from(plan.as_ref()?);
         task.journal = journal.clone();
-        task.question = None;
+        task.progress.question = None;
         let phase = if open(own) { Phase::Planning } else { Phase::Completed };
         durable::keep_task(session, task, Some(own), phase).await;
         return Some((phase, own.clone()));
@@ -81,7 +81,7 @@ pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Opt
         None if before == Phase::Executing => Phase::Paused,
         None => before,
     };
-    (run.running, run.question, run.replanning) = (None, None, None);
+    (run.running, run.progress.question, run.replanning) = (None, None, None);
     run.plan.clone_from(&plan);
     durable::keep_state(session, &run, phase).await;
     plan.map(|plan| (phase, plan))
@@ -104,7 +104,7 @@ pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> 
     let run = RunState::read(kept.state)?;
     let rest = match &run.plan {
         Some(plan) => {
-            run.question.is_some()
+            run.progress.question.is_some()
                 || phase == Phase::Executing
                 || plan.steps.iter().any(|step| matches!(step.state, StepState::Open | StepState::Running))
         }

@@ -33,17 +33,17 @@ pub(crate) async fn change(
     let doubts = guard::guard(session, task, &wanted).await?;
     collect::take_late(session, task).await;
     let checked = session.config.diagnostics.on_edit;
-    let in_burst = task.deferred.is_some();
+    let in_burst = task.reports.deferred.is_some();
     let (mut bystanders, mut stale, mut deadline) = (Vec::new(), Vec::new(), deadline);
     if checked {
         bystanders =
             collect::bystanders(session, &wanted.iter().map(|want| want.path().to_owned()).collect::<Vec<_>>()).await;
-        if task.deferred.as_ref().is_none_or(|burst| burst.lacks(&wanted)) {
+        if task.reports.deferred.as_ref().is_none_or(|burst| burst.lacks(&wanted)) {
             (stale, deadline) = baseline(session, &wanted, &bystanders, deadline).await;
         }
     }
     let has_begun = !task.journal.is_empty();
-    let mut burst = task.deferred.clone().unwrap_or_default();
+    let mut burst = task.reports.deferred.clone().unwrap_or_default();
     burst.take(&collect::known(session).await, in_burst);
     let Baseline { snaps: mut before, late } = burst;
     remember_created(task, &wanted, &mut before);
@@ -55,7 +55,7 @@ pub(crate) async fn change(
     task.scope = renamed;
     let id = checkpoint.id.clone();
     enter(task, checkpoint);
-    task.consent.doubts.extend(doubts);
+    task.intent.consent.doubts.extend(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
@@ -65,7 +65,7 @@ pub(crate) async fn change(
             judge(session, task, &burst, &reports, &stale).await
         }
         When::Defer => {
-            task.deferred = Some(Baseline { snaps: before.clone(), late });
+            task.reports.deferred = Some(Baseline { snaps: before.clone(), late });
             Verdict { pending: vec!["deferred to the next result".to_owned()], ..Verdict::without(Status::Partial) }
         }
     };
@@ -81,7 +81,7 @@ async fn to_be_made(
 ) -> in_flight::PendingChange {
     let files = files_before(session, &wanted).await;
     in_flight::PendingChange {
-        task: task.id.clone(),
+        task: task.journal.task.clone(),
         request: task.journal.request.clone(),
         checkpoint: checkpoint(session, task, files, symbols),
         edits: wanted.into_iter().map(EditRequest::into_edit).collect(),
@@ -94,16 +94,16 @@ async fn to_be_made(
 fn enter(task: &mut Task, checkpoint: Checkpoint) {
     for file in &checkpoint.files {
         if let Some(text) = &file.after {
-            task.seen.insert(file.path.clone(), text.clone());
+            task.conversation.seen.insert(file.path.clone(), text.clone());
         }
     }
     task.journal.checkpoints.push(checkpoint);
-    task.deferred = None;
+    task.reports.deferred = None;
 }
 
 /// Settles a burst of edits whose answers were deferred; `None` where there is none.
 pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
-    let before = task.deferred.take()?;
+    let before = task.reports.deferred.take()?;
     let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let mut documents = Vec::new();
@@ -167,7 +167,7 @@ fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapsh
     let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
     for want in wanted {
         if let EditRequest::Create { path, .. } = want {
-            task.created.insert(path.clone());
+            task.reports.created.insert(path.clone());
             before.extend(SnapshotStore::absent(path, providers.iter().cloned()));
         }
     }
@@ -182,12 +182,12 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let about = format!("report of {} on {}", report.provider, report.file);
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
-        task.trace.push(task.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+        task.trace.push(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
     let after: Snapshots = collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
     for (file, provider) in after.keys() {
-        if task.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
+        if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
@@ -200,7 +200,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     guard::discount(task, &mut verdict);
     // Only of these is anything still to come; what the others amend was compared now.
     before.retain(|key, _| open.contains(key));
-    task.pending = (!open.is_empty()).then_some(before);
+    task.reports.pending = (!open.is_empty()).then_some(before);
     verdict
 }
 

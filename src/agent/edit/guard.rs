@@ -59,17 +59,17 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequ
 
 /// The words that count as the user's: the request, and in a plan that was approved the step's.
 fn words(task: &Task) -> String {
-    let approved = task.mode != Mode::Simple && !task.consent.replanned;
+    let approved = task.mode != Mode::Simple && !task.intent.consent.replanned;
     let step = if approved { task.request.as_str() } else { "" };
     format!("{}. {step}", task.journal.request)
 }
 
 /// Whether the user has named a file: in the request, by asking inside of it, or by a plan that was approved.
 pub(crate) fn is_named(task: &Task, path: &str) -> bool {
-    let heard = task.mode == Mode::Simple || !task.consent.replanned;
+    let heard = task.mode == Mode::Simple || !task.intent.consent.replanned;
     let in_scope =
         heard && !matches!(task.scope, Scope::Workspace) && task.scope.files().iter().any(|file| file == path);
-    in_scope || task.current_file.as_deref() == Some(path) || names_file(&words(task), path)
+    in_scope || task.intent.current_file.as_deref() == Some(path) || names_file(&words(task), path)
 }
 
 fn names_file(text: &str, path: &str) -> bool {
@@ -96,7 +96,10 @@ async fn may_touch(session: &Session, task: &mut Task, path: &str, before: &str,
     let (say, name, why) = (Say::to(&task.request), clean(path), capital(&reason));
     let text = say.of(format!("Change {name}? {why}."), format!("¿Cambiar {name}? {why}."));
     let options = if say.spanish { FILE_OPCIONES } else { FILE_OPTIONS }.map(str::to_owned).to_vec();
-    task.trace.push(task.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
+    task.trace.push(
+        task.counts.step.max(1),
+        Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
+    );
     match answer(session, task, &text, &options).await? {
         1 => Ok(()),
         2 => {
@@ -115,7 +118,7 @@ fn capital(text: &str) -> String {
 async fn answer(session: &Session, task: &mut Task, text: &str, options: &[String]) -> Result<usize, Failure> {
     let since = Instant::now();
     let choice = questions::ask_user(session, text, options).await;
-    task.spent.pause(since);
+    task.counts.spent.pause(since);
     choice
 }
 
@@ -133,7 +136,7 @@ fn objections(session: &Session, task: &Task, path: &str, before: &str, after: &
     }
     let words = words(task);
     // What was deleted on the user's answer takes along what was in it.
-    let answered = task.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
+    let answered = task.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
     found.retain(|one| !(is_asked_for(one.rule, &words) || answered && one.weight == Weight::Asked));
     let strict = is_strict(session, task);
     found.retain(|one| strict || one.weight != Weight::Asked);
@@ -147,7 +150,7 @@ fn is_strict(session: &Session, task: &Task) -> bool {
 }
 
 async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &RepairObjection) -> Result<(), Failure> {
-    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.step.max(1));
+    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
     match objection.weight {
         Weight::Refused if is_strict(session, task) => {
             task.trace.push(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
@@ -182,19 +185,19 @@ async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &Repai
 
 /// Takes out of a verdict on an edit what is not known to be repaired by it, and keeps it for the task's end.
 pub(crate) fn discount(task: &mut Task, verdict: &mut Verdict) {
-    let doubts = std::mem::take(&mut task.consent.doubts);
+    let doubts = std::mem::take(&mut task.intent.consent.doubts);
     let Some(reason) = doubts.first().map(|doubt| doubt.reason.clone()) else { return };
     for gone in verdict.fixed.drain(..) {
         let file = gone.location.file().unwrap_or_default().to_owned();
         let one = Uncounted { doubts: doubts.clone(), file, code: gone.code, message: gone.message };
-        task.consent.uncounted.push(one);
+        task.intent.consent.uncounted.push(one);
         verdict.not_counted.push(reason.clone());
     }
 }
 
 /// The same for the verdict on all of the task: what an edit was doubted for and is still there.
 pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
-    if task.consent.uncounted.is_empty() {
+    if task.intent.consent.uncounted.is_empty() {
         return;
     }
     let net = task.journal.net();
@@ -205,7 +208,7 @@ pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
             found.iter().any(|found| found.rule == doubt.rule)
         })
     };
-    for one in &task.consent.uncounted {
+    for one in &task.intent.consent.uncounted {
         let Some(doubt) = one.doubts.iter().find(holds) else { continue };
         if let Some(at) = verdict.fixed.iter().position(|gone| one.is(gone)) {
             verdict.fixed.remove(at);

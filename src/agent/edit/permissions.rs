@@ -33,11 +33,11 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
         symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),
         destructive: !lost.is_empty(),
     };
-    let step = task.step.max(1);
+    let step = task.counts.step.max(1);
     if let Some(reason) = decide::takes_away(&change) {
-        let heard = basis == Basis::Reported || !task.consent.replanned;
+        let heard = basis == Basis::Reported || !task.intent.consent.replanned;
         let asked = |path: &String| {
-            task.consent.allowed.contains(path) || heard && authority::says(&task.request, path, &task.scope)
+            task.intent.consent.allowed.contains(path) || heard && authority::says(&task.request, path, &task.scope)
         };
         let (said, unsaid): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
         for path in said {
@@ -48,7 +48,7 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
             let what = unsaid.join(", ");
             let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
             task.trace.push(step, trace);
-            task.consent.withheld.extend(unsaid);
+            task.intent.consent.withheld.extend(unsaid);
             return Err(unasked(basis, &what));
         }
     }

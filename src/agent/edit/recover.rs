@@ -158,7 +158,7 @@ async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
     // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
     let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != StepState::Open);
-    let waits = run.question.is_some() || run.plan.as_ref().is_some_and(open);
+    let waits = run.progress.question.is_some() || run.plan.as_ref().is_some_and(open);
     let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
     // Its steps were run one at a time, or some of them were taken back.
     let paused = paused

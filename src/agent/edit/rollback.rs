@@ -46,11 +46,11 @@ pub(crate) async fn roll_back_to(
     task.journal.checkpoints.truncate(mark);
     for file in &back.files {
         match &file.after {
-            Some(text) => task.seen.insert(file.path.clone(), text.clone()),
-            None => task.seen.remove(&file.path),
+            Some(text) => task.conversation.seen.insert(file.path.clone(), text.clone()),
+            None => task.conversation.seen.remove(&file.path),
         };
     }
-    task.pending = None;
+    task.reports.pending = None;
     Ok(way.left)
 }
 

@@ -16,7 +16,7 @@ impl Task {
             .iter()
             .find_map(|key| action.parameters.get(*key).and_then(|value| value.as_str()))
             .unwrap_or_default();
-        let offer = self.offered.iter().find(|offer| offer.id == given).cloned();
+        let offer = self.conversation.offered.iter().find(|offer| offer.id == given).cloned();
         let title = offer.as_ref().map(|offer| offer.title().to_owned());
         // What was looked for may be a piece of a file; what was done it to is a name.
         let symbol = offer.as_ref().map_or(given, |offer| offer.symbol()).to_owned();
@@ -122,7 +122,7 @@ mod tests {
 
     fn task() -> Task {
         let mut task = Task::new("fix total", Mode::Simple, None, Scope::Workspace);
-        task.offered.push(Offered {
+        task.conversation.offered.push(Offered {
             id: "f1".into(),
             key: "Add None check|a.py::f|bad".into(),
             about: "a.py::f|bad".into(),

@@ -107,7 +107,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
         .collect();
     let before = task.notes.writing.take();
     let editor = Arc::clone(&session.editor);
-    let of = Of { task: task.id.clone(), step: task.step_number() };
+    let of = Of { task: task.journal.task.clone(), step: task.step_number() };
     task.notes.writing = Some(tokio::spawn(async move {
         if let Some(before) = before {
             let _ = before.await;
@@ -147,7 +147,7 @@ pub(crate) async fn remember_end(
 
 /// A plan's run is over, or pauses: it is one run, however often it pauses.
 pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
-    let escalated = task.question.is_some();
+    let escalated = task.progress.question.is_some();
     let worked = outcome.ok && !new_errors(outcome);
     let how = match phase {
         Phase::Completed if worked => metrics::Outcome::Success,
@@ -161,10 +161,10 @@ pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task
         let content = format!("{kind}: {} worked: {}", counted(titles.len(), "step"), titles.join("; "));
         let draft = task.notes.add(Kind::Pattern, &content);
         draft.files.clone_from(&outcome.files);
-        draft.relevance = if task.replans == 0 { PATTERN } else { 1.0 };
+        draft.relevance = if task.progress.replans == 0 { PATTERN } else { 1.0 };
     }
     if matches!(phase, Phase::Completed | Phase::Error) {
-        let approach = format!("{}, {} planned anew", counted(plan.steps.len(), "step"), task.replans);
+        let approach = format!("{}, {} planned anew", counted(plan.steps.len(), "step"), task.progress.replans);
         let (kind, success) = (kind::plan_kind(&task.request), how == metrics::Outcome::Success);
         let (note, checkpoint) = (String::new(), String::new());
         task.notes.approaches.push(Approach { kind, approach, success, note, checkpoint });
@@ -224,7 +224,7 @@ async fn conclude(session: &Session, task: &mut Task, how: metrics::Outcome, sai
     let tally = std::mem::take(&mut task.notes.tally);
     let recalled = TraceRecord {
         session: remember.session.clone(),
-        task: task.id.clone(),
+        task: task.journal.task.clone(),
         step: 0,
         event: Event::Recall,
         subject: counted(tally.lookups, "lookup"),
@@ -262,10 +262,10 @@ fn run_of(
     sum.lookups += task.notes.tally.lookups;
     sum.hits += task.notes.tally.hits;
     sum.retrieval_us = sum.retrieval_us.saturating_add(task.notes.tally.retrieval_us);
-    let (notes, usage) = (&task.notes, &task.usage);
+    let (notes, usage) = (&task.notes, &task.counts.usage);
     RunRecord {
         session: remember.session.clone(),
-        task: task.id.clone(),
+        task: task.journal.task.clone(),
         mode: mode_of(task.mode),
         model: session.model.name().to_owned(),
         outcome,
@@ -273,7 +273,7 @@ fn run_of(
         duration_ms: u32::try_from(worked.as_millis()).unwrap_or(u32::MAX),
         steps: notes.steps,
         errors: notes.errors,
-        replans: task.replans,
+        replans: task.progress.replans,
         escalations: notes.escalations,
         lookups: notes.total.lookups,
         hits: notes.total.hits,

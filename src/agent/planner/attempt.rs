@@ -117,9 +117,9 @@ pub(crate) async fn try_step(
         Ok(symbols) => symbols,
         Err(why) => return Ok(unresolved(why)),
     };
-    task.course.contract = contract::contract(plan, index, task);
-    task.course.inputs = resolved.clone();
-    task.course.adherence = None;
+    task.progress.course.contract = contract::contract(plan, index, task);
+    task.progress.course.inputs = resolved.clone();
+    task.progress.course.adherence = None;
     let context = ModuleContext {
         number: index + 1,
         title: if fallback { step.fallback.clone() } else { step.title.clone() },
@@ -129,8 +129,8 @@ pub(crate) async fn try_step(
         memory: Vec::new(),
     };
     let tried = carry_out_edit(session, step, &context, task, cancel).await;
-    (task.scope, task.course.inputs) = (whole, Vec::new());
-    task.course.contract = Default::default();
+    (task.scope, task.progress.course.inputs) = (whole, Vec::new());
+    task.progress.course.contract = Default::default();
     tried
 }
 
@@ -151,9 +151,9 @@ async fn carry_out_edit(
     for (number, portion) in (1..).zip(&portions) {
         task.scope = scope_of(&portion.symbols, &step.creates);
         if number == 1 {
-            task.results.clear();
+            task.conversation.results.clear();
         }
-        (task.step, task.errors, task.mended) = (0, 0, 0);
+        (task.counts.step, task.counts.errors, task.counts.mended) = (0, 0, 0);
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         task.request = format!("{}{part}. Expected after it: {}", context.title, step.expect);
         let came_to = run_loop::run_steps(session, task, cancel).await;
@@ -178,7 +178,7 @@ async fn carry_out_edit(
     let ended = ended.unwrap_or(Ended::Done { changed: false, answer: String::new() });
     task.scope = Scope::Symbols(after);
     // What was first looked at in this step, right before its edit, has its baseline there.
-    for (key, snap) in &task.start {
+    for (key, snap) in &task.reports.start {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
     let mut verdict = comparison::compared(&before, &collect::known(session).await, &[]).await;
@@ -239,7 +239,7 @@ fn facts_after(
         },
         checks: step.checks.len(),
         unmet: checks::unmet(findings),
-        adherence: task.course.adherence,
+        adherence: task.progress.course.adherence,
         ..StepReport::default()
     }
 }
@@ -309,7 +309,7 @@ async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
 
 /// Why a step that came to its end did nothing: what was refused last, and what the model says of it.
 fn idle(task: &Task, answer: &str) -> String {
-    let refused = task.results.iter().rev().find(|result| !result.ok);
+    let refused = task.conversation.results.iter().rev().find(|result| !result.ok);
     let refused = refused.map(|result| format!(" ({} failed: {})", result.tool, headline(&result.text)));
     let said = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
     format!("nothing was changed{}{said}", refused.unwrap_or_default())

@@ -87,19 +87,19 @@ pub(crate) async fn end_run(
     events: &mut Vec<Event>,
 ) -> Outcome {
     events.push(event::plan_event(plan, phase.words()));
-    if let Some(question) = &task.question {
+    if let Some(question) = &task.progress.question {
         events.push(Event::Question { text: question.text.clone(), options: question.options() });
     }
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
-    let failed = failed_steps(plan, task.course.replaced);
-    let word = words(Say::to(&task.request), (done, plan.steps.len()), task.replans, &failed);
+    let failed = failed_steps(plan, task.progress.course.replaced);
+    let word = words(Say::to(&task.request), (done, plan.steps.len()), task.progress.replans, &failed);
     let word =
         if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
     let mut outcome = finish::finish(session, task, &word).await;
     if phase == Phase::Completed || phase == Phase::Error {
         workspace::leave_all(session).await;
     }
-    outcome.ok = failed.iter().all(|step| step.replaced) && task.question.is_none();
+    outcome.ok = failed.iter().all(|step| step.replaced) && task.progress.question.is_none();
     outcome.failed_steps = failed;
     keep::remember_run(session, plan, task, phase, &outcome).await;
     outcome

@@ -56,7 +56,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
             answer = tools::run_tool(self.session, &mut own, &tool, &parameters) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
-        self.read.lock().await.seen.extend(own.seen);
+        self.read.lock().await.conversation.seen.extend(own.conversation.seen);
         let (ok, text) = match &answer {
             Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
             Err(failure) => (false, failure.one_line()),
@@ -111,7 +111,7 @@ pub(crate) async fn look_steps(
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.seen.extend(eyes.read.into_inner().seen);
+    task.conversation.seen.extend(eyes.read.into_inner().conversation.seen);
     let mut results = contexts.iter().zip(results);
     let mut all = Vec::new();
     for (index, known) in batch.iter().zip(tried) {

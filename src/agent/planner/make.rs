@@ -51,9 +51,9 @@ pub(crate) async fn propose(
         let (reply, usage) = tokio::select! {
             answered = session.model.plan(&input, &words) => answered,
             () = cancel.cancelled() => return Err(Failure::cancelled()),
-            () = budget::out_of_time(session, task.spent) => continue,
+            () = budget::out_of_time(session, task.counts.spent) => continue,
         };
-        task.usage.add(usage);
+        task.counts.usage.add(usage);
         let problems = match reply {
             Ok(reply) => {
                 match stop::unless_stopped(session, cancel, validate::validate(session, task, reply, &wanted.kept))

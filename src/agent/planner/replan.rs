@@ -51,7 +51,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let result = result.map(|proposed| {
         new.steps.extend(proposed.steps);
         (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
-        task.question = None;
+        task.progress.question = None;
         task.note_plan_change(&plan, &new, words);
         plan = new;
         plan.clone()
@@ -73,9 +73,9 @@ pub(crate) async fn replan(
     cancel: &CancellationToken,
 ) -> Result<bool, Failure> {
     durable::keep_replan(session, plan, task, trigger).await;
-    task.replans += 1;
-    task.consent.replanned = true;
-    task.plan_errors = 0;
+    task.progress.replans += 1;
+    task.intent.consent.replanned = true;
+    task.progress.plan_errors = 0;
     session.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
     let leaning: Vec<String> = plan
         .steps
@@ -95,7 +95,7 @@ pub(crate) async fn replan(
     let proposed = make::propose(session, task, wanted, cancel).await?;
     let more = !proposed.steps.is_empty();
     if more {
-        task.course.replaced = new.steps.len();
+        task.progress.course.replaced = new.steps.len();
     }
     new.steps.extend(proposed.steps);
     new.model = proposed.model;

@@ -57,8 +57,8 @@ pub(crate) async fn carry_out(
     durable::claim(session, &mut task, Some(&plan)).await?;
     ending::take_back_unfinished(session, &mut task).await?;
     task.notes.start_clock();
-    task.consent.replanned = false;
-    task.spent.restart();
+    task.intent.consent.replanned = false;
+    task.counts.spent.restart();
     let ran = match stop::unless_stopped(session, cancel, say_what_is_missing(session, &plan)).await {
         Ok(()) => run_plan(session, &mut plan, &mut task, steps, cancel).await,
         Err(stopped) => Err(stopped),
@@ -66,7 +66,7 @@ pub(crate) async fn carry_out(
     let phase = match &ran {
         Err(failure) if goes_on(failure.kind) => Phase::Paused,
         Err(_) => Phase::Error,
-        Ok(_) if task.question.is_some() => Phase::Paused,
+        Ok(_) if task.progress.question.is_some() => Phase::Paused,
         Ok(_) if plan.steps.iter().any(|step| step.state == StepState::Open) => Phase::Planning,
         Ok(_) => Phase::Completed,
     };
@@ -121,7 +121,7 @@ async fn run_plan(
                     break;
                 }
                 Decision::Ask(_) => {
-                    task.question = question;
+                    task.progress.question = question;
                     task.notes.escalations += 1;
                     say_what_leans(session, plan, index);
                     return Ok(Run::Ended);
@@ -209,7 +209,7 @@ async fn run_edit(
         plan.steps[index].state = StepState::Running;
         durable::keep_step(session, plan, task, index).await;
         session.editor.show(event::plan_event(plan, Phase::Executing.words()));
-        task.consent.withheld.clear();
+        task.intent.consent.withheld.clear();
         let (scope, request) = (task.scope.clone(), task.request.clone());
         let tried =
             stop::unless_stopped(session, cancel, attempt::try_step(session, plan, index, task, fallback, cancel))
@@ -233,7 +233,9 @@ async fn run_edit(
         keep::remember_step(session, plan, index, task).await;
         durable::keep_judged(session, plan, task).await;
         let step = &plan.steps[index];
-        if let Some(question) = task.consent.question(Say::to(&task.request), (index, &step.title), step.state, mark) {
+        if let Some(question) =
+            task.intent.consent.question(Say::to(&task.request), (index, &step.title), step.state, mark)
+        {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
         session.editor.show(event::plan_event(plan, Phase::Executing.words()));
@@ -278,7 +280,7 @@ fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
     (step.state, step.outcome) = (tried.state, tried.outcome.clone());
     (step.parts, step.output) = (tried.parts.clone(), tried.output.clone());
     if tried.state == StepState::Failed {
-        task.plan_errors += 1;
+        task.progress.plan_errors += 1;
         let failed = format!("failed: {}", step.outcome);
         task.trace.push(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
     }
@@ -298,7 +300,7 @@ async fn decide(
     (attempts, mark, fallback_tried): (u32, usize, bool),
 ) -> (Decision, Option<Question>) {
     let mut facts = tried.facts;
-    (facts.attempts, facts.errors, facts.replans) = (attempts, task.plan_errors, task.replans);
+    (facts.attempts, facts.errors, facts.replans) = (attempts, task.progress.plan_errors, task.progress.replans);
     facts.invalid =
         stop::unless_stopped(session, &session.cancelled(), invalid_steps(session, plan)).await.unwrap_or_default();
     let step = &plan.steps[index];

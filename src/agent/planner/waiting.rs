@@ -29,7 +29,10 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
         let phase = if over { Phase::Completed } else { Phase::Paused };
         let mut events = vec![plan_event(plan, phase.words())];
         events.extend(
-            task.question.as_ref().map(|asked| Event::Question { text: asked.text.clone(), options: asked.options() }),
+            task.progress
+                .question
+                .as_ref()
+                .map(|asked| Event::Question { text: asked.text.clone(), options: asked.options() }),
         );
         return Ok(events);
     }

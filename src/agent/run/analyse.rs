@@ -126,13 +126,13 @@ pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) 
 
 /// Keeps what the request's words name.
 pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
-    let here = match &task.current_file {
+    let here = match &task.intent.current_file {
         Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
     let (root, text) = (session.root.clone(), task.request.clone());
     let done = tokio::task::spawn_blocking(move || analyse(&root, here.as_ref(), &text)).await;
-    task.analysis = done.unwrap_or_default();
+    task.intent.analysis = done.unwrap_or_default();
 }
 
 /// Keeps which known diagnostics bear on it, and puts all into the trace.
@@ -140,9 +140,10 @@ pub(crate) async fn weigh_named(task: &mut Task, known: &Snapshots) {
     let files = known.keys().map(|(file, _)| file.clone()).collect();
     let found = crate::agent::state::comparison::all(known, files).await;
     let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
-    task.analysis.codes = codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
-    task.analysis.bearing = found.iter().filter(|found| task.analysis.bears_on(found)).count();
-    task.trace.push(1, Trace::new(Effect::Understood, "the request", "analysis", task.analysis.words()));
+    task.intent.analysis.codes =
+        codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
+    task.intent.analysis.bearing = found.iter().filter(|found| task.intent.analysis.bears_on(found)).count();
+    task.trace.push(1, Trace::new(Effect::Understood, "the request", "analysis", task.intent.analysis.words()));
 }
 
 #[cfg(test)]

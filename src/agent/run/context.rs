@@ -45,7 +45,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let mut found = first_ones(task, reported::in_scope(session, &task.scope).await, most).await;
     if only_fixes {
         // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
-        found.sort_by_cached_key(|found| task.barren.contains(&triage::key(found)));
+        found.sort_by_cached_key(|found| task.reports.barren.contains(&triage::key(found)));
     }
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
     let (fixes, asked) = code_actions::offers(session, task, &found, FIXES, deadline).await;
@@ -61,7 +61,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
         query: task.request.clone(),
         memory: part.lines,
         memory_tokens: Some(part.limit),
-        current_file: task.current_file.clone(),
+        current_file: task.intent.current_file.clone(),
         scope: task.scope.names(),
         sources: sources(session, task).await,
         workspace: workspace_files(session),
@@ -69,13 +69,13 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
         unsettled: reported::unsettled(session, &task.scope).await,
         left_out,
         fixes,
-        results: task.results.clone(),
-        step: task.step,
-        error_count: task.errors,
-        framing: conventions::framing(session, task.step > 1 || task.mode != Mode::Simple).await,
-        fresh: task.course.fresh,
-        inputs: task.course.inputs.clone(),
-        contract: task.course.contract.clone(),
+        results: task.conversation.results.clone(),
+        step: task.counts.step,
+        error_count: task.counts.errors,
+        framing: conventions::framing(session, task.counts.step > 1 || task.mode != Mode::Simple).await,
+        fresh: task.progress.course.fresh,
+        inputs: task.progress.course.inputs.clone(),
+        contract: task.progress.course.contract.clone(),
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput 
         query: task.request.clone(),
         memory: part.lines,
         memory_tokens: Some(part.limit),
-        current_file: task.current_file.clone(),
+        current_file: task.intent.current_file.clone(),
         scope: task.scope.names(),
         sources: sources(session, task).await,
         workspace: project::files_by_use(session, FILES, workspace_files(session)).await,
@@ -119,14 +119,14 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput 
 async fn sources(session: &Session, task: &mut Task) -> Vec<(String, String)> {
     let mut sources = Vec::new();
     let mut room = SOURCE;
-    for (name, path, names) in wanted(&task.scope).into_iter().chain(task.analysis.named(&task.scope)) {
+    for (name, path, names) in wanted(&task.scope).into_iter().chain(task.intent.analysis.named(&task.scope)) {
         let Ok(document) = target::document(session, &path).await else { continue };
         let mut text = excerpt(&document.path, &mask(&document.text), &names, room);
         room = room.saturating_sub(text.len());
         if text.is_empty() {
             "(too long to show; read it)".clone_into(&mut text);
         }
-        task.seen.insert(document.path, document.text);
+        task.conversation.seen.insert(document.path, document.text);
         sources.push((name, text));
     }
     sources
@@ -193,7 +193,7 @@ fn codes(seen: &[RankedDiagnostic]) -> Vec<String> {
 /// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
 /// the trace.
 async fn first_ones(task: &Task, mut found: Vec<LocatedDiagnostic>, most: usize) -> Vec<LocatedDiagnostic> {
-    let (analysis, request) = (task.analysis.clone(), task.request.clone());
+    let (analysis, request) = (task.intent.analysis.clone(), task.request.clone());
     let sorted = move || {
         found.sort_by_cached_key(|found| {
             !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic))

@@ -17,7 +17,7 @@ pub(crate) fn contract(plan: &Plan, index: usize, task: &Task) -> Contract {
         Mode::Supervised => Contract::Supervised(SupervisedFacts {
             plan: facts,
             adherence: adherence(plan),
-            escalations: task.course.escalations.clone(),
+            escalations: task.progress.course.escalations.clone(),
         }),
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn adherence(plan: &Plan) -> f64 {
 pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<Ended> {
     let wish = &reply.wish;
     let reason = |given: &str| if given.is_empty() { reply.reasoning.clone() } else { given.to_owned() };
-    match task.course.contract {
+    match task.progress.course.contract {
         Contract::Simple => None,
         Contract::Planner(_) => {
             let reason = wish.replan.clone()?;
@@ -71,7 +71,8 @@ pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<
         }
         Contract::Supervised(_) => {
             if let Some(said) = wish.adherence {
-                task.course.adherence = Some(task.course.adherence.map_or(said, |least| least.min(said)));
+                task.progress.course.adherence =
+                    Some(task.progress.course.adherence.map_or(said, |least| least.min(said)));
             }
             match wish.decision? {
                 StepDecision::Continue => None,
@@ -127,7 +128,7 @@ mod tests {
 
     fn task(mode: Mode) -> Task {
         let mut task = Task::new("x", mode, None, Scope::Workspace);
-        task.course.contract = contract(&plan(), 2, &task);
+        task.progress.course.contract = contract(&plan(), 2, &task);
         task
     }
 
@@ -158,7 +159,7 @@ mod tests {
         let mut supervised = task(Mode::Supervised);
         let Some(Ended::Objected(asked)) = ends(&mut supervised, &reply, false) else { panic!("supervised") };
         assert_eq!((asked.reason.as_str(), asked.question.as_str()), ("two ways", "Which?"));
-        assert_eq!(supervised.course.adherence, Some(0.4));
+        assert_eq!(supervised.progress.course.adherence, Some(0.4));
         let with = |decision| StepReply { wish: PlanFeedback { decision, ..PlanFeedback::default() }, ..reply.clone() };
         assert_eq!(ends(&mut supervised, &with(Some(StepDecision::Continue)), false), None);
         assert_eq!(ends(&mut supervised, &with(None), false), None);

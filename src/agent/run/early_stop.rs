@@ -15,12 +15,12 @@ use crate::llm::ask;
 /// Asked after each step. True only where every provider has spoken about the text as it is: something was
 /// repaired, nothing of what is reported in scope is left, and nothing is new anywhere.
 pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
-    let open = task.pending.is_some() || task.deferred.is_some();
+    let open = task.reports.pending.is_some() || task.reports.deferred.is_some();
     if task.mode != Mode::Simple || task.journal.is_empty() || open {
         return false;
     }
-    let symbols = task.analysis.symbols.iter().map(ToString::to_string);
-    let named: Vec<String> = symbols.chain(task.analysis.files.iter().cloned()).collect();
+    let symbols = task.intent.analysis.symbols.iter().map(ToString::to_string);
+    let named: Vec<String> = symbols.chain(task.intent.analysis.files.iter().cloned()).collect();
     let is_name = |word: &str| named.iter().any(|name| ask::words(name).contains(&word));
     if !ask::only_mends_reports(&task.request, is_name) {
         return false;
@@ -33,17 +33,17 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     let known = collect::known(session).await;
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let floor = session.config.diagnostics.severity_floor;
-    let start = with_created(&task.start, &task.created, &known);
+    let start = with_created(&task.reports.start, &task.reports.created, &known);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
     comparison::doubt_syntax(&mut verdict, &files, &known);
-    doubt_late(&mut verdict, &task.late_start, &start, &known, floor);
+    doubt_late(&mut verdict, &task.reports.late_start, &start, &known, floor);
     guard::discount_all(task, &mut verdict);
     let new = verdict.new_from(floor).count();
     if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
         return false;
     }
     let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
-    task.trace.push(task.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
+    task.trace.push(task.counts.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
     task.notes.calls_saved += 1;
     true
 }

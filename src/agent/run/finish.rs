@@ -47,29 +47,30 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
     let floor = session.config.diagnostics.severity_floor;
     let with_word = |found: &LocatedDiagnostic| {
         let mut found = found.clone();
-        if let Some(word) = task.suggested.get(&key(&found)) {
+        if let Some(word) = task.reports.suggested.get(&key(&found)) {
             found.diagnostic.suggested_action = Some(word.clone());
         }
         found
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
     let shown: Vec<&LocatedDiagnostic> = new.iter().collect();
-    introduced(session, &task.request, &shown, task.shown);
-    task.shown = true;
+    introduced(session, &task.request, &shown, task.reports.shown);
+    task.reports.shown = true;
     let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
         request: task.request.clone(),
-        start: task.start.clone(),
-        created: task.created.clone(),
+        start: task.reports.start.clone(),
+        created: task.reports.created.clone(),
     });
     *session.open_end.lock().await = open_end;
     session.ledger.lock().await.forget_gone();
     let say = Say::to(&task.request);
-    let word = match task.reach {
+    let word = match task.reports.reach {
         Some(reach) if word.is_empty() => reach.words(say),
         Some(reach) => format!("{word}. {}", reach.words(say)),
         None => word.to_owned(),
     };
-    let mut summary = summary((&word, say), &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.usage);
+    let mut summary =
+        summary((&word, say), &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.counts.usage);
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
     summary.extend(themes.iter().flat_map(|line| ["\n", line]));
     Outcome {
@@ -82,7 +83,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         unchanged: verdict.unchanged,
         diagnostics_status: verdict.status,
         pending: verdict.pending,
-        usage: task.usage,
+        usage: task.counts.usage,
         failed_steps: Vec::new(),
         trace: task.trace.entries(),
     }
@@ -127,7 +128,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     }
     let bystanders = collect::bystanders(session, files).await;
     let budget = session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS);
-    let open = task.pending.is_some();
+    let open = task.reports.pending.is_some();
     let deadline = Deadline::after_ms(budget);
     let reports = if open {
         collect::look(session, &documents, &bystanders, deadline).await
@@ -140,14 +141,14 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
     let known = collect::known(session).await;
-    let start = with_created(&task.start, &task.created, &known);
+    let start = with_created(&task.reports.start, &task.reports.created, &known);
     let after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
     let mut verdict = comparison::compared(&start, &after, &reports).await;
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
     comparison::doubt_syntax(&mut verdict, files, &after);
-    doubt_late(&mut verdict, &task.late_start, &start, &after, session.config.diagnostics.severity_floor);
+    doubt_late(&mut verdict, &task.reports.late_start, &start, &after, session.config.diagnostics.severity_floor);
     guard::discount_all(task, &mut verdict);
     verdict
 }

@@ -26,7 +26,7 @@ pub(crate) const RESULTS: usize = 6;
 
 /// Whether a task has changed a file, or an edit or a command of it may have.
 pub(crate) fn may_have_changed(session: &Session, task: &Task) -> bool {
-    !task.journal.is_empty() || session.making.open() || task.answered.ran_command
+    !task.journal.is_empty() || session.making.open() || task.conversation.answered.ran_command
 }
 
 /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
@@ -40,10 +40,10 @@ pub(crate) async fn run_steps(
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        task.step += 1;
+        task.counts.step += 1;
         // A model that only applies what is offered asks nobody: what it mends does not count, what it tries does.
-        let free = if session.model.needs_providers() { task.mended } else { 0 };
-        if task.step > session.config.limits.steps.saturating_add(free) {
+        let free = if session.model.needs_providers() { task.counts.mended } else { 0 };
+        if task.counts.step > session.config.limits.steps.saturating_add(free) {
             return Ok(Ended::OutOfSteps);
         }
         if let Some(why) = budget::over_budget(session, task) {
@@ -54,9 +54,9 @@ pub(crate) async fn run_steps(
         let (reply, usage) = tokio::select! {
             answered = session.model.step(&input, &words) => answered,
             () = cancel.cancelled() => return Err(Failure::cancelled()),
-            () = budget::out_of_time(session, task.spent) => continue,
+            () = budget::out_of_time(session, task.counts.spent) => continue,
         };
-        task.usage.add(usage);
+        task.counts.usage.add(usage);
         let mut more = Vec::new();
         let changed = task.journal.checkpoints.len() > changes;
         if let Some(ended) = reply.as_ref().ok().and_then(|reply| contract::ends(task, reply, changed)) {
@@ -93,18 +93,18 @@ pub(crate) async fn run_steps(
 
 /// Enters the result of a call into the task, with what the model wanted to read besides.
 async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[Action]) -> Option<Ended> {
-    task.errors = if result.ok { 0 } else { task.errors + 1 };
+    task.counts.errors = if result.ok { 0 } else { task.counts.errors + 1 };
     let text = result.text.clone();
-    task.results.push(result);
-    task.course.fresh = 1 + look_further(session, task, more).await;
-    let old = task.results.len().saturating_sub(RESULTS.max(task.course.fresh));
-    task.results.drain(..old);
+    task.conversation.results.push(result);
+    task.progress.course.fresh = 1 + look_further(session, task, more).await;
+    let old = task.conversation.results.len().saturating_sub(RESULTS.max(task.progress.course.fresh));
+    task.conversation.results.drain(..old);
     durable::keep_call(session, task).await;
-    (task.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(text))
+    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(text))
 }
 
 pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
-    let (step, tool) = (task.step, action.tool.clone());
+    let (step, tool) = (task.counts.step, action.tool.clone());
     let target = ["symbol", "path", "fix", "query", "pattern"]
         .iter()
         .find_map(|key| action.parameters.get(*key).and_then(|value| value.as_str()))
@@ -163,12 +163,12 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
 /// is told which is not allowed. Returns how many results came of it.
 pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Action]) -> usize {
     if let Some(problem) = refused(more) {
-        task.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
+        task.conversation.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
         return 1;
     }
     for action in more {
         let (result, _) = act(session, task, action, "asked for together").await;
-        task.results.push(result);
+        task.conversation.results.push(result);
         // Asked for one at a time, each of them would have been a question of its own.
         task.notes.calls_saved += 1;
     }

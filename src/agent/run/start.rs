@@ -34,7 +34,7 @@ pub(crate) async fn begin(
     let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
     session.use_trace(&task.trace);
-    session.note_asked(&task.id, &request.text);
+    session.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;
     session.editor.show(Event::Started {
         request: request.text.clone(),
@@ -57,7 +57,7 @@ pub(crate) async fn begin(
         let text = "looking over the files of the workspace".to_owned();
         session.editor.show(Event::Progress { text });
         let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
-        task.reach = Some(workspace::look_over(session, deadline).await);
+        task.reports.reach = Some(workspace::look_over(session, deadline).await);
     }
     let known = collect::known(session).await;
     if session.model.needs_providers() && ask::classify(&request.text) == Ask::Repair {
@@ -128,5 +128,5 @@ pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Op
         reasons: risk.reasons.clone(),
         line: risk::line(Say::to(&task.request), &risk),
     });
-    task.risk = Some(risk);
+    task.intent.risk = Some(risk);
 }

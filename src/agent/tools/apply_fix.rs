@@ -28,24 +28,24 @@ pub(crate) struct ApplyFixParameters {
 
 pub(crate) async fn run(session: &Session, task: &mut Task, given: ApplyFixParameters) -> Result<ToolAnswer, Failure> {
     let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
-    let name = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.key.clone());
-    let about = task.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.about.clone());
+    let name = task.conversation.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.key.clone());
+    let about = task.conversation.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.about.clone());
     let wanted = code_actions::wanted(session, &given.fix, deadline).await;
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(failure) => {
-            task.tried.extend(name);
+            task.conversation.tried.extend(name);
             return Err(failure);
         }
     };
     let alike = count_alike(session, task, about.as_deref()).await;
-    task.tried.extend(name.clone());
+    task.conversation.tried.extend(name.clone());
     let changed = change::change(session, task, wanted, When::Now, deadline).await?;
     if changed.verdict.status == Status::Complete
         && changed.verdict.fixed.is_empty()
         && let Some(about) = &about
     {
-        *task.survived.entry(about.clone()).or_default() += 1;
+        *task.reports.survived.entry(about.clone()).or_default() += 1;
     }
     if let Some(reason) = worse(&changed.verdict) {
         change::take_back(session, task, &changed).await?;
@@ -54,10 +54,10 @@ pub(crate) async fn run(session: &Session, task: &mut Task, given: ApplyFixParam
     if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
         // It did what it is for: the same may be offered for another of the same words. Each such fix leaves less to
         // be mended, so that this comes to an end.
-        task.mended += 1;
-        task.tried.retain(|tried| Some(tried) != name.as_ref());
+        task.counts.mended += 1;
+        task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
     }
-    let late = std::mem::take(&mut task.late);
+    let late = std::mem::take(&mut task.reports.late);
     let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
     Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
 }

@@ -12,7 +12,7 @@ use crate::editor::event::Event;
 
 /// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
 pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<CommandRun, Failure> {
-    let (step, tool, target) = (task.step, "run_command".to_owned(), clean(&run_command::shown(command)));
+    let (step, tool, target) = (task.counts.step, "run_command".to_owned(), clean(&run_command::shown(command)));
     let reasoning = "a check of the plan".to_owned();
     session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let ran = match validate::gate(session, task, &tool, &json!({"command": command})).await {

@@ -27,14 +27,14 @@ pub(crate) async fn edit(
     let checks = &session.config.diagnostics;
     let deadline = Deadline::after_ms(checks.timeout_ms);
     let changed = change::change(session, task, wanted, when, deadline).await?;
-    let late = std::mem::take(&mut task.late);
+    let late = std::mem::take(&mut task.reports.late);
     let answer = EditAnswer::of(&changed, checks, &late, notes);
     Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
 }
 
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
 pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {
-    let seen = task.seen.insert(document.path.clone(), document.text.clone());
+    let seen = task.conversation.seen.insert(document.path.clone(), document.text.clone());
     let Some(seen) = seen.filter(|seen| *seen != document.text) else { return Ok(()) };
     let index = LineIndex::new(&document.text);
     let changed = hunks(&document.text, &seen);

@@ -34,6 +34,6 @@ pub(crate) async fn run(session: &Session, task: &mut Task, given: ReadFileParam
     if first > 1 || last < total {
         text.push_str(&format!("\n[lines {first} to {last} of {total} of {}]", document.path));
     }
-    task.seen.insert(document.path, document.text);
+    task.conversation.seen.insert(document.path, document.text);
     Ok(ToolAnswer::text(text))
 }

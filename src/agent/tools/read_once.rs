@@ -27,13 +27,13 @@ pub(crate) async fn run_once(
     given: &Value,
     need: Need,
 ) -> Result<ToolAnswer, Failure> {
-    task.answered.ran_command |= need == Need::Run;
+    task.conversation.answered.ran_command |= need == Need::Run;
     if need != Need::Read {
-        task.answered.known.clear();
+        task.conversation.answered.known.clear();
         return tools::run_tool(session, task, tool, given).await;
     }
     let key = format!("{tool} {given}");
-    if let Some((state, step, text)) = task.answered.known.get(&key).cloned()
+    if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
         && state_of(session, tool, given).await == Some(state)
     {
         task.notes.calls_saved += 1;
@@ -42,7 +42,7 @@ pub(crate) async fn run_once(
     let before = state_of(session, tool, given).await;
     let answer = tools::run_tool(session, task, tool, given).await?;
     if let Some(state) = before {
-        task.answered.known.insert(key, (state, task.step, answer.text.clone()));
+        task.conversation.answered.known.insert(key, (state, task.counts.step, answer.text.clone()));
     }
     Ok(answer)
 }

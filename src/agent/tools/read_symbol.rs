@@ -22,6 +22,6 @@ pub(crate) async fn run(
     let place = target::place(session, &given.symbol).await?;
     let source = crate::agent::state::scope::source(&place.document.text, &place.outline, place.symbol);
     let text = format!("{}\n{source}", place.path());
-    task.seen.insert(place.document.path, place.document.text);
+    task.conversation.seen.insert(place.document.path, place.document.text);
     Ok(ToolAnswer::text(text))
 }

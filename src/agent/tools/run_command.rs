@@ -97,7 +97,7 @@ pub(crate) async fn may_run(session: &Session, task: &mut Task, given: &Value) -
         format!("¿Ejecutar `{shown_clean}` en el proyecto?{why}"),
     );
     let choice = questions::ask_user(session, &text, &options).await;
-    task.spent.pause(since);
+    task.counts.spent.pause(since);
     match choice? {
         1 => Ok(()),
         2 => {
@@ -206,7 +206,7 @@ fn program_of(session: &Session, name: &str) -> Result<PathBuf, Failure> {
 /// The files that the editor or the model has seen, as they are.
 async fn texts(session: &Session, task: &Task) -> BTreeMap<String, String> {
     let mut paths = session.editor.loaded().await;
-    paths.extend(task.seen.keys().cloned());
+    paths.extend(task.conversation.seen.keys().cloned());
     let mut texts = BTreeMap::new();
     for path in paths {
         if let Ok(document) = session.editor.read(&path).await {

@@ -41,7 +41,7 @@ pub(crate) async fn gate(session: &Session, task: &mut Task, tool: &str, given: 
         && failure.kind != FailureKind::Cancelled
     {
         let about = format!("{tool} {}", subject(given));
-        task.trace.push(task.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
+        task.trace.push(task.counts.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
     }
     passed
 }
@@ -56,7 +56,7 @@ async fn check(session: &Session, task: &mut Task, tool: &str, given: &Value) ->
     known_to_git(session, task, given)?;
     match need {
         Need::Read => {}
-        Need::Write if task.read_only => return Err(forbidden()),
+        Need::Write if task.intent.read_only => return Err(forbidden()),
         Need::Write => writable(session, task, tool, given)?,
         Need::Run => run_command::may_run(session, task, given).await?,
     }
@@ -71,7 +71,8 @@ fn known_to_git(session: &Session, task: &Task, given: &Value) -> Result<(), Fai
     let Some(path) = named.filter(|path| !path.is_empty()) else { return Ok(()) };
     // What cannot be resolved is refused by the tool, with its own words.
     let Ok(path) = session.root.resolve(&path) else { return Ok(()) };
-    if task.created.contains(&path) || guard::is_named(task, &path) || !files::is_ignored(&session.root, &path) {
+    if task.reports.created.contains(&path) || guard::is_named(task, &path) || !files::is_ignored(&session.root, &path)
+    {
         return Ok(());
     }
     Err(tool_failure(
@@ -85,7 +86,7 @@ fn known_to_git(session: &Session, task: &Task, given: &Value) -> Result<(), Fai
 fn writable(session: &Session, task: &Task, tool: &str, given: &Value) -> Result<(), Failure> {
     if tool == "apply_fix" {
         let id = given["fix"].as_str().unwrap_or_default();
-        let offered = task.offered.iter().any(|offer| offer.id == id);
+        let offered = task.conversation.offered.iter().any(|offer| offer.id == id);
         return if offered {
             Ok(())
         } else {
