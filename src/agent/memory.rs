@@ -23,7 +23,7 @@ use crate::workspace::root::OLD_FOLDER;
 /// The memory, opened at the first call. `None` where it is turned off or cannot be had; the user is
 /// told why once, and everything else goes on without it.
 pub(crate) async fn remember(session: &Session) -> Option<Arc<Remember>> {
-    session.memory.get_or_init(|| open_memory(session)).await.clone()
+    session.opened.memory.get_or_init(|| open_memory(session)).await.clone()
 }
 
 async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
@@ -60,7 +60,7 @@ pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
 
 /// Ends the short term: what was set for this session alone is gone.
 pub async fn close(session: &Session) {
-    let Some(Some(remember)) = session.memory.get().cloned() else { return };
+    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return };
     let name = remember.session.clone();
     if let Err(error) = remember.run(move |memory| memory.end_session(&name)).await {
         tracing::warn!(%error, "the session's short term could not be ended");

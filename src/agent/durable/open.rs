@@ -25,7 +25,7 @@ pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
             }
         }
     };
-    session.durable.get_or_init(open).await.clone()
+    session.opened.durable.get_or_init(open).await.clone()
 }
 
 /// Whether anything was kept: a workspace without a record has nothing to recover.

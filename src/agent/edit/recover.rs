@@ -111,7 +111,7 @@ fn tell(session: &Session, notes: Vec<String>) {
 async fn recovered(session: &Session) -> Option<OpenChange> {
     let mut first = None;
     let found = &mut first;
-    session.recovered.get_or_init(move || async move { *found = Some(look_back(session).await) }).await;
+    session.opened.recovered.get_or_init(move || async move { *found = Some(look_back(session).await) }).await;
     first
 }
 

@@ -126,9 +126,9 @@ fn ranked(memory: &Memory, project: &str, root: &Root, most: usize) -> Result<Ve
 
 /// Starts a look at the project where the last one is not quite new. Nobody waits for it.
 pub(crate) fn scan_project(session: &Session, remember: &Arc<Remember>) {
-    let (now, last) = (now_ms(), session.scanned.load(Ordering::Relaxed));
+    let (now, last) = (now_ms(), session.opened.scanned.load(Ordering::Relaxed));
     let due = now.saturating_sub(last) >= PAUSE_MS;
-    if !due || session.scanned.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+    if !due || session.opened.scanned.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return;
     }
     let (remember, root) = (Arc::clone(remember), session.root.clone());

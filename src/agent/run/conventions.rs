@@ -32,7 +32,7 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
 async fn detail(session: &Session) -> String {
     let general = session.config.preferences.get("detail").cloned().unwrap_or_default();
     // Memory that nobody has opened yet is not opened for this.
-    let Some(Some(remember)) = session.memory.get().cloned() else { return general };
+    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return general };
     let project = remember.project;
     let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)

@@ -49,6 +49,14 @@ pub struct Session {
     pub(crate) approvals: Approvals,
     /// Changes of files that are under way.
     pub(crate) making: Making,
+    pub(crate) opened: Opened,
+    /// Of the task that runs; waits for diagnostics end with it.
+    cancel: RwLock<CancellationToken>,
+}
+
+/// The record of this workspace, as far as it was opened.
+#[derive(Default)]
+pub(crate) struct Opened {
     /// Opened with [`crate::agent::memory::remember`].
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
     /// Opened with [`crate::agent::durable::open::durable`].
@@ -57,8 +65,6 @@ pub struct Session {
     pub(crate) recovered: OnceCell<()>,
     /// When the project was last looked over, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
-    /// Of the task that runs; waits for diagnostics end with it.
-    cancel: RwLock<CancellationToken>,
 }
 
 impl Session {
@@ -84,10 +90,7 @@ impl Session {
             checkpoints: AtomicU64::new(1),
             approvals: Approvals::default(),
             making: Making::default(),
-            memory: OnceCell::new(),
-            durable: OnceCell::new(),
-            recovered: OnceCell::new(),
-            scanned: AtomicI64::new(0),
+            opened: Opened::default(),
             cancel: RwLock::default(),
         }
     }
