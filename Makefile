@@ -20,6 +20,7 @@ demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
 test: tools ## Check formats and lints, then run every test against the real editors and servers
 	$(CARGO) fmt --check
 	$(PYTHON) tests/tools.py lua
+	$(PYTHON) tests/structure.py --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) test --locked
 

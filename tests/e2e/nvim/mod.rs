@@ -4,6 +4,7 @@ mod apply;
 pub mod ask;
 mod buffers;
 mod commands;
+mod confidence;
 mod doors;
 mod durable;
 mod failures;

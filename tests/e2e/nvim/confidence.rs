@@ -1,0 +1,63 @@
+//! How sure a diagnostic is does not depend on the door: what Neovim's list says, a shell's events say too.
+
+use serde_json::json;
+
+use crate::cli::{outcome, sextant};
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const TEXT: &str = "def f() -> str:\n    return \"x\"\n";
+
+/// Adds an unused import, a string that formats nothing, and a name that nobody defines.
+fn edit() -> Reply {
+    let new = "    import os\n\n    return f\"x\" + missing\n";
+    step("edit_file", json!({"path": "a.py", "old_string": "    return \"x\"\n", "new_string": new}), false)
+}
+
+/// Code and confidence of a line as `… F401 … (ruff, confidence medium)`, for each that says one.
+fn said(lines: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut said: Vec<String> = lines
+        .into_iter()
+        .filter_map(|line| {
+            let (text, tail) = line.rsplit_once(" (")?;
+            Some(format!("{} ({tail}", text.rsplit(": ").next().unwrap_or(text)))
+        })
+        .filter(|line| line.contains("confidence"))
+        .collect();
+    said.sort();
+    said
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_diagnostic_is_as_sure_in_neovim_as_in_a_shell() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([edit()]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright", "ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk make it wrong").await;
+    nvim.finished().await;
+    let there = said(nvim.quickfix().await);
+
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([edit()]).await;
+    let url = server.url();
+    let arguments =
+        ["ask", "make it wrong", "--file", "a.py", "--json", "--model", "openai_compatible:m", "--base-url", &url];
+    let output = tokio::task::block_in_place(|| sextant(&project, &arguments));
+    outcome(&output);
+    let events = String::from_utf8_lossy(&output.stdout).into_owned();
+    let here = events
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|event| event["type"] == "introduced")
+        .flat_map(|event| event["entries"].as_array().cloned().unwrap_or_default())
+        .filter_map(|entry| entry["text"].as_str().map(str::to_owned));
+    let here = said(here);
+
+    assert!(there.len() >= 3, "{there:#?}\n{events}");
+    assert_eq!(there, here, "{events}");
+    assert!(there.iter().any(|line| line.contains("confidence high")), "{there:#?}");
+    assert!(there.iter().any(|line| line.contains("confidence medium")), "one rule, and not the highest for all");
+}
