@@ -7,11 +7,14 @@ use crate::symbols::language;
 const TEXT: &str = "\
 import os
 
+
 def a():
     return 1  # one
 
+
 def b():
     return 2
+
 
 class C:
     def m(self):

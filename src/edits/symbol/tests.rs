@@ -23,6 +23,7 @@ fn run(text: &str, name: &str, action: SymbolAction, content: &str) -> String {
 const CART: &str = "\
 import os
 
+
 class Cart:
     \"\"\"A cart.\"\"\"
 
@@ -39,6 +40,7 @@ class Cart:
 
     def empty(self):
         return not self.items  # for now
+
 
 def main():
     pass

@@ -17,6 +17,7 @@ class Cart:
     def count(self):
         return 2
 
+
 def helper():
     return 3
 ";
