@@ -237,7 +237,7 @@ fn a_content_that_unpacks_to_more_than_it_was_is_refused_and_nothing_else_lost()
     db.execute("UPDATE blobs SET size = 1 << 40 WHERE packed = 1", []).expect("changed");
     drop(db);
     let told = quick(&project, &["undo"]);
-    assert!(told.contains("are more than it may hold"), "{told}");
+    assert!(told.contains("more than it may hold"), "{told}");
     assert_eq!(project.read("a.py"), "new = 1\n");
 }
 
