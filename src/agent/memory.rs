@@ -1,4 +1,4 @@
-//! The session's handle on its memory: where the file is, when it is opened, and that no call holds up the loop.
+//! Opens the memory at the first task, and tells what became of its file.
 
 pub(crate) mod gather;
 pub(crate) mod keep;

@@ -4,6 +4,7 @@ pub(crate) mod clock;
 pub mod deadline;
 pub mod failure;
 pub mod lock;
+pub(crate) mod message;
 pub mod own;
 pub mod path;
 pub mod plural;

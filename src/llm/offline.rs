@@ -188,7 +188,7 @@ fn overlap(a: &str, b: &str) -> bool {
 
 fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
     let symbol = group.symbols.join(", ");
-    let titles = titles(&group.fixes);
+    let titles = alike(group.fixes.iter().map(|fix| format!("“{}”", fix.title)));
     let lines: Vec<&DiagnosticLine> = group.fixes.iter().filter_map(|fix| reported(fix, diagnostics)).collect();
     let (because, expect) = if lines.is_empty() {
         ("a language server offers it for this file".to_owned(), "no new diagnostics".to_owned())
@@ -210,19 +210,6 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
         expect,
         ..PlanReplyStep::default()
     }
-}
-
-/// Each title once: one fix may be offered for several diagnostics.
-fn titles(fixes: &[&FixOffer]) -> Vec<String> {
-    let mut said: Vec<(&str, usize)> = Vec::new();
-    for fix in fixes {
-        match said.iter_mut().find(|(title, _)| *title == fix.title) {
-            Some((_, times)) => *times += 1,
-            None => said.push((&fix.title, 1)),
-        }
-    }
-    let times = |times| if times > 1 { format!(" ({times} times)") } else { String::new() };
-    said.iter().map(|(title, count)| format!("“{title}”{}", times(*count))).collect()
 }
 
 fn done(input: &StepInput) -> StepReply {

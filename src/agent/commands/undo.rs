@@ -1,4 +1,4 @@
-//! Undo and redo: taking back what a task did or a part of it, and bringing back what was undone last.
+//! Undo: taking back what a task did, or a part of it.
 //!
 //! Undo goes backwards through the tasks that changed something and never brings anything back; redo goes the same
 //! way forwards ([`stack`]). Both work on the hunks of edits ([`reverse`]), so that a partial undo, another one

@@ -1,4 +1,4 @@
-//! What counts as a kind of task, what is learned of it, and which fixes the user does not want to see again.
+//! What is learned of a kind of task, and which fixes the user does not want to see again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,7 @@ use crate::memory::trace::{Event, TraceRecord};
 
 /// Failures after which a fix is not offered again, unless more than half of its uses were good.
 const REJECTIONS: u32 = 2;
+
 /// As a prompt and a reader see it.
 pub(crate) fn line(learning: &Learning) -> String {
     let Learning { task, approach, successes, failures, note, .. } = learning;

@@ -1,4 +1,4 @@
-//! What the user tells memory in so many words: what to keep, what to forget, what is known.
+//! Preferences: as they are written, kept, and chosen for a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

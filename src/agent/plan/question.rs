@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::progress::Objection;
 use crate::agent::plan::{Step, StepState};
-use crate::base::text::{clean, headline};
+use crate::base::message::{clean, headline};
 
 /// What was asked, and about which step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,8 +24,8 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::base::failure::Failure;
+use crate::base::message::headline;
 use crate::base::plural::counted;
-use crate::base::text::headline;
 use crate::diagnostics::model::Severity;
 use crate::symbols::path::SymbolPath;
 

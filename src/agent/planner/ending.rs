@@ -13,7 +13,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, FailureKind};
-use crate::base::text::headline;
+use crate::base::message::headline;
 use crate::editor::event::Event;
 
 /// Failed steps that a summary tells of; the document has them all.

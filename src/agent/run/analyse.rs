@@ -18,6 +18,7 @@ use crate::workspace::root::Root;
 const MOST_FILES: usize = 2000;
 /// Names of one request that are looked up.
 const MOST_NAMES: usize = 8;
+
 /// The words that may be names, in order, each once.
 pub(crate) fn mentions(text: &str) -> Vec<Mention> {
     let mut out: Vec<Mention> = Vec::new();

@@ -15,8 +15,8 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::base::deadline::Deadline;
+use crate::base::message::headline;
 use crate::base::secrets::mask;
-use crate::base::text::headline;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::policy::word;
@@ -39,6 +39,7 @@ const FIXES: usize = 4;
 /// Bytes of source of one question: about 700 tokens.
 pub(crate) const SOURCE: usize = 2400;
 const FILES: usize = 40;
+
 pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
     let only_fixes = session.model.needs_providers();
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };

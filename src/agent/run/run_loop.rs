@@ -13,9 +13,9 @@ use crate::agent::state::task::Task;
 use crate::agent::state::{edit_answer, stop};
 use crate::agent::tools::{read_once, validate};
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::message;
 use crate::base::plural::counted;
 use crate::base::secrets::mask;
-use crate::base::text;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::llm::step::{Action, LastResult, ModelError};
@@ -129,7 +129,7 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     }
     // Of an edit also what it did to the diagnostics: whether what it was for is gone.
     let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
-    let came_of_it = text::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
+    let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     task.trace.push(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });

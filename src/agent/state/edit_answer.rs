@@ -6,7 +6,7 @@ use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::config::Checks;
 use crate::agent::state::edit_request::EditOutcome;
 use crate::agent::state::located::LocatedDiagnostic;
-use crate::base::text;
+use crate::base::message;
 use crate::diagnostics::model::Confidence;
 use crate::diagnostics::policy::{word, words};
 
@@ -47,13 +47,13 @@ impl Line {
             path: found.symbol.file.clone(),
             line: found.line,
             code: found.diagnostic.code.clone(),
-            message: text::clean(&found.diagnostic.message),
+            message: message::clean(&found.diagnostic.message),
             source: found.diagnostic.source.clone(),
             sources: found.sources.clone(),
             confidence: found.diagnostic.confidence,
-            suggested_action: found.diagnostic.suggested_action.as_deref().map(text::headline),
+            suggested_action: found.diagnostic.suggested_action.as_deref().map(message::headline),
             was: None,
-            headline: text::headline(&found.diagnostic.message),
+            headline: message::headline(&found.diagnostic.message),
         }
     }
 
@@ -207,12 +207,6 @@ pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn messages_of_the_repository_are_tamed() {
-        assert_eq!(text::clean("Type \"x\"\n  is\u{1b}[31m bad\u{0}"), "Type \"x\" is [31m bad");
-        assert_eq!(text::clean(&"é".repeat(400)).chars().count(), crate::base::text::MESSAGE + 1);
-    }
 
     #[test]
     fn a_line_names_the_file_only_where_it_is_another() {

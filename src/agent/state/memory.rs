@@ -1,4 +1,4 @@
-//! Memory as the agent uses it: one file a workspace, and no call holds up the loop.
+//! Memory as the agent uses it: one file a workspace, and no call of it holds up the loop.
 
 use crate::editor::Editor;
 use crate::editor::event::Event;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
 use crate::base::clock::now_ms;
+use crate::base::message::headline;
 use crate::base::secrets::{self, mask};
-use crate::base::text::headline;
 use crate::memory::entry::{EntryId, Kind, Role};
 
 /// How the refusal of a fix begins that was applied and did no good.

@@ -1,4 +1,4 @@
-//! The end of a task: what it changed, what it has introduced and not repaired, in the user's words.
+//! What a piece of work came to: the outcome of a task, how its loop ended, what is still to be shown.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a user asked for, and where: from a cursor or a range to the scope of a task.
+//! What a user asked for, and where.
 
 /// A request as a door hands it over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde::Serialize;
 
 use crate::base::lock::lock;
+use crate::base::message::clean;
 use crate::base::plural::counted;
-use crate::base::text::clean;
 use crate::diagnostics::policy::Trace;
 
 /// Entries of one task that the process holds; memory keeps all of them.

@@ -13,8 +13,8 @@ use crate::agent::state::task::Task;
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, tool_failure};
+use crate::base::message::headline;
 use crate::base::plural::counted;
-use crate::base::text::headline;
 use crate::diagnostics::model::Severity;
 
 /// The least time, in milliseconds, that the verification of a fix may take: an unverified fix is worth little.

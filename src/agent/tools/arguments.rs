@@ -5,7 +5,7 @@
 //! alone, and what a program's own configuration makes it do is not seen here.
 
 use crate::agent::tools::sweeps;
-use crate::base::text::clean;
+use crate::base::message::clean;
 use crate::workspace::files::is_ignored;
 use crate::workspace::root::{PathError, Root};
 

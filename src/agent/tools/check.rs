@@ -7,7 +7,7 @@ use crate::agent::state::task::Task;
 use crate::agent::tools::run_command::{self, CommandRun};
 use crate::agent::tools::validate;
 use crate::base::failure::Failure;
-use crate::base::text::clean;
+use crate::base::message::clean;
 use crate::editor::event::Event;
 
 /// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.

@@ -16,7 +16,7 @@ use crate::agent::state::task::Task;
 use crate::agent::tools::arguments;
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
-use crate::base::text::clean;
+use crate::base::message::clean;
 use crate::diagnostics::command::capture::{self, Captured};
 use crate::diagnostics::program;
 

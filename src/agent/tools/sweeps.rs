@@ -1,6 +1,6 @@
 //! Whether an allowed command reads whole folders, and what in them the user has not allowed with it.
 
-use crate::base::text::clean;
+use crate::base::message::clean;
 use crate::workspace::files;
 use crate::workspace::private::{Sweep, first_below};
 use crate::workspace::root::{PathError, Root};

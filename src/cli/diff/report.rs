@@ -1,8 +1,8 @@
 //! The answer as lines: for a reader, and for an editor's quickfix list.
 
 use crate::agent::state::located::LocatedDiagnostic;
+use crate::base::message::{clean, headline};
 use crate::base::plural::counted;
-use crate::base::text::{clean, headline};
 use crate::cli::diff::collect::short;
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, Comparison};
 use crate::diagnostics::model::Severity;

@@ -25,6 +25,7 @@ const SAID: &str = "feedback";
 const UNDONE: &str = "undone by the user";
 /// What an undo leaves of an entry's relevance; bringing it back gives as much again.
 const SINKS: f64 = 0.25;
+
 /// What an undo was about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {

@@ -8,7 +8,7 @@ use crate::agent::state::journal::{CheckpointKind, Journal};
 use crate::agent::state::session::Session;
 use crate::agent::state::undo_target::{Target, standing};
 use crate::base::failure::Failure;
-use crate::base::text::clean;
+use crate::base::message::clean;
 
 /// Tasks of a list.
 const TASKS: usize = 10;

@@ -1,0 +1,31 @@
+//! One message of others, from a checker or a model, as one line that can be shown.
+
+/// Characters of one message; repository text is untrusted and can be long.
+pub(crate) const MESSAGE: usize = 300;
+
+/// Without control characters, on one line, cut to [`MESSAGE`] characters.
+pub fn clean(message: &str) -> String {
+    let words = message.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let mut out = words.collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = out.char_indices().nth(MESSAGE) {
+        out.truncate(cut);
+        out.push('…');
+    }
+    out
+}
+
+/// The first line of a message, cleaned: what follows are details.
+pub fn headline(message: &str) -> String {
+    clean(message.trim_start().lines().next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_repository_are_tamed() {
+        assert_eq!(clean("Type \"x\"\n  is\u{1b}[31m bad\u{0}"), "Type \"x\" is [31m bad");
+        assert_eq!(clean(&"é".repeat(400)).chars().count(), MESSAGE + 1);
+    }
+}
