@@ -1,14 +1,15 @@
 -- Sets up the demo in a terminal: the file, and a note on top that says what to type.
 local file = assert(vim.env.SEXTANT_DEMO_FILE, 'SEXTANT_DEMO_FILE is not set; make demo sets it')
 
+-- Lines of a terminal of 80 columns: one that wraps would push the last ones out of the window.
 local NOTE = {
-  ' This is a copy of a small project, with real errors by basedpyright and ruff. Type:',
+  ' A copy of a small project, with real errors by basedpyright and ruff. Type:',
   '',
-  '   :AgentPlan make this file type-clean     a plan, step by step; nothing is changed yet',
-  '   <CR>                                     in the plan window: approve and run it',
-  '   :AgentUndo                               take all of it back',
+  '   :AgentPlan make this file type-clean   plan it; nothing is changed yet',
+  '   <CR>                                   in the plan window: run it',
+  '   :AgentUndo                             take all of it back',
   '',
-  ' :AgentAsk fix this   works on the function at the cursor alone.      :qa! leaves.',
+  ' :AgentAsk fix this   does it in the function at the cursor.   :qa! leaves.',
 }
 
 vim.o.number = true
