@@ -148,8 +148,9 @@ fn waits(id: u32) -> bool {
 pub fn run(mut command: Command) -> Run {
     let arguments = command.get_args().map(|part| part.to_string_lossy().into_owned()).collect();
     let start = Instant::now();
-    let own = resident(std::process::id()).unwrap_or(0);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary");
+    // Read once it has begun: other tests of this process may have taken memory until then.
+    let own = resident(std::process::id()).unwrap_or(0);
     let id = child.id();
     let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
     let readers = [collect(stdout), collect(stderr)];
