@@ -2,6 +2,8 @@
 //!
 //! The rooms and what each may import are drawn in `doc/architecture.md`; `tests/tidy.rs` holds them to it.
 
+#![deny(unreachable_pub)]
+
 pub mod agent;
 pub mod base;
 pub mod cli;

@@ -11,7 +11,7 @@ pub(crate) fn now_ms() -> i64 {
 
 /// A name that no other task has, in this process or another: milliseconds since 1970, the process, a counter,
 /// all in hexadecimal. Later tasks sort behind earlier ones.
-pub fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     format!("{:011x}-{:x}-{number:x}", now_ms(), std::process::id())

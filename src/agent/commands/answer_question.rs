@@ -15,7 +15,7 @@ use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
 
 /// Answers the open question with one of its options, counted from 1.
-pub async fn answer_question(session: &Session, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
+pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
     session.use_cancel(cancel);
     match take_answer(session, choice).await {
         Ok(true) => approve::approve(session, Steps::All, cancel).await,

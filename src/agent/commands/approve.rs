@@ -13,7 +13,7 @@ use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
 
 /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
-pub async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
     // A plan that a process before this one has left is approved by the same key.
     let result = if session.no_plan.load(Ordering::Relaxed) {

@@ -21,7 +21,7 @@ use crate::base::plural::counted;
 use crate::editor::event::Event;
 
 /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
-pub async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
+pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
     let result = answer(session, request, cancel).await;
     traces::keep(session).await;
     Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))

@@ -21,7 +21,7 @@ use crate::base::failure::Failure;
 use crate::editor::event::Event;
 
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
-pub async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
+pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
     let result = match replan::change_of(session, request).await {
         Some(words) => replan::change_plan(session, &words, cancel).await,
         None => {

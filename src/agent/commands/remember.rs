@@ -16,7 +16,7 @@ use crate::memory::preferences::Preference;
 use crate::memory::search::Filters;
 
 /// Keeps what the user prefers, and says what was kept.
-pub async fn prefer(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+pub(crate) async fn prefer(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
     let text = preferences::bare(text);
     if text.is_empty() {
@@ -56,7 +56,7 @@ pub async fn prefer(session: &Session, text: &str, say: Say) -> Result<String, F
 }
 
 /// What is known about something.
-pub async fn recall_about(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+pub(crate) async fn recall_about(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
     let (what, project) = (preferences::bare(text), remember.project);
     let words = what.clone();
@@ -86,7 +86,7 @@ pub async fn recall_about(session: &Session, text: &str, say: Say) -> Result<Str
 }
 
 /// All that is known, in short, as Markdown.
-pub async fn learned(session: &Session) -> Result<String, Failure> {
+pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
     let known = Arc::clone(&remember);
     let all = remember

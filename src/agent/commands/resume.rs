@@ -27,7 +27,7 @@ use crate::editor::event::Event;
 /// Goes on with the last task that is not over: one that was interrupted or stopped runs its open steps, the
 /// running one from its beginning; one that asks shows its question; a plan that was never approved is shown
 /// and waits, unless `approved`.
-pub async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
+pub(crate) async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
     session.no_plan.store(false, Ordering::Relaxed);
     let result = go_on(session, approved, Steps::All, cancel, &mut events).await;

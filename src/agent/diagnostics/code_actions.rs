@@ -38,7 +38,7 @@ static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(asser
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     Suppression,
     DeletesCheck,
 }
@@ -48,7 +48,7 @@ fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
 }
 
 /// Why these edits of a file are no repair.
-pub fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
+pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
     let after = crate::edits::apply::apply(text, hunks).ok()?;
     if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
         return Some(Refusal::Suppression);

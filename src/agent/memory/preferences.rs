@@ -139,7 +139,7 @@ pub(crate) fn configured_preferences(session: &Session) -> Vec<(String, String)>
 }
 
 /// What the user prefers here, by name: for references of a plan.
-pub async fn preferences(session: &Session) -> BTreeMap<String, Value> {
+pub(crate) async fn preferences(session: &Session) -> BTreeMap<String, Value> {
     let mut all: BTreeMap<String, Value> =
         session.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
     if let Some(remember) = memory::remember(session).await {

@@ -99,7 +99,7 @@ pub(crate) fn introduced(session: &Session, request: &str, shown: &[&LocatedDiag
 }
 
 /// An answer came after the task was over: its list is amended, and the user told what it is about.
-pub async fn amend(session: &Session) {
+pub(crate) async fn amend(session: &Session) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
     collect::take_late(session, &mut nobody).await;
     let Some(end) = session.open_end.lock().await.clone() else { return };

@@ -8,7 +8,7 @@ use crate::symbols::path::SymbolPath;
 
 /// What became of one provider's diagnostic over a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     New,
     Revealed,
     Stays,
@@ -19,7 +19,7 @@ pub enum Fate {
 }
 
 #[derive(Clone, Debug)]
-pub struct DedupItem {
+pub(crate) struct DedupItem {
     pub diagnostic: Diagnostic,
     pub fate: Fate,
     /// What it said before, where it stays in other words.
@@ -27,14 +27,14 @@ pub struct DedupItem {
 }
 
 impl DedupItem {
-    pub fn new(diagnostic: Diagnostic, fate: Fate) -> Self {
+    pub(crate) fn new(diagnostic: Diagnostic, fate: Fate) -> Self {
         Self { diagnostic, fate, was: None }
     }
 }
 
 /// One complaint with all who have it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Complaint {
+pub(crate) struct Complaint {
     /// The worst of them; its confidence is raised where two came to it on their own.
     pub diagnostic: Diagnostic,
     /// Its source first.
@@ -46,7 +46,7 @@ pub struct Complaint {
 /// The complaints after a change: new, revealed, or there before.
 ///
 /// What one provider finds new is not, where another has said the same all along and no milder.
-pub fn after(items: &[DedupItem]) -> Vec<Complaint> {
+pub(crate) fn after(items: &[DedupItem]) -> Vec<Complaint> {
     complaints(items, |members| {
         let worst = |fate: Fate| members.iter().filter(|item| item.fate == fate).map(|item| severity(item)).min();
         let known = worst(Fate::Stays);
@@ -60,7 +60,7 @@ pub fn after(items: &[DedupItem]) -> Vec<Complaint> {
 }
 
 /// The complaints before a change: fixed only where all who had it have lost it.
-pub fn before(items: &[DedupItem]) -> Vec<Complaint> {
+pub(crate) fn before(items: &[DedupItem]) -> Vec<Complaint> {
     const KEPT: [Fate; 3] = [Fate::Stays, Fate::Unknown, Fate::Masked];
     complaints(items, |members| {
         KEPT.into_iter().find(|fate| members.iter().any(|item| item.fate == *fate)).unwrap_or(Fate::Fixed)
@@ -92,7 +92,7 @@ fn complaints(items: &[DedupItem], fate: impl Fn(&[&DedupItem]) -> Fate) -> Vec<
 }
 
 /// Those of which no other source says the same of the same place, no milder.
-pub fn unsaid(found: Vec<LocatedDiagnostic>, others: &[Diagnostic]) -> Vec<LocatedDiagnostic> {
+pub(crate) fn unsaid(found: Vec<LocatedDiagnostic>, others: &[Diagnostic]) -> Vec<LocatedDiagnostic> {
     let file = |diagnostic: &Diagnostic| SymbolPath::new(diagnostic.location.file().unwrap_or_default(), "");
     let symbols: Vec<SymbolPath> = others.iter().map(file).collect();
     let placed: Vec<Placed> =

@@ -30,7 +30,7 @@ pub struct Keep {
 
 /// The memory file as the place where tasks are kept, and this process as the one that works on them.
 #[derive(Debug)]
-pub struct Durable {
+pub(crate) struct Durable {
     pub(crate) remember: Arc<Remember>,
     pub(crate) owner: Owner,
     pub(crate) told: AtomicBool,

@@ -35,7 +35,7 @@ impl EditRequest {
 /// When an edit is answered with what it introduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum When {
+pub(crate) enum When {
     #[default]
     Now,
     /// With the next result: a burst of edits is settled once, against the baseline before its first one.

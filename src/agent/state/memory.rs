@@ -11,7 +11,7 @@ pub(crate) const PROJECT: &str = ".";
 
 /// Memory as the agent uses it: one file a workspace, one session in it.
 #[derive(Clone, Debug)]
-pub struct Remember {
+pub(crate) struct Remember {
     pub(crate) memory: Memory,
     /// What entries are recalled by; see `memory.session` in the options.
     pub session: String,

@@ -20,7 +20,7 @@ pub(super) struct Checkout {
 impl Checkout {
     /// Writes the commit out. `unkept` is what the working tree holds beside it ([`Git::unkept`]): environments and
     /// generated sources are linked, so that both sides find the same packages.
-    pub async fn new(git: &Git, commit: &str, unkept: &[String]) -> Result<Self, Failure> {
+    pub(super) async fn new(git: &Git, commit: &str, unkept: &[String]) -> Result<Self, Failure> {
         let (checkout, index) = Self::empty(git).map_err(|error| failed(commit, &error))?;
         git.checkout(commit, &checkout.tree, &index).await?;
         checkout.link(git, unkept);
@@ -28,7 +28,7 @@ impl Checkout {
     }
 
     /// Copies what git knows of the working tree, or would take, as it is now.
-    pub async fn copy(git: &Git, unkept: &[String]) -> Result<Self, Failure> {
+    pub(super) async fn copy(git: &Git, unkept: &[String]) -> Result<Self, Failure> {
         let (checkout, _) = Self::empty(git).map_err(|error| failed("the working tree", &error))?;
         for file in git.working_files().await? {
             copy(&git.top.join(&file), &checkout.tree.join(&file)).map_err(|error| failed(&file, &error))?;

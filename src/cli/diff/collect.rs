@@ -107,7 +107,7 @@ impl DiffSide {
     ///
     /// # Errors
     /// A command is configured in a way that it cannot be run.
-    pub async fn ask(
+    pub(super) async fn ask(
         &self,
         configured: &Providers,
         deadline: Deadline,

@@ -28,9 +28,10 @@ pub(super) enum ComparedState {
 }
 
 impl ComparedState {
-    pub const ALL: [Self; 6] = [Self::New, Self::Updated, Self::Revealed, Self::Masked, Self::Fixed, Self::Unchanged];
+    pub(super) const ALL: [Self; 6] =
+        [Self::New, Self::Updated, Self::Revealed, Self::Masked, Self::Fixed, Self::Unchanged];
 
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::New => "new",
             Self::Updated => "updated",
@@ -52,11 +53,11 @@ pub(super) struct ComparedDiagnostic {
 }
 
 impl ComparedDiagnostic {
-    pub fn severity(&self) -> Severity {
+    pub(super) fn severity(&self) -> Severity {
         self.found.diagnostic.severity
     }
 
-    pub fn file(&self) -> &str {
+    pub(super) fn file(&self) -> &str {
         &self.found.symbol.file
     }
 }
@@ -83,25 +84,25 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// Whether something is not known that was asked for.
-    pub fn is_partial(&self) -> bool {
+    pub(super) fn is_partial(&self) -> bool {
         !self.silent.is_empty() || !self.gaps.is_empty()
     }
 
-    pub fn after_name(&self) -> &str {
+    pub(super) fn after_name(&self) -> &str {
         self.after.as_ref().map_or("working tree", |revision| &revision.name)
     }
 
-    pub fn count(&self, state: ComparedState) -> usize {
+    pub(super) fn count(&self, state: ComparedState) -> usize {
         self.entries.iter().filter(|entry| entry.state == state).count()
     }
 
     /// Whether there is something new of at least this severity.
-    pub fn has_new(&self, severity: Severity) -> bool {
+    pub(super) fn has_new(&self, severity: Severity) -> bool {
         self.entries.iter().any(|entry| entry.state == ComparedState::New && entry.severity() <= severity)
     }
 
     /// Leaves out what is less severe than the floor on both sides.
-    pub fn keep_from(&mut self, floor: Severity) {
+    pub(super) fn keep_from(&mut self, floor: Severity) {
         self.entries.retain(|entry| {
             let was = entry.was.as_ref().map(|was| was.diagnostic.severity);
             entry.severity() <= floor || was.is_some_and(|was| was <= floor)

@@ -28,7 +28,7 @@ impl Git {
     ///
     /// # Errors
     /// There is no git, no repository, or one without a working tree.
-    pub async fn open(folder: &Path) -> Result<Self, Failure> {
+    pub(super) async fn open(folder: &Path) -> Result<Self, Failure> {
         let (confined, top) = Confined::open(folder).await?;
         Ok(Self { top, confined })
     }
@@ -44,21 +44,21 @@ impl Git {
     }
 
     /// The commit that a revision means; `None` where it means none.
-    pub async fn commit(&self, revision: &str) -> Result<Option<String>, Failure> {
+    pub(super) async fn commit(&self, revision: &str) -> Result<Option<String>, Failure> {
         let wanted = format!("{revision}^{{commit}}");
         let said = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).await?;
         Ok(said.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
     }
 
     /// The best common ancestor of two commits; `None` where there is none.
-    pub async fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Failure> {
+    pub(super) async fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Failure> {
         let said = self.ask(&["merge-base", one, other]).await?;
         Ok(said.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
     }
 
     /// The files that differ, sorted. Without a second commit: from the first to the working tree, new files
     /// included that git does not know yet. A file may be named that turns out to be the same.
-    pub async fn changes(&self, before: &str, after: Option<&str>) -> Result<Vec<ChangedFile>, Failure> {
+    pub(super) async fn changes(&self, before: &str, after: Option<&str>) -> Result<Vec<ChangedFile>, Failure> {
         let mut arguments = vec![if after.is_some() { "diff-tree" } else { "diff-index" }];
         arguments.extend(["--name-status", "-M", "-z", "-r", "--no-ext-diff", "--no-textconv"]);
         // A submodule would be asked by a git of its own, with the submodule's configuration.
@@ -77,13 +77,13 @@ impl Git {
     }
 
     /// The regular files of a commit.
-    pub async fn files(&self, commit: &str) -> Result<Vec<String>, Failure> {
+    pub(super) async fn files(&self, commit: &str) -> Result<Vec<String>, Failure> {
         let listing = self.must(&["ls-tree", "-r", "-z", "--full-tree", commit]).await?;
         Ok(names(&listing).filter_map(|entry| entry.strip_prefix("100")?.split_once('\t')).map(second).collect())
     }
 
     /// The files of the working tree that git knows or would take; some may be gone, or be links.
-    pub async fn working_files(&self) -> Result<Vec<String>, Failure> {
+    pub(super) async fn working_files(&self) -> Result<Vec<String>, Failure> {
         let listing = self.must(&["ls-files", "--cached", "--others", "--exclude-standard", "-z"]).await?;
         let mut files: Vec<String> = names(&listing).map(str::to_owned).collect();
         // A file with a conflict is named once for each side.
@@ -94,7 +94,7 @@ impl Git {
 
     /// What lies in the working tree and git does not keep: ignored files, whole folders with a `/` at the end,
     /// and the folders of submodules.
-    pub async fn unkept(&self) -> Result<Vec<String>, Failure> {
+    pub(super) async fn unkept(&self) -> Result<Vec<String>, Failure> {
         let ignored = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let mut out: Vec<String> = names(&self.must(&ignored).await?).map(str::to_owned).collect();
         let staged = self.must(&["ls-files", "--stage", "-z"]).await?;
@@ -105,7 +105,7 @@ impl Git {
 
     /// Which of these files git would pass through a filter, with the filter's name. No filter is run here: the
     /// repository says which one, and its configuration may say what it is.
-    pub async fn filtered(&self, paths: &[&str]) -> Result<Vec<(String, String)>, Failure> {
+    pub(super) async fn filtered(&self, paths: &[&str]) -> Result<Vec<(String, String)>, Failure> {
         let mut out = Vec::new();
         for paths in paths.chunks(500) {
             let arguments = ["check-attr", "-z", "filter", "--"].iter().chain(paths).copied().collect::<Vec<_>>();
@@ -122,7 +122,7 @@ impl Git {
 
     /// Writes all files of a commit below an empty folder `tree`; the repository's own index is not touched.
     /// `index` is where the index of this checkout is kept, and must be outside of `tree`.
-    pub async fn checkout(&self, commit: &str, tree: &Path, index: &Path) -> Result<(), Failure> {
+    pub(super) async fn checkout(&self, commit: &str, tree: &Path, index: &Path) -> Result<(), Failure> {
         for arguments in [["read-tree", commit].as_slice(), &["checkout-index", "--all", "--force", "--quiet"]] {
             // Git runs inside of the new tree, so that line ends follow the attributes of the commit itself.
             let mut command = self.confined.command(tree);

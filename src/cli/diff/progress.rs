@@ -12,11 +12,11 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Shown where it is asked for or where standard error is a terminal.
-    pub fn new(asked: bool) -> Self {
+    pub(super) fn new(asked: bool) -> Self {
         Self { shown: asked || std::io::stderr().is_terminal() }
     }
 
-    pub fn say(self, text: &str) {
+    pub(super) fn say(self, text: &str) {
         if self.shown {
             terminal::complain(&format!("sextant: {text}"));
         }

@@ -146,7 +146,7 @@ pub(super) mod tests {
     }
 
     /// A comparison with something in every state.
-    pub fn sample() -> Comparison {
+    pub(crate) fn sample() -> Comparison {
         let entry = |state, found, was| ComparedDiagnostic { state, found, was };
         let warning = found("a b.py", "f", 3, Severity::Warning, "old words");
         let entries = vec![

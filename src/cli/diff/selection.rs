@@ -16,7 +16,7 @@ pub(super) struct DiffSelection {
 
 impl DiffSelection {
     /// Whether the user wants to hear about the file.
-    pub fn names(&self, file: &str) -> bool {
+    pub(super) fn names(&self, file: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|path| is_in(file, path))
     }
 }

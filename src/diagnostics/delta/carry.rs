@@ -31,7 +31,7 @@ type Key = (u64, u64, u32);
 
 impl Carry<'_, '_> {
     /// Pairs the diagnostics that persist.
-    pub fn run(&self) -> Matching {
+    pub(super) fn run(&self) -> Matching {
         let mut out = Matching::new(self.old.0.len(), self.new.0.len());
         let known = |place: u64| place != NOWHERE;
         for level in 0..4 {

@@ -9,12 +9,12 @@ pub(super) struct Matching {
 }
 
 impl Matching {
-    pub fn new(before: usize, after: usize) -> Self {
+    pub(super) fn new(before: usize, after: usize) -> Self {
         Self { to: vec![NONE; before], from: vec![NONE; after] }
     }
 
     /// Pairs two that are both free; says whether they were.
-    pub fn pair(&mut self, before: u32, after: u32) -> bool {
+    pub(super) fn pair(&mut self, before: u32, after: u32) -> bool {
         let free = self.free(before, after);
         if free {
             self.to[before as usize] = after;
@@ -23,21 +23,21 @@ impl Matching {
         free
     }
 
-    pub fn free(&self, before: u32, after: u32) -> bool {
+    pub(super) fn free(&self, before: u32, after: u32) -> bool {
         self.to[before as usize] == NONE && self.from[after as usize] == NONE
     }
 
     /// The partner of a before-index, [`NONE`] without one (or for [`NONE`]).
-    pub fn after(&self, before: u32) -> u32 {
+    pub(super) fn after(&self, before: u32) -> u32 {
         self.to.get(before as usize).copied().unwrap_or(NONE)
     }
 
     /// The partner of an after-index, [`NONE`] without one (or for [`NONE`]).
-    pub fn before(&self, after: u32) -> u32 {
+    pub(super) fn before(&self, after: u32) -> u32 {
         self.from.get(after as usize).copied().unwrap_or(NONE)
     }
 
-    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.to.iter().enumerate().filter(|(_, a)| **a != NONE).map(|(b, a)| (b as u32, *a))
     }
 }

@@ -110,7 +110,7 @@ pub(super) struct Side<'a> {
 
 impl<'a> Side<'a> {
     /// Takes texts apart, given with their paths and their structures.
-    pub fn read(files: &[(&str, &'a str)], structures: &[Structure], spellings: &mut Spellings<'a>) -> Self {
+    pub(super) fn read(files: &[(&str, &'a str)], structures: &[Structure], spellings: &mut Spellings<'a>) -> Self {
         let mut side = Self::default();
         files.iter().zip(structures).for_each(|((_, text), structure)| side.add(text, structure, spellings));
         side
@@ -220,18 +220,18 @@ impl<'a> Side<'a> {
         }
     }
 
-    pub fn file_of(&self, unit: u32) -> &File<'a> {
+    pub(super) fn file_of(&self, unit: u32) -> &File<'a> {
         &self.files[self.units[unit as usize].file as usize]
     }
 
     /// The tokens of a unit.
-    pub fn unit_tokens(&self, unit: u32) -> &[u32] {
+    pub(super) fn unit_tokens(&self, unit: u32) -> &[u32] {
         &self.members[self.units[unit as usize].members.clone()]
     }
 
     /// Sorted spellings of a unit, layout left out. A string inside a statement counts as one, whatever its length;
     /// a unit that is nothing but text (a docstring, a comment) counts its words.
-    pub fn unit_bag(&self, unit: u32) -> Vec<u32> {
+    pub(super) fn unit_bag(&self, unit: u32) -> Vec<u32> {
         let tokens = self.unit_tokens(unit).iter().map(|t| &self.tokens[*t as usize]);
         let solid: Vec<&Token> = tokens.filter(|t| t.class != Class::Layout).collect();
         let mut bag = Vec::with_capacity(solid.len());

@@ -32,13 +32,13 @@ pub(super) struct Spellings<'a> {
 }
 
 impl<'a> Spellings<'a> {
-    pub fn id(&mut self, text: &'a str) -> u32 {
+    pub(super) fn id(&mut self, text: &'a str) -> u32 {
         let next = self.ids.len() as u32;
         *self.ids.entry(text).or_insert(next)
     }
 
     /// Every spelling at its number.
-    pub fn names(&self) -> Vec<&'a str> {
+    pub(super) fn names(&self) -> Vec<&'a str> {
         let mut names = vec![""; self.ids.len()];
         for (name, id) in &self.ids {
             names[*id as usize] = name;

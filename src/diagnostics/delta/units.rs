@@ -54,7 +54,7 @@ impl Cuts {
     }
 
     /// The unit of the token that starts at `start`; `hint` is moved along, so that asking in order costs nothing.
-    pub fn unit_at(&self, start: u32, hint: &mut usize) -> u32 {
+    pub(super) fn unit_at(&self, start: u32, hint: &mut usize) -> u32 {
         while self.cuts.get(*hint + 1).is_some_and(|cut| cut.start <= start) {
             *hint += 1;
         }

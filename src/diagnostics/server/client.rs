@@ -38,14 +38,14 @@ const PUBLISH_ONCE: &[&str] = &[
 const ANSWER_EARLY: &[&str] = &["pyrefly"];
 
 /// The request of typescript-language-server that hands a command to tsserver and its answer back.
-pub const TSSERVER: &str = "typescript.tsserverRequest";
+pub(super) const TSSERVER: &str = "typescript.tsserverRequest";
 
 /// Probe pulls sent to a server that neither advertises them nor is trusted, until one was conclusive.
 const PROBES: u8 = 8;
 
 /// Where a server's diagnostics come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PullMethod {
+pub(crate) enum PullMethod {
     /// `textDocument/diagnostic`.
     Pull,
     /// [`TSSERVER`].
@@ -63,7 +63,7 @@ struct Learned {
 
 /// One running and initialized server process.
 #[derive(Debug)]
-pub struct ServerConnection {
+pub(crate) struct ServerConnection {
     pub connection: Connection,
     pub capabilities: Value,
     pub encoding: Encoding,
@@ -75,40 +75,40 @@ pub struct ServerConnection {
 }
 
 impl ServerConnection {
-    pub fn is(&self, name: &str) -> bool {
+    pub(crate) fn is(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
     }
 
-    pub fn publishes_once(&self) -> bool {
+    pub(crate) fn publishes_once(&self) -> bool {
         PUBLISH_ONCE.iter().any(|name| self.is(name))
     }
 
     /// Whether it answers with an empty list where it cannot check at all, and tells so elsewhere.
-    pub fn hides_trouble(&self) -> bool {
+    pub(crate) fn hides_trouble(&self) -> bool {
         self.names.iter().any(|name| name.contains("eslint"))
     }
 
     /// Whether what a compiler says comes beside its pulls, and what it pulls before it has loaded is empty.
-    pub fn is_rust_analyzer(&self) -> bool {
+    pub(crate) fn is_rust_analyzer(&self) -> bool {
         self.names.iter().any(|name| matches!(name.as_str(), "rust-analyzer" | "rust_analyzer"))
     }
 
     /// Whether one answer to a pull proves nothing by itself.
-    pub fn must_confirm(&self) -> bool {
+    pub(crate) fn must_confirm(&self) -> bool {
         ANSWER_EARLY.iter().any(|name| self.is(name))
     }
 
-    pub fn advertises_pull(&self) -> bool {
+    pub(crate) fn advertises_pull(&self) -> bool {
         self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null())
     }
 
     /// Whether it knows of a text only what was saved.
-    pub fn reads_the_disk(&self) -> bool {
+    pub(crate) fn reads_the_disk(&self) -> bool {
         saves::reads_the_disk(&self.capabilities)
     }
 
     /// Whether a change of one file may change the diagnostics of another.
-    pub fn reach(&self) -> Reach {
+    pub(crate) fn reach(&self) -> Reach {
         let says = |name: &str, value: bool| {
             self.capabilities.pointer(&format!("/diagnosticProvider/{name}")).and_then(Value::as_bool) == Some(value)
         };
@@ -120,21 +120,21 @@ impl ServerConnection {
         }
     }
 
-    pub fn commands(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
         let list = self.capabilities.pointer("/executeCommandProvider/commands").and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    pub fn way(&self) -> PullMethod {
+    pub(crate) fn way(&self) -> PullMethod {
         lock(&self.learned).way
     }
 
-    pub fn set_way(&self, way: PullMethod) {
+    pub(crate) fn set_way(&self, way: PullMethod) {
         *lock(&self.learned) = Learned { way, probes_left: 0, probing: false };
     }
 
     /// Whether a probe pull is to be sent now.
-    pub fn take_probe(&self) -> bool {
+    pub(crate) fn take_probe(&self) -> bool {
         let mut learned = lock(&self.learned);
         let wanted = learned.way == PullMethod::Push && learned.probes_left > 0 && !learned.probing;
         learned.probing |= wanted;
@@ -142,7 +142,7 @@ impl ServerConnection {
     }
 
     /// A probe that could be compared is spent; any other is sent again another time.
-    pub fn end_probe(&self, compared: bool) {
+    pub(crate) fn end_probe(&self, compared: bool) {
         let mut learned = lock(&self.learned);
         learned.probing = false;
         learned.probes_left = learned.probes_left.saturating_sub(u8::from(compared));
@@ -150,14 +150,14 @@ impl ServerConnection {
 }
 
 #[derive(Debug)]
-pub struct StartError {
+pub(super) struct StartError {
     pub reason: String,
     /// Whether another attempt is pointless: the program is not there.
     pub fatal: bool,
 }
 
 /// Starts the process and shakes hands. `run` numbers the processes of one server.
-pub async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnection, StartError> {
+pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnection, StartError> {
     let config = &inner.config;
     let program = config.command.first().map_or("", String::as_str);
     let handler = Arc::new(Incoming { server: Arc::downgrade(inner), run });

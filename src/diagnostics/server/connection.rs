@@ -23,14 +23,14 @@ const QUEUE: usize = 1024;
 const LARGE: usize = 64 * 1024;
 
 /// What the server says of its own accord. Both are called by the reader task and must not wait.
-pub trait Handler: Send + Sync + 'static {
+pub(crate) trait Handler: Send + Sync + 'static {
     fn notification(&self, method: &str, params: Value);
     fn request(&self, method: &str, params: &Value) -> Reply;
 }
 
 /// A running server. Dropping it kills the process and all that it started.
 #[derive(Debug)]
-pub struct Connection {
+pub(crate) struct Connection {
     outgoing: mpsc::Sender<Vec<u8>>,
     pending: Arc<Pending>,
     /// Why the server is gone, once it is.
@@ -42,7 +42,7 @@ pub struct Connection {
 
 impl Connection {
     /// Starts the command in the folder. Errors are the operating system's (no such program, no right).
-    pub fn spawn(command: &[String], folder: &Path, handler: Arc<dyn Handler>) -> std::io::Result<Self> {
+    pub(crate) fn spawn(command: &[String], folder: &Path, handler: Arc<dyn Handler>) -> std::io::Result<Self> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| std::io::Error::other("the command is empty"))?;
         // A group of its own: servers are often wrappers (a script that starts node), and both must end.
@@ -83,13 +83,13 @@ impl Connection {
         Ok(Self { outgoing, pending, gone, stop, process })
     }
 
-    pub fn notify(&self, method: &str, params: &Value) {
+    pub(crate) fn notify(&self, method: &str, params: &Value) {
         self.send(&wire::notification(method, params));
     }
 
     /// Asks and waits for at most `limit`. Past it, and where the caller goes away, the server is told
     /// to stop (`$/cancelRequest`) and whatever it still answers is ignored.
-    pub async fn request(&self, method: &str, params: &Value, limit: Duration) -> Result<Value, RequestError> {
+    pub(crate) async fn request(&self, method: &str, params: &Value, limit: Duration) -> Result<Value, RequestError> {
         let Some((id, answer)) = self.pending.add() else { return Err(RequestError::Closed(self.reason().await)) };
         let guard = Cancel { id, connection: self };
         self.send(&wire::request(id, method, params));
@@ -103,7 +103,7 @@ impl Connection {
     }
 
     /// Waits until the server is gone and says why.
-    pub async fn reason(&self) -> String {
+    pub(crate) async fn reason(&self) -> String {
         let mut gone = self.gone.clone();
         match gone.wait_for(Option::is_some).await {
             Ok(reason) => reason.clone().unwrap_or_default(),
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     /// Kills the server and what it started.
-    pub fn kill(&self, reason: &str) {
+    pub(crate) fn kill(&self, reason: &str) {
         // A full channel means that it is being killed already.
         let _ = self.stop.try_send(reason.to_owned());
     }

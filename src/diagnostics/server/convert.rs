@@ -12,7 +12,7 @@ const RELATED: usize = 20;
 /// one of the text.
 ///
 /// `encoding` is the unit of the server; the answer is UTF-16. Hypotheses of a server start at `confidence`.
-pub fn diagnostics(
+pub(super) fn diagnostics(
     items: &[Value],
     source: &str,
     file: &str,
@@ -47,7 +47,7 @@ fn words(message: &Value) -> Option<String> {
     message.as_str().or_else(|| message.get("value")?.as_str()).map(model::message)
 }
 
-pub fn range(item: &Value) -> Option<Range> {
+pub(super) fn range(item: &Value) -> Option<Range> {
     serde_json::from_value(item.get("range")?.clone()).ok()
 }
 
@@ -80,7 +80,7 @@ fn evidence(item: &Value) -> Option<String> {
 }
 
 /// What makes two sets the same, whatever their order and the vendor's extra fields.
-pub fn fingerprint(items: &[Value]) -> Vec<String> {
+pub(super) fn fingerprint(items: &[Value]) -> Vec<String> {
     let mut keys: Vec<String> = items
         .iter()
         .map(|item| ["range", "severity", "code", "message"].map(|key| item[key].to_string()).join("\u{1f}"))

@@ -14,18 +14,18 @@ use crate::symbols::language;
 /// Publishes kept for one text. More than two phases matter to nobody.
 const KEPT: usize = 4;
 
-pub const DID_CHANGE: &str = "textDocument/didChange";
+pub(crate) const DID_CHANGE: &str = "textDocument/didChange";
 
 /// A notification that is still to be sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DocumentNotice {
+pub(crate) struct DocumentNotice {
     pub method: &'static str,
     pub params: Value,
 }
 
 /// One `publishDiagnostics`.
 #[derive(Clone, Debug)]
-pub struct Published {
+pub(crate) struct Published {
     pub version: Option<i64>,
     pub items: Arc<Vec<Value>>,
     pub at: Instant,
@@ -35,7 +35,7 @@ pub struct Published {
 
 /// The set of diagnostics that a report was made of.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub(crate) struct Settled {
     pub version: i64,
     pub epoch: u64,
     pub items: Arc<Vec<Value>>,
@@ -44,7 +44,7 @@ pub struct Settled {
 }
 
 #[derive(Clone, Debug)]
-pub struct OpenDocument {
+pub(crate) struct OpenDocument {
     pub uri: String,
     pub language: String,
     /// 1 at the first opening, then up by one with each text; never goes back, so that no old publish fits.
@@ -65,14 +65,14 @@ pub struct OpenDocument {
 
 impl OpenDocument {
     /// Whether the server has the text as a change only, and not as a file.
-    pub fn is_unsaved(&self) -> bool {
+    pub(crate) fn is_unsaved(&self) -> bool {
         self.version != self.opened && self.saved != Some(self.version)
     }
 }
 
 /// All files of one server, by path relative to the root.
 #[derive(Debug, Default)]
-pub struct Documents {
+pub(crate) struct Documents {
     root: PathBuf,
     files: HashMap<String, OpenDocument>,
     /// Up by one whenever any text changed: what was asked before may answer for the text before.
@@ -80,27 +80,27 @@ pub struct Documents {
 }
 
 impl Documents {
-    pub fn new(root: PathBuf) -> Self {
+    pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, files: HashMap::new(), epoch: 0 }
     }
 
-    pub fn get(&self, path: &str) -> Option<&OpenDocument> {
+    pub(crate) fn get(&self, path: &str) -> Option<&OpenDocument> {
         self.files.get(path).filter(|document| document.open)
     }
 
-    pub fn get_mut(&mut self, path: &str) -> Option<&mut OpenDocument> {
+    pub(crate) fn get_mut(&mut self, path: &str) -> Option<&mut OpenDocument> {
         self.files.get_mut(path).filter(|document| document.open)
     }
 
     /// The open files, sorted.
-    pub fn open(&self) -> Vec<String> {
+    pub(crate) fn open(&self) -> Vec<String> {
         let mut open: Vec<String> = self.files.iter().filter(|(_, d)| d.open).map(|(path, _)| path.clone()).collect();
         open.sort();
         open
     }
 
     /// Takes the texts over as one change and says what the server must be told.
-    pub fn sync(&mut self, files: &[FileText]) -> Vec<DocumentNotice> {
+    pub(crate) fn sync(&mut self, files: &[FileText]) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
         let changed = |known: &OpenDocument, file: &FileText| known.open && *known.text != *file.text;
         if files.iter().any(|file| self.files.get(&file.path).is_some_and(|known| changed(known, file))) {
@@ -145,7 +145,7 @@ impl Documents {
     }
 
     /// Forgets what an earlier process said and opens every file again.
-    pub fn reopen(&mut self) -> Vec<DocumentNotice> {
+    pub(crate) fn reopen(&mut self) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
         for document in self.files.values_mut().filter(|document| document.open) {
             document.published.clear();
@@ -156,7 +156,7 @@ impl Documents {
         notices
     }
 
-    pub fn saved(&mut self, path: &str) -> Option<DocumentNotice> {
+    pub(crate) fn saved(&mut self, path: &str) -> Option<DocumentNotice> {
         let document = self.get_mut(path)?;
         document.saved = Some(document.version);
         // The text may always be sent along, and a server that wants it must have it.
@@ -164,7 +164,7 @@ impl Documents {
         Some(DocumentNotice { method: "textDocument/didSave", params })
     }
 
-    pub fn close(&mut self, path: &str) -> Option<DocumentNotice> {
+    pub(crate) fn close(&mut self, path: &str) -> Option<DocumentNotice> {
         let document = self.files.get_mut(path).filter(|document| document.open)?;
         document.open = false;
         document.published.clear();
@@ -175,7 +175,7 @@ impl Documents {
     }
 
     /// Takes a publish in; the path it is about, where that is an open file.
-    pub fn publish(&mut self, params: &mut Value, at: Instant) -> Option<String> {
+    pub(crate) fn publish(&mut self, params: &mut Value, at: Instant) -> Option<String> {
         let file = path::from_uri(params.get("uri")?.as_str()?).and_then(|p| path::relative(&self.root, &p))?;
         let Value::Array(items) = params.get_mut("diagnostics")?.take() else { return None };
         let version = params.get("version").and_then(Value::as_i64);
@@ -202,12 +202,12 @@ fn did_change(document: &OpenDocument) -> DocumentNotice {
 }
 
 /// The lines of a C or C++ file that make up its preamble.
-pub fn directives(text: &str) -> Vec<String> {
+pub(crate) fn directives(text: &str) -> Vec<String> {
     text.lines().map(str::trim_start).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
 }
 
 /// LSP's `languageId`: the table of symbols first, then languages that only a server knows.
-pub fn language_id(path: &str) -> &'static str {
+pub(crate) fn language_id(path: &str) -> &'static str {
     if let Some(language) = language::of_path(path) {
         return language.name;
     }

@@ -7,10 +7,10 @@ use crate::diagnostics::server::documents::{OpenDocument, Published, directives}
 
 /// How long a server must be silent after a publish that proves nothing before it is taken for its last
 /// word. A guess: 9 of 60 such answers of a real server were wrong, which is why it is never called fresh.
-pub const QUIET: Duration = Duration::from_millis(250);
+pub(super) const QUIET: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettleVerdict {
+pub(super) enum SettleVerdict {
     /// The publish at this index of the document's list is the answer.
     Settled(usize, Freshness),
     /// Nothing yet; look again after this time where there is one, or when something new arrives.
@@ -19,7 +19,7 @@ pub enum SettleVerdict {
 
 /// What is known of the server.
 #[derive(Clone, Copy, Debug)]
-pub struct Habits {
+pub(super) struct Habits {
     pub reach: Reach,
     /// It was seen to publish twice for one version.
     pub two_phase: bool,
@@ -32,7 +32,7 @@ pub struct Habits {
 }
 
 /// Judges the publishes since the file was last sent; `epoch` is that of the documents now.
-pub fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> SettleVerdict {
+pub(super) fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> SettleVerdict {
     let ours = |publish: &Published| publish.version == Some(document.version);
     // A version tells nothing of the other files: it proves freshness only where none changed since.
     let proves = !habits.reads_disk && (habits.reach == Reach::File || document.changed == epoch);

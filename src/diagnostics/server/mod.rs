@@ -204,7 +204,7 @@ impl Inner {
     }
 
     /// Whether the disk has the text of a file that the server was given.
-    pub async fn is_saved(&self, path: &str) -> bool {
+    pub(crate) async fn is_saved(&self, path: &str) -> bool {
         let text = lock(&self.documents).get(path).map(|document| Arc::clone(&document.text));
         match text {
             Some(text) => disk::has(&self.root.join(path), &text).await,
@@ -212,12 +212,12 @@ impl Inner {
         }
     }
 
-    pub fn bump(&self) {
+    pub(crate) fn bump(&self) {
         self.news.send_modify(|count| *count += 1);
     }
 
     /// Takes a publish in. One that amends an answer which was given already becomes a late report.
-    pub fn published(&self, mut params: Value) {
+    pub(crate) fn published(&self, mut params: Value) {
         let mut documents = lock(&self.documents);
         if let Some(path) = documents.publish(&mut params, Instant::now()) {
             // Be it of an older version: it speaks while nothing is saved.
@@ -299,7 +299,7 @@ impl Inner {
     }
 
     /// Takes an edit that the server asks for, where a fix is being executed; refuses it otherwise.
-    pub fn capture(&self, params: &Value) -> Value {
+    pub(crate) fn capture(&self, params: &Value) -> Value {
         match (lock(&self.captured).as_mut(), params.get("edit")) {
             (Some(captured), Some(edit)) if captured.len() < CAPTURED => {
                 captured.push(edit.clone());

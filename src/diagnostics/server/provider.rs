@@ -34,7 +34,7 @@ pub(crate) struct Settling {
 }
 
 impl Settling {
-    pub fn abort(&self) {
+    pub(crate) fn abort(&self) {
         self.task.abort();
     }
 }

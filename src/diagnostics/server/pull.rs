@@ -11,7 +11,7 @@ use crate::diagnostics::server::wire::{
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotPulled {
+pub(super) enum NotPulled {
     /// The server was interrupted; the same question may be asked again.
     Again,
     /// It does not know the request.
@@ -22,7 +22,7 @@ pub enum NotPulled {
 }
 
 /// `textDocument/diagnostic`, always for the full list.
-pub async fn diagnostics(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
+pub(super) async fn diagnostics(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
     let mut params = json!({"textDocument": {"uri": uri}});
     if let Some(identifier) = run.capabilities.pointer("/diagnosticProvider/identifier").filter(|id| id.is_string()) {
         params["identifier"] = identifier.clone();
@@ -36,7 +36,7 @@ pub async fn diagnostics(run: &ServerConnection, uri: &str, limit: Duration) -> 
 }
 
 /// tsserver's three lists, each asked for in its own request.
-pub async fn command(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
+pub(super) async fn command(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
     let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is no file")))?;
     let mut items = Vec::new();
     for kind in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"] {

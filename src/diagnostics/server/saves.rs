@@ -3,20 +3,20 @@
 use serde_json::Value;
 
 /// Of a server that declares so.
-pub const SAVED_ONLY: &str = "it checks saved files only, and this one is not saved";
+pub(super) const SAVED_ONLY: &str = "it checks saved files only, and this one is not saved";
 
 /// Of one that hears of saves and has never spoken of an unsaved text: nothing is known of its habits.
-pub const PERHAPS_SAVED_ONLY: &str = "it may check saved files only, and this one is not saved";
+pub(super) const PERHAPS_SAVED_ONLY: &str = "it may check saved files only, and this one is not saved";
 
 /// Whether it is not told of changes, but of saves: all it can know of a text after its opening is what the disk has.
-pub fn reads_the_disk(capabilities: &Value) -> bool {
+pub(super) fn reads_the_disk(capabilities: &Value) -> bool {
     let sync = &capabilities["textDocumentSync"];
     let kind = sync.get("change").and_then(Value::as_u64).unwrap_or(0);
     kind == 0 && hears_of_saves(capabilities)
 }
 
 /// Whether it asks to be told of saves.
-pub fn hears_of_saves(capabilities: &Value) -> bool {
+pub(super) fn hears_of_saves(capabilities: &Value) -> bool {
     match &capabilities["textDocumentSync"]["save"] {
         Value::Bool(wanted) => *wanted,
         options => options.is_object(),

@@ -18,7 +18,7 @@ use crate::diagnostics::server::{Inner, ServerPhase};
 
 /// How long an answer is waited for after nobody waits for it any more. A cold start of a type checker
 /// on a large project takes some 20 s on a busy machine.
-pub const CHASE: Duration = Duration::from_secs(120);
+pub(super) const CHASE: Duration = Duration::from_secs(120);
 
 /// The pause before an interrupted pull is asked again; doubled up to the second value.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(80));
@@ -31,7 +31,7 @@ const PROBE: Duration = Duration::from_secs(5);
 
 /// Why there will be no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoAnswer {
+pub(super) enum NoAnswer {
     /// The text is not the one that was asked about any more.
     Superseded,
     /// The server is gone or refuses; why.
@@ -39,7 +39,7 @@ pub enum NoAnswer {
 }
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub(super) struct Answer {
     pub freshness: Freshness,
     pub version: i64,
     pub items: Arc<Vec<Value>>,
@@ -55,7 +55,7 @@ struct Asked {
 }
 
 /// Ends with an answer for this version of the file, or with why there will be none.
-pub async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answer, NoAnswer> {
+pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answer, NoAnswer> {
     let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
     if run.reads_the_disk() && run.way() == PullMethod::Push && !inner.is_saved(path).await {
         return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));

@@ -16,7 +16,7 @@ use crate::diagnostics::server::{Inner, LanguageServer, ServerPhase};
 const EXIT: Duration = Duration::from_millis(500);
 
 /// Starts the server unless that was done before.
-pub fn start(inner: &Arc<Inner>) {
+pub(super) fn start(inner: &Arc<Inner>) {
     let first = inner.phase.send_if_modified(|phase| {
         let idle = matches!(phase, ServerPhase::Idle);
         if idle {

@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 
 use crate::base::lock::lock;
 
-pub const METHOD_NOT_FOUND: i64 = -32601;
-pub const REQUEST_CANCELLED: i64 = -32800;
-pub const CONTENT_MODIFIED: i64 = -32801;
-pub const SERVER_CANCELLED: i64 = -32802;
+pub(super) const METHOD_NOT_FOUND: i64 = -32601;
+pub(super) const REQUEST_CANCELLED: i64 = -32800;
+pub(super) const CONTENT_MODIFIED: i64 = -32801;
+pub(super) const SERVER_CANCELLED: i64 = -32802;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({code})")]
@@ -46,10 +46,10 @@ pub enum RequestError {
     Closed(String),
 }
 
-pub type Reply = Result<Value, RpcError>;
+pub(super) type Reply = Result<Value, RpcError>;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Message {
+pub(super) enum Message {
     Response { id: i64, reply: Reply },
     Request { id: Value, method: String, params: Value },
     Notification { method: String, params: Value },
@@ -57,7 +57,7 @@ pub enum Message {
 
 impl Message {
     /// Reads a body; the error says what is wrong with it.
-    pub fn parse(body: &[u8]) -> Result<Self, String> {
+    pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         let mut value: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         let id = value.get("id").cloned().filter(|id| !id.is_null());
         let params = value.get_mut("params").map(Value::take).unwrap_or_default();
@@ -77,15 +77,15 @@ impl Message {
     }
 }
 
-pub fn request(id: i64, method: &str, params: &Value) -> Value {
+pub(super) fn request(id: i64, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-pub fn notification(method: &str, params: &Value) -> Value {
+pub(super) fn notification(method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-pub fn response(id: &Value, reply: Reply) -> Value {
+pub(super) fn response(id: &Value, reply: Reply) -> Value {
     match reply {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
         Err(RpcError { code, message }) => {
@@ -96,18 +96,18 @@ pub fn response(id: &Value, reply: Reply) -> Value {
 
 /// The requests that wait for their answer. Once closed it takes no more.
 #[derive(Debug, Default)]
-pub struct Pending {
+pub(super) struct Pending {
     last: AtomicI64,
     waiting: Mutex<Option<HashMap<i64, oneshot::Sender<Reply>>>>,
 }
 
 impl Pending {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { last: AtomicI64::new(0), waiting: Mutex::new(Some(HashMap::new())) }
     }
 
     /// A new id and where its answer will arrive; `None` once closed.
-    pub fn add(&self) -> Option<(i64, oneshot::Receiver<Reply>)> {
+    pub(super) fn add(&self) -> Option<(i64, oneshot::Receiver<Reply>)> {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, receiver) = oneshot::channel();
         lock(&self.waiting).as_mut()?.insert(id, sender);
@@ -115,18 +115,18 @@ impl Pending {
     }
 
     /// Hands an answer over; false where nobody waits (any more).
-    pub fn answer(&self, id: i64, reply: Reply) -> bool {
+    pub(super) fn answer(&self, id: i64, reply: Reply) -> bool {
         let sender = lock(&self.waiting).as_mut().and_then(|waiting| waiting.remove(&id));
         sender.is_some_and(|sender| sender.send(reply).is_ok())
     }
 
     /// Stops waiting for an answer; true where it was still to come.
-    pub fn forget(&self, id: i64) -> bool {
+    pub(super) fn forget(&self, id: i64) -> bool {
         lock(&self.waiting).as_mut().is_some_and(|waiting| waiting.remove(&id).is_some())
     }
 
     /// Every waiting request ends without an answer.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         lock(&self.waiting).take();
     }
 }

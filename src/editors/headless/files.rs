@@ -22,7 +22,7 @@ struct Seen {
 
 /// A folder's files. All methods ask the disk and may block.
 #[derive(Debug)]
-pub struct Files {
+pub(super) struct Files {
     root: PathBuf,
     seen: HashMap<String, Seen>,
 }
@@ -37,11 +37,11 @@ struct Planned {
 }
 
 impl Files {
-    pub fn new(root: PathBuf) -> Self {
+    pub(super) fn new(root: PathBuf) -> Self {
         Self { root, seen: HashMap::new() }
     }
 
-    pub fn read(&mut self, path: &str) -> Result<Document, EditorError> {
+    pub(super) fn read(&mut self, path: &str) -> Result<Document, EditorError> {
         self.look(path).map(|(document, _, _)| document)
     }
 
@@ -81,7 +81,7 @@ impl Files {
     }
 
     /// All edits or none.
-    pub fn apply(&mut self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+    pub(super) fn apply(&mut self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
         let mut planned: Vec<Planned> = Vec::with_capacity(edits.len());
         for edit in edits {
             if planned.iter().any(|plan| plan.path == edit.path()) {
@@ -95,7 +95,7 @@ impl Files {
     }
 
     /// The texts as they would be; nothing is changed.
-    pub fn preview(&mut self, edits: &[FileEdit]) -> Result<Vec<FileText>, EditorError> {
+    pub(super) fn preview(&mut self, edits: &[FileEdit]) -> Result<Vec<FileText>, EditorError> {
         let mut texts: Vec<FileText> = Vec::with_capacity(edits.len());
         for edit in edits {
             let FileEdit::Change { path, version, hunks } = edit else { continue };

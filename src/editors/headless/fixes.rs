@@ -16,7 +16,7 @@ use crate::editors::headless::HeadlessEditor;
 
 /// What was offered and not yet outdated by an edit.
 #[derive(Debug, Default)]
-pub struct Fixes {
+pub(super) struct Fixes {
     count: u64,
     offered: HashMap<String, Offered>,
 }
@@ -39,13 +39,13 @@ impl Fixes {
     }
 
     /// The fixes of edited files are good no longer.
-    pub fn forget<'a>(&mut self, edited: impl Iterator<Item = &'a str>) {
+    pub(super) fn forget<'a>(&mut self, edited: impl Iterator<Item = &'a str>) {
         edited.for_each(|path| self.offered.retain(|_, offered| offered.offer.path != path));
     }
 }
 
 /// Asks every server; an error only where none of those that cover the file could answer.
-pub async fn offers(
+pub(super) async fn offers(
     editor: &HeadlessEditor,
     document: &Document,
     range: Option<Range>,
@@ -85,7 +85,11 @@ pub async fn offers(
 }
 
 /// What a fix would change, in UTF-16; nothing is changed by asking.
-pub async fn change(editor: &HeadlessEditor, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
+pub(super) async fn change(
+    editor: &HeadlessEditor,
+    id: &str,
+    deadline: Deadline,
+) -> Result<WorkspaceChange, EditorError> {
     let gone = || EditorError::FixGone(id.to_owned());
     let offered = lock(&editor.fixes).offered.get(id).cloned().ok_or_else(gone)?;
     if editor.read(&offered.offer.path).await?.version != offered.version {

@@ -9,7 +9,7 @@ const MARK: &str = "\u{feff}";
 
 /// What a file has around its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FileFormat {
+pub(crate) struct FileFormat {
     /// It begins with a byte order mark.
     pub mark: bool,
     /// Every line ends in `\r\n`. Where line ends are mixed, each `\r` stays in the text as it is.
@@ -17,7 +17,7 @@ pub struct FileFormat {
 }
 
 /// The text with `\n` line ends and without a mark; `None` for what is not UTF-8.
-pub fn decode(bytes: &[u8]) -> Option<(String, FileFormat)> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<(String, FileFormat)> {
     let whole = std::str::from_utf8(bytes).ok()?;
     let text = whole.strip_prefix(MARK).unwrap_or(whole);
     let lines = text.matches('\n').count();
@@ -28,7 +28,7 @@ pub fn decode(bytes: &[u8]) -> Option<(String, FileFormat)> {
 }
 
 /// The bytes of a text in a format; the inverse of [`decode`].
-pub fn encode(text: &str, format: FileFormat) -> Vec<u8> {
+pub(crate) fn encode(text: &str, format: FileFormat) -> Vec<u8> {
     let mut out = if format.mark { MARK.to_owned() } else { String::new() };
     if format.crlf {
         out.push_str(&text.replace('\n', "\r\n"));
@@ -39,7 +39,7 @@ pub fn encode(text: &str, format: FileFormat) -> Vec<u8> {
 }
 
 /// Applies hunks; the error says which one cannot be.
-pub fn splice(text: &str, hunks: &[TextEdit], format: FileFormat) -> Result<String, String> {
+pub(crate) fn splice(text: &str, hunks: &[TextEdit], format: FileFormat) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for hunk in hunks {

@@ -12,7 +12,7 @@ use crate::editors::headless::{HeadlessEditor, file_text};
 
 /// Reports on the edited files and on every other loaded file as if the edits had been applied. Disk and
 /// documents stay as they are. Only changes of existing files: a server looks for new ones on the disk.
-pub async fn probe(
+pub(super) async fn probe(
     editor: &HeadlessEditor,
     edits: &[FileEdit],
     deadline: Deadline,

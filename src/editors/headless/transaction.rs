@@ -12,7 +12,7 @@ use crate::workspace::beneath::{Folders, OpenFolder};
 /// What is to become of one file, by its path below the root. The bytes seen before are compared once more just before
 /// the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileOperation {
+pub(super) enum FileOperation {
     Write { path: String, seen: Vec<u8>, bytes: Vec<u8> },
     Create { path: String, bytes: Vec<u8> },
     Delete { path: String, seen: Vec<u8> },
@@ -27,7 +27,7 @@ impl FileOperation {
 }
 
 #[derive(Debug)]
-pub enum Refused {
+pub(super) enum Refused {
     /// The file with this index is not as it was seen; nothing is changed.
     Moved(usize),
     /// The file with this index cannot be changed; what was changed is back as it was.
@@ -49,7 +49,7 @@ struct Done<'a> {
 }
 
 /// Carries all changes out below the root, or none. No link is followed on the way to a file, nor at its end.
-pub fn commit(root: &Path, changes: &[FileOperation]) -> Result<(), Refused> {
+pub(super) fn commit(root: &Path, changes: &[FileOperation]) -> Result<(), Refused> {
     let mut folders = Folders::new(root).map_err(|error| Refused::Failed(0, error))?;
     let mut staged: Vec<Staged<'_>> = Vec::new();
     let mut outcome = Ok(());
@@ -179,7 +179,7 @@ fn prefix(place: &OpenFolder) -> OsString {
 
 /// Removes what a process that is dead has left beside a file: a new text that was not moved into its place,
 /// or an old file that was moved out of it. Regular files only.
-pub fn sweep(root: &Path, path: &str) {
+pub(super) fn sweep(root: &Path, path: &str) {
     let Ok(place) = Folders::new(root).and_then(|mut folders| folders.place(path, false)) else { return };
     let prefix = prefix(&place);
     for found in place.siblings(&prefix) {

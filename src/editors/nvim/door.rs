@@ -32,7 +32,7 @@ use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
 /// Makes a model from the `model` part of the options.
-pub type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
+pub(super) type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
 
 /// How long finished work may take to leave after Neovim is gone.
 const LEAVE: Duration = Duration::from_millis(200);

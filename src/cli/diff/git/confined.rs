@@ -64,7 +64,7 @@ impl Confined {
     ///
     /// # Errors
     /// No git, no repository, none with a working tree, or one whose configuration claims a working tree elsewhere.
-    pub async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
+    pub(super) async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
         let places = program::places(here, &[], std::env::var_os("PATH").as_deref());
         let program = program::find(&places, "git").ok_or_else(|| {
             let message = "git is not on PATH, apart from folders of the project";
@@ -92,7 +92,7 @@ impl Confined {
     }
 
     /// Git over a folder as the working tree.
-    pub fn command(&self, tree: &Path) -> Command {
+    pub(super) fn command(&self, tree: &Path) -> Command {
         let mut command = started(&self.program, &self.path);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 /// Where the module binds a name whatever happens: a definition, an assignment or an import that stands in no other
 /// statement. `None` where it does not, or where something deletes the name again.
-pub fn binds(root: Node, text: &str, name: &str) -> Option<Range<usize>> {
+pub(super) fn binds(root: Node, text: &str, name: &str) -> Option<Range<usize>> {
     let is = |node: Node| &text[node.byte_range()] == name;
     let mut cursor = root.walk();
     let bound = root.children(&mut cursor).find(|statement| match statement.kind() {
@@ -32,7 +32,7 @@ pub fn binds(root: Node, text: &str, name: &str) -> Option<Range<usize>> {
 }
 
 /// The names that an import binds; `None` where it may be any.
-pub fn imported<'t>(import: Node, text: &'t str) -> Option<Vec<&'t str>> {
+pub(super) fn imported<'t>(import: Node, text: &'t str) -> Option<Vec<&'t str>> {
     let mut cursor = import.walk();
     if import.children(&mut cursor).any(|child| child.kind() == "wildcard_import") {
         return None;
@@ -49,7 +49,7 @@ pub fn imported<'t>(import: Node, text: &'t str) -> Option<Vec<&'t str>> {
 
 /// The first line, from one, that reads the name, where no other place but this import could bind it: a name that
 /// stands anywhere that is not plainly a read decides nothing.
-pub fn is_used_only(root: Node, text: &str, name: &str, import: Node) -> Option<usize> {
+pub(super) fn is_used_only(root: Node, text: &str, name: &str, import: Node) -> Option<usize> {
     let mut first = None;
     if has_wildcard(root) {
         return None;

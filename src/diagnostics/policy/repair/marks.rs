@@ -53,7 +53,7 @@ const CODE: &[&str] = &[
 ];
 
 /// The suppressions in a comment: each mark with what it is for, `*` for everything.
-pub fn suppressions(things: &mut Things, comment: &str) {
+pub(super) fn suppressions(things: &mut Things, comment: &str) {
     let Some(mark) = MARK.as_ref() else { return };
     let found: Vec<_> = mark.find_iter(comment).collect();
     for (at, one) in found.iter().enumerate() {
@@ -85,7 +85,7 @@ fn codes(rest: &str) -> Vec<String> {
     plain.filter(|code| !code.is_empty()).collect()
 }
 
-pub fn things(path: &str, text: &str) -> Things {
+pub(super) fn things(path: &str, text: &str) -> Things {
     let mut things = Things::new();
     for line in text.lines() {
         suppressions(&mut things, line);

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::diagnostics::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
 
-pub fn things(root: Node, text: &str) -> Things {
+pub(super) fn things(root: Node, text: &str) -> Things {
     let mut reader = Reader { text, things: Things::new() };
     let mut cursor = root.walk();
     loop {
