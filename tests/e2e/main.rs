@@ -17,6 +17,7 @@ mod honest;
 mod known;
 mod learning;
 mod loading;
+mod log;
 mod memory;
 mod model;
 mod nvim;

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::agent::commands::undo::{self, redo};
 use crate::agent::commands::{ask, forget, remember, resume};
@@ -17,6 +18,7 @@ use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
+use crate::agent::state::span;
 use crate::agent::state::undo_target::Target;
 use crate::base::failure::Failure;
 use crate::editor::Editor;
@@ -42,17 +44,17 @@ impl Agent {
 
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
     pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
-        ask::ask(self, request, cancel).await
+        ask::ask(self, request, cancel).instrument(span::task()).await
     }
 
     /// Makes a plan for a request, or changes the one that is there.
     pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
-        crate::agent::commands::plan::plan(self, request, cancel).await
+        crate::agent::commands::plan::plan(self, request, cancel).instrument(span::task()).await
     }
 
     /// Carries out the plan.
     pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
-        crate::agent::commands::approve::approve(self, steps, cancel).await
+        crate::agent::commands::approve::approve(self, steps, cancel).instrument(span::task()).await
     }
 
     pub(crate) fn has_plan(&self) -> bool {
@@ -66,12 +68,12 @@ impl Agent {
 
     /// Answers the question that a plan waits with; `choice` counts from 0.
     pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
-        crate::agent::commands::answer_question::answer_question(self, choice, cancel).await
+        crate::agent::commands::answer_question::answer_question(self, choice, cancel).instrument(span::task()).await
     }
 
     /// Goes on with what was left open, in this process or in one that ended.
     pub async fn resume(&self, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
-        resume::resume(self, approved, cancel).await
+        resume::resume(self, approved, cancel).instrument(span::task()).await
     }
 
     /// Puts right what a process that was killed left half done, and tells of it.

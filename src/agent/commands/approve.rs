@@ -10,6 +10,7 @@ use crate::agent::plan::Steps;
 use crate::agent::planner::{run, waiting};
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
+use crate::agent::state::span;
 use crate::base::failure::Failure;
 
 /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
@@ -22,6 +23,7 @@ pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &Cancellati
     } else if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
         resume::go_on(session, true, steps, cancel, &mut events).await
     } else {
+        span::belongs_to_plan(session).await;
         run::carry_out(session, steps, cancel, &mut events).await
     };
     traces::keep(session).await;

@@ -18,6 +18,7 @@ use crate::agent::run::start;
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
+use crate::agent::state::span;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::failure::Failure;
@@ -53,12 +54,14 @@ pub(crate) async fn go_on(
         if session.plan.lock().await.is_none() {
             return Err(waiting::nothing("nothing was begun here"));
         }
+        span::belongs_to_plan(session).await;
         return run::carry_out(session, Steps::All, cancel, events).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
     task.counts.spent.resume(task.counts.usage);
     session.use_trace(&task.trace);
+    span::belongs_to(&task);
     session.editor.show(Event::Started {
         request: task.request.clone(),
         mode: task.mode.to_string(),

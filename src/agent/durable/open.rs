@@ -15,7 +15,8 @@ pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
     let open = || async {
         let remember = memory::remember(session).await?;
         let folder = session.record()?.folder();
-        let owner = tokio::task::spawn_blocking(move || Owner::new(&folder)).await;
+        let span = tracing::Span::current();
+        let owner = tokio::task::spawn_blocking(move || span.in_scope(|| Owner::new(&folder))).await;
         match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
             Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
             Err(error) => {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tracing::Instrument;
 
 use crate::agent::durable::open;
 use crate::agent::edit::recover::{self, confirm};
@@ -68,7 +69,7 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
     let mut ended = begun.ended.clone();
     let mut waiting = Waiting { session, begun, seen: false };
     let (editor, root, save) = (Arc::clone(&session.editor), session.root.clone(), session.config.save);
-    tokio::spawn(async move {
+    let making = async move {
         let made = carry_out((editor.as_ref(), &root), durable.as_deref(), save, change, &doubtful).await;
         let words = match &made {
             Ok(made) => {
@@ -81,7 +82,8 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
         if left.load(Ordering::SeqCst) {
             editor.show(Event::Progress { text: words });
         }
-    });
+    };
+    tokio::spawn(making.in_current_span());
     let made = match ended.wait_for(Option::is_some).await {
         Ok(ended) => ended.clone().unwrap_or(Err(EditorError::Closed)),
         Err(_) => Err(EditorError::Closed),

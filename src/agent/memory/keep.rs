@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tracing::Instrument;
 
 use crate::agent::memory::{self, kind, learn, mode_of, project, relevance};
 use crate::agent::plan::mode::Phase;
@@ -108,7 +109,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
     let before = task.notes.writing.take();
     let editor = Arc::clone(&session.editor);
     let of = Of { task: task.journal.task.clone(), step: task.step_number() };
-    task.notes.writing = Some(tokio::spawn(async move {
+    let writing = async move {
         if let Some(before) = before {
             let _ = before.await;
         }
@@ -117,7 +118,8 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
             tracing::warn!(%error, "what a task did could not be remembered");
         }
         crate::agent::state::memory::tell(&remember, editor.as_ref());
-    }));
+    };
+    task.notes.writing = Some(tokio::spawn(writing.in_current_span()));
 }
 
 /// A simple task is over.

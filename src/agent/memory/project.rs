@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tracing::Instrument;
+
 use crate::agent::memory;
 use crate::agent::state::memory::Remember;
 use crate::agent::state::session::Session;
@@ -132,12 +134,13 @@ pub(crate) fn scan_project(session: &Session, remember: &Arc<Remember>) {
         return;
     }
     let (remember, root) = (Arc::clone(remember), session.root.clone());
-    tokio::spawn(async move {
+    let scanning = async move {
         let project = remember.project;
         if let Err(error) = remember.run(move |memory| scan(memory, project, &root)).await {
             tracing::warn!(%error, "the project could not be looked over");
         }
-    });
+    };
+    tokio::spawn(scanning.in_current_span());
 }
 
 /// Files of the workspace for a plan; `otherwise` where nothing is known of them yet.

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::memory::narrow;
@@ -20,6 +21,7 @@ use crate::agent::planner::checks::{self, unmet};
 use crate::agent::state::edit_answer::Line;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
+use crate::agent::state::span;
 use crate::agent::state::task::Task;
 use crate::agent::{target, tools};
 use crate::base::deadline::Deadline;
@@ -51,9 +53,10 @@ impl ReadOnlyTools for SessionEyes<'_> {
         let (tool, target) = (tool.to_owned(), target.unwrap_or_default().to_owned());
         let reasoning = context.title.clone();
         self.session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let answer = tokio::select! {
-            answer = tools::run_tool(self.session, &mut own, &tool, &parameters) => answer,
+            answer = tools::run_tool(self.session, &mut own, &tool, &parameters).instrument(span.clone()) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
         self.read.lock().await.conversation.seen.extend(own.conversation.seen);
@@ -61,6 +64,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
             Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
             Err(failure) => (false, failure.one_line()),
         };
+        span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
         self.session.editor.show(Event::Acted { step, tool, ok, text });
         answer.map(|answer| answer.text)
     }

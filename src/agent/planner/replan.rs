@@ -10,6 +10,7 @@ use crate::agent::planner::available;
 use crate::agent::planner::make::{self, PlanRequest};
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
+use crate::agent::state::span;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::failure::Failure;
@@ -43,6 +44,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
         return Err(Failure::user("there is no plan to change", "make one first with :AgentPlan"));
     };
     session.use_trace(&task.trace);
+    span::belongs_to(&task);
     let standing = document::numbered(&plan);
     let mut new = plan.clone();
     depends::keep_closed(&mut new);

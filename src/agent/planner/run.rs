@@ -1,6 +1,7 @@
 //! Running an approved plan: what may run next, each step judged after it, and the way that the judgement goes.
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::agent::diagnostics::collect;
 use crate::agent::durable;
@@ -18,6 +19,7 @@ use crate::agent::run::run_loop;
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::Outcome;
 use crate::agent::state::session::Session;
+use crate::agent::state::span;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
@@ -213,6 +215,7 @@ async fn run_edit(
         let (scope, request) = (task.scope.clone(), task.request.clone());
         let tried =
             stop::unless_stopped(session, cancel, attempt::try_step(session, plan, index, task, fallback, cancel))
+                .instrument(span::plan_step(index))
                 .await;
         // A stop drops the try wherever it stands.
         (task.scope, task.request) = (scope, request);

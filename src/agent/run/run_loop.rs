@@ -1,6 +1,7 @@
 //! The loop of every mode: ask the model, act, until it is done, the steps run out, or three errors in a row.
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::agent::budget;
 use crate::agent::durable::{self, traces};
@@ -10,7 +11,7 @@ use crate::agent::run::{context, contract, early_stop};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::state::{edit_answer, stop};
+use crate::agent::state::{edit_answer, span, stop};
 use crate::agent::tools::{read_once, validate};
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::message;
@@ -49,10 +50,12 @@ pub(crate) async fn run_steps(
         if let Some(why) = budget::over_budget(session, task) {
             return Err(budget::stop(task, &why));
         }
-        let input = stop::unless_stopped(session, cancel, context::step_facts(session, task)).await?;
+        let span = span::step(task.counts.step);
+        let input =
+            stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
         let words = |text: &str| session.editor.show(Event::Words { text: text.to_owned() });
         let (reply, usage) = tokio::select! {
-            answered = session.model.step(&input, &words) => answered,
+            answered = session.model.step(&input, &words).instrument(span.clone()) => answered,
             () = cancel.cancelled() => return Err(Failure::cancelled()),
             () = budget::out_of_time(session, task.counts.spent) => continue,
         };
@@ -67,12 +70,10 @@ pub(crate) async fn run_steps(
                 None => return Ok(Ended::Done { changed, answer: reply.answer }),
                 Some(action) => {
                     more.clone_from(&reply.more);
-                    let (result, ok) = act(session, task, &action, &reply.reasoning).await;
-                    if ok && (!reply.proceed || early_stop::mended(session, task).await) {
-                        return Ok(Ended::Done {
-                            changed: task.journal.checkpoints.len() > changes,
-                            answer: reply.answer,
-                        });
+                    let (result, ok) = act(session, task, &action, &reply.reasoning).instrument(span.clone()).await;
+                    if ok && (!reply.proceed || early_stop::mended(session, task).instrument(span.clone()).await) {
+                        let changed = task.journal.checkpoints.len() > changes;
+                        return Ok(Ended::Done { changed, answer: reply.answer });
                     }
                     result
                 }
@@ -85,7 +86,7 @@ pub(crate) async fn run_steps(
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        if let Some(ended) = enter(session, task, result, &more).await {
+        if let Some(ended) = enter(session, task, result, &more).instrument(span).await {
             return Ok(ended);
         }
     }
@@ -114,19 +115,22 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
     let edits = task.journal.checkpoints.len();
     let cancel = session.cancelled();
+    let span = span::tool(&tool);
     let ran = async {
         let need = validate::gate(session, task, &tool, &action.parameters).await?;
         read_once::run_once(session, task, &tool, &action.parameters, need).await
     };
-    let (ok, mut text) = match stop::unless_stopped(session, &cancel, ran).await.and_then(|ran| ran) {
-        Ok(answer) => (true, mask(&answer.text).into_owned()),
-        Err(failure) => (false, mask(&failure.one_line()).into_owned()),
-    };
+    let (ok, mut text) =
+        match stop::unless_stopped(session, &cancel, ran).instrument(span.clone()).await.and_then(|ran| ran) {
+            Ok(answer) => (true, mask(&answer.text).into_owned()),
+            Err(failure) => (false, mask(&failure.one_line()).into_owned()),
+        };
     if task.journal.checkpoints.len() == edits
         && let Ok(Some(verdict)) = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await
     {
         text = format!("{text}\n{}", edit_answer::deferred(&verdict, &session.config.diagnostics));
     }
+    span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
     // Of an edit also what it did to the diagnostics: whether what it was for is gone.
     let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
     let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));

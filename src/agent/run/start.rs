@@ -13,6 +13,7 @@ use crate::agent::state::risk;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshots;
+use crate::agent::state::span;
 use crate::agent::state::task::Task;
 use crate::agent::{budget, target};
 use crate::base::deadline::Deadline;
@@ -34,6 +35,7 @@ pub(crate) async fn begin(
     let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
     session.use_trace(&task.trace);
+    span::belongs_to(&task);
     session.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;
     session.editor.show(Event::Started {

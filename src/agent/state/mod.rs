@@ -28,6 +28,7 @@ pub mod risk;
 pub mod scope;
 pub mod session;
 pub mod snapshots;
+pub(crate) mod span;
 pub(crate) mod spent;
 pub(crate) mod stop;
 pub mod task;

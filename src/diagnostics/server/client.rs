@@ -161,10 +161,11 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
     let config = &inner.config;
     let program = config.command.first().map_or("", String::as_str);
     let handler = Arc::new(Incoming { server: Arc::downgrade(inner), run });
-    let connection = Connection::spawn(&config.command, &inner.root, handler).map_err(|error| StartError {
-        reason: format!("{program} cannot be started: {error}"),
-        fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
-    })?;
+    let connection =
+        Connection::spawn(&config.name, &config.command, &inner.root, handler).map_err(|error| StartError {
+            reason: format!("{program} cannot be started: {error}"),
+            fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
+        })?;
     inner.mood.forget();
     let failed = |reason: String| StartError { reason, fatal: false };
     let answer = connection

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
+use tracing::Instrument;
 
 use crate::base::lock::lock;
 use crate::diagnostics::environment;
@@ -31,6 +32,8 @@ pub(crate) trait Handler: Send + Sync + 'static {
 /// A running server. Dropping it kills the process and all that it started.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    /// What the log calls the server.
+    server: String,
     outgoing: mpsc::Sender<Vec<u8>>,
     pending: Arc<Pending>,
     /// Why the server is gone, once it is.
@@ -42,7 +45,12 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Starts the command in the folder. Errors are the operating system's (no such program, no right).
-    pub(crate) fn spawn(command: &[String], folder: &Path, handler: Arc<dyn Handler>) -> std::io::Result<Self> {
+    pub(crate) fn spawn(
+        server: &str,
+        command: &[String],
+        folder: &Path,
+        handler: Arc<dyn Handler>,
+    ) -> std::io::Result<Self> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| std::io::Error::other("the command is empty"))?;
         // A group of its own: servers are often wrappers (a script that starts node), and both must end.
@@ -80,7 +88,7 @@ impl Connection {
             gone_sender.send_replace(Some(if words.is_empty() { reason } else { format!("{reason}: {words}") }));
             waiting.close();
         });
-        Ok(Self { outgoing, pending, gone, stop, process })
+        Ok(Self { server: server.to_owned(), outgoing, pending, gone, stop, process })
     }
 
     pub(crate) fn notify(&self, method: &str, params: &Value) {
@@ -91,15 +99,23 @@ impl Connection {
     /// to stop (`$/cancelRequest`) and whatever it still answers is ignored.
     pub(crate) async fn request(&self, method: &str, params: &Value, limit: Duration) -> Result<Value, RequestError> {
         let Some((id, answer)) = self.pending.add() else { return Err(RequestError::Closed(self.reason().await)) };
-        let guard = Cancel { id, connection: self };
-        self.send(&wire::request(id, method, params));
-        let outcome = tokio::time::timeout(limit, answer).await;
-        drop(guard);
-        match outcome {
-            Ok(Ok(reply)) => Ok(reply?),
-            Ok(Err(_)) => Err(RequestError::Closed(self.reason().await)),
-            Err(_) => Err(RequestError::TimedOut),
-        }
+        let asking = async {
+            let guard = Cancel { id, connection: self };
+            self.send(&wire::request(id, method, params));
+            let outcome = tokio::time::timeout(limit, answer).await;
+            drop(guard);
+            let answer = match outcome {
+                Ok(Ok(reply)) => reply.map_err(RequestError::from),
+                Ok(Err(_)) => Err(RequestError::Closed(self.reason().await)),
+                Err(_) => Err(RequestError::TimedOut),
+            };
+            match &answer {
+                Ok(_) => tracing::debug!("answered"),
+                Err(error) => tracing::debug!(%error, "not answered"),
+            }
+            answer
+        };
+        asking.instrument(tracing::error_span!("lsp_request", server = self.server, method, id)).await
     }
 
     /// Waits until the server is gone and says why.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tracing::Instrument;
 
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
@@ -194,7 +195,8 @@ fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Rec
     let id = settling.get(path).map_or(0, |known| known.id + 1);
     let (sender, result) = watch::channel(None);
     // The lock is held until the entry stands, so that a task that ends at once finds it.
-    let task = tokio::spawn(run(Arc::clone(inner), path.to_owned(), id, version, sender)).abort_handle();
+    let task =
+        tokio::spawn(run(Arc::clone(inner), path.to_owned(), id, version, sender).in_current_span()).abort_handle();
     let entry = Settling { id, epoch, version, task, result: result.clone(), waiting: 1 };
     if let Some(superseded) = settling.insert(path.to_owned(), entry) {
         superseded.abort();

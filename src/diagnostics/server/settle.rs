@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tracing::Instrument;
 
 use crate::base::lock::lock;
 use crate::diagnostics::model::{Freshness, Reach};
@@ -185,7 +186,7 @@ async fn listen(
         poke(run, &asked.uri);
     }
     if run.take_probe() {
-        tokio::spawn(probe(Arc::clone(inner), Arc::clone(run), path.to_owned()));
+        tokio::spawn(probe(Arc::clone(inner), Arc::clone(run), path.to_owned()).in_current_span());
     }
     loop {
         news.borrow_and_update();
@@ -235,7 +236,8 @@ fn hear(
 /// A read request makes clangd stop waiting for more typing; its answer is of no interest.
 fn poke(run: &Arc<ServerConnection>, uri: &str) {
     let (run, params) = (Arc::clone(run), json!({"textDocument": {"uri": uri}}));
-    tokio::spawn(async move { run.connection.request("textDocument/documentSymbol", &params, PROBE).await });
+    let poke = async move { run.connection.request("textDocument/documentSymbol", &params, PROBE).await };
+    tokio::spawn(poke.in_current_span());
 }
 
 /// Tries a pull that the server did not advertise, and trusts the way once it gave what was published

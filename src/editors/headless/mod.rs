@@ -111,7 +111,8 @@ impl HeadlessEditor {
         F: FnOnce(&mut Files) -> Result<T, EditorError> + Send + 'static,
     {
         let files = Arc::clone(&self.files);
-        let done = tokio::task::spawn_blocking(move || work(&mut lock(&files)));
+        let span = tracing::Span::current();
+        let done = tokio::task::spawn_blocking(move || span.in_scope(|| work(&mut lock(&files))));
         done.await.map_err(|_| EditorError::Closed)?
     }
 

@@ -348,7 +348,8 @@ impl Editor for NvimEditor {
     async fn tidy(&self, files: &[HalfDone]) {
         let (root, files) = (self.root.clone(), files.to_vec());
         let mend = move || files.into_iter().filter(|file| torn::bring_back(&root, file)).collect::<Vec<_>>();
-        let whole = tokio::task::spawn_blocking(mend).await.unwrap_or_default();
+        let span = tracing::Span::current();
+        let whole = tokio::task::spawn_blocking(move || span.in_scope(mend)).await.unwrap_or_default();
         if whole.is_empty() {
             return;
         }
