@@ -3,20 +3,18 @@
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::measure::{IDLE, Most, Run, excesses_of};
-use crate::sandbox::{Sandbox, turn};
+use crate::hostile::{Fake, step};
+use crate::measure::{IDLE, Most, Run, excesses};
+use crate::sandbox::{Sandbox, TEXT, turn};
 use crate::seed::{Chance, cases, seed};
 use crate::stop::{EACH, command, log};
+use crate::support::servers::fake_config;
 
 /// What the command may wait for a server, and what it may take beside that.
 const WAITS: &str = "[diagnostics]\ntimeout_ms = 500\nstart_timeout_ms = 1500\n";
-/// No wait is longer than the 5 s for what a server offers. Beside it there are those above, for a start and for
-/// diagnostics, and 1 s for the server to leave.
-const LONGEST: Duration = IDLE.saturating_add(Duration::from_millis(500 + 1500 + 1000));
 
 /// How many messages a case has sent, and what was wrong with it.
 fn run_case(sandbox: &Sandbox, number: usize) -> (usize, Run, Vec<String>) {
@@ -34,7 +32,7 @@ fn run_case(sandbox: &Sandbox, number: usize) -> (usize, Run, Vec<String>) {
     ];
     let chosen = *Chance::of_case(number).pick(commands);
     let run = sandbox.run(chosen);
-    let mut problems = excesses_of(&run, LONGEST);
+    let mut problems = excesses(&run);
     problems.extend(sandbox.reads(&unread));
     problems.extend(before.changes(&sandbox.snapshot(false)));
     problems.extend(sandbox.ran());
@@ -78,4 +76,87 @@ fn a_hostile_server_reaches_nothing() {
     );
     assert!(sent >= wanted, "{sent} messages");
     assert!(found.is_empty(), "seed {}:\n{}", seed(), found.join("\n"));
+}
+
+/// Servers that stop answering somewhere; a question without steps is never answered. They go by the name of one that
+/// is known to publish once, so that what they publish counts.
+fn mute_servers() -> Vec<(&'static str, Value)> {
+    let unused = json!([{"range": {"start": {"line": 0, "character": 7}, "end": {"line": 0, "character": 9}},
+        "severity": 1, "code": "F401", "message": "`os` imported but unused"}]);
+    let publish = json!([{"publish": {"items": unused}}]);
+    let capabilities = json!({"textDocumentSync": 1, "codeActionProvider": true});
+    let pulled = json!({"textDocumentSync": 1, "codeActionProvider": true,
+        "diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}});
+    let (silent, once) = (json!([]), json!([publish, []]));
+    let with = |on: Value| json!({"capabilities": capabilities, "on": on});
+    vec![
+        ("never answers initialize", with(json!({"initialize": silent, "shutdown": silent}))),
+        (
+            "answers initialize alone",
+            json!({"capabilities": pulled, "on": {"textDocument/diagnostic": silent, "textDocument/codeAction": silent,
+                "shutdown": silent}}),
+        ),
+        (
+            "answers no code actions",
+            with(json!({"textDocument/didOpen": publish, "textDocument/didChange": publish,
+                "textDocument/codeAction": silent})),
+        ),
+        (
+            "answers one file and then nothing",
+            with(json!({"textDocument/didOpen": once, "textDocument/didChange": silent,
+                "textDocument/codeAction": silent, "shutdown": silent})),
+        ),
+        (
+            "answers no shutdown",
+            with(json!({"textDocument/didOpen": publish, "textDocument/didChange": publish,
+                "textDocument/codeAction": [{"reply": []}], "shutdown": silent})),
+        ),
+    ]
+}
+
+/// The whole time of a command by the clock. Beside it the same one runs without a server: what the machine, the
+/// process and the model take is no server's doing, and what is above that is waiting for it.
+#[test]
+fn a_mute_server_holds_no_command_up() {
+    let _turn = turn();
+    let sandbox = Sandbox::new();
+    let edit =
+        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), true);
+    let model =
+        || Fake::script([edit("return 1", "return 3"), edit("return 3", "return 4"), edit("return 4", "return 5")]);
+    let commands: &[&[&str]] = &[
+        &["ask", "fix the errors", "--file", "a.py"],
+        &["ask", "fix the errors"],
+        &["plan", "fix the errors", "--file", "a.py", "--approve"],
+        &["ask", "let f return 5", "--file", "a.py"],
+    ];
+    let (mut slow, mut edits) = (Vec::new(), 0);
+    for (name, script) in mute_servers() {
+        for command in commands {
+            let run = |with: Option<&Value>| {
+                sandbox.reset();
+                let server = with.map(|script| json!(fake_config(&sandbox.outside, script).command));
+                let server = server.map(|command| format!("[[servers]]\nname = \"pylsp\"\ncommand = {command}\n"));
+                sandbox
+                    .configure(&server.map_or(format!("servers = []\n{WAITS}"), |server| WAITS.to_owned() + &server));
+                let model = model();
+                let is_model = command[1].starts_with("let");
+                let run = sandbox.run(&if is_model { model.arguments(command) } else { command.to_vec() });
+                let text = fs::read_to_string(sandbox.project.join("a.py")).unwrap();
+                let came = sandbox.outside.join("runs").is_file();
+                assert_eq!(came, with.is_some(), "{name}: the server was not started: {run:?}");
+                (run, is_model && text == TEXT.replace("return 1", "return 5"))
+            };
+            let bare = run(None).0;
+            let (with, edited) = run(Some(&script));
+            edits += usize::from(edited);
+            let more = with.took.saturating_sub(bare.took);
+            println!("{name}, {}: {:?}, without it {:?}", command.join(" "), with.took, bare.took);
+            if more > IDLE || with.idle > IDLE {
+                slow.push(format!("{name}, {}: {with:?}", command.join(" ")));
+            }
+        }
+    }
+    assert_eq!(edits, mute_servers().len(), "a model's edits go on beside a mute server");
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
 }

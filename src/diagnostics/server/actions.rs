@@ -75,7 +75,7 @@ impl LanguageServer {
         let run = self.run()?;
         let (wanted, params, version) = self.question(&run, file, range)?;
         let limit = if run.is_mute.load(Ordering::Relaxed) { deadline.left().min(MUTE) } else { deadline.left() };
-        let answer = run.connection.request("textDocument/codeAction", &params, limit).await;
+        let answer = self.asked(&run, "textDocument/codeAction", &params, Deadline::after(limit)).await;
         run.is_mute.store(matches!(answer, Err(RequestError::TimedOut)), Ordering::Relaxed);
         let answer = match answer {
             Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {
@@ -92,6 +92,21 @@ impl LanguageServer {
             ServerPhase::Running(run) => Ok(Arc::clone(run)),
             ServerPhase::Ended(reason) | ServerPhase::Pausing(reason) => Err(ActionError::Failed(reason.clone())),
             ServerPhase::Idle | ServerPhase::Starting => Err(ActionError::TimedOut),
+        }
+    }
+
+    /// Asks until the deadline, or until the server is found to be mute.
+    async fn asked(
+        &self,
+        run: &ServerConnection,
+        method: &str,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Result<Value, RequestError> {
+        tokio::select! {
+            biased;
+            answer = run.connection.request(method, params, deadline.left()) => answer,
+            () = self.inner.patience.end(deadline) => Err(RequestError::TimedOut),
         }
     }
 
@@ -172,7 +187,7 @@ impl LanguageServer {
         let mut action = offer.action.clone();
         let resolves = run.capabilities.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true));
         if action.get("edit").is_none() && resolves && command(&action).is_none() {
-            action = run.connection.request("codeAction/resolve", &action, deadline.left()).await?;
+            action = self.asked(&run, "codeAction/resolve", &action, deadline).await?;
         }
         let mut edits: Vec<Value> = action.get("edit").filter(|edit| !edit.is_null()).cloned().into_iter().collect();
         if let Some((name, arguments)) = command(&action).filter(|(name, _)| offered(&run, name)) {
@@ -204,7 +219,7 @@ impl LanguageServer {
         *lock(&self.inner.captured) = Some(Vec::new());
         let capture = Capture(self);
         let params = json!({"command": name, "arguments": arguments});
-        let answer = run.connection.request("workspace/executeCommand", &params, deadline.left()).await;
+        let answer = self.asked(run, "workspace/executeCommand", &params, deadline).await;
         let any = || lock(&self.inner.captured).as_ref().is_some_and(|edits| !edits.is_empty());
         if answer.is_ok() {
             let arrived = async { while !any() && news.changed().await.is_ok() {} };

@@ -167,6 +167,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
             fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
         })?;
     inner.mood.forget();
+    inner.patience.forget(connection.process);
     let failed = |reason: String| StartError { reason, fatal: false };
     let answer = connection
         .request("initialize", &initialize(inner), INITIALIZE)
@@ -241,6 +242,12 @@ struct Incoming {
 }
 
 impl Handler for Incoming {
+    fn heard(&self) {
+        if let Some(inner) = self.server.upgrade().filter(|inner| inner.run.load(Ordering::SeqCst) == self.run) {
+            inner.patience.heard();
+        }
+    }
+
     fn notification(&self, method: &str, params: Value) {
         let Some(inner) = self.server.upgrade().filter(|inner| inner.run.load(Ordering::SeqCst) == self.run) else {
             return;

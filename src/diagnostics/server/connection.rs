@@ -25,6 +25,8 @@ const LARGE: usize = 64 * 1024;
 
 /// What the server says of its own accord. Both are called by the reader task and must not wait.
 pub(crate) trait Handler: Send + Sync + 'static {
+    /// A message came, of whatever kind.
+    fn heard(&self);
     fn notification(&self, method: &str, params: Value);
     fn request(&self, method: &str, params: &Value) -> Reply;
 }
@@ -212,6 +214,7 @@ async fn listen(
         } else {
             Message::parse(&body)
         };
+        handler.heard();
         match parsed {
             Ok(Message::Response { id, reply }) => {
                 pending.answer(id, reply);

@@ -9,6 +9,7 @@ pub(crate) mod documents;
 mod framing;
 mod judge;
 mod mood;
+mod patience;
 mod provider;
 mod pull;
 mod restart;
@@ -35,6 +36,7 @@ use crate::diagnostics::server::config::ServerConfig;
 use crate::diagnostics::server::documents::{DID_CHANGE, DocumentNotice, Documents, OpenDocument, Settled};
 use crate::diagnostics::server::judge::{QUIET, SettleVerdict, judge};
 use crate::diagnostics::server::mood::Mood;
+use crate::diagnostics::server::patience::Patience;
 use crate::diagnostics::server::provider::Settling;
 
 /// Edits that one fix may ask for.
@@ -82,6 +84,7 @@ pub(crate) struct Inner {
     pub speaks_unsaved: AtomicBool,
     /// What it tells of itself beside its diagnostics.
     pub mood: Mood,
+    pub patience: Patience,
     pub settling: Mutex<HashMap<String, Settling>>,
     late: Mutex<Vec<Report>>,
     /// Edits that the server asks for, while a fix is being executed.
@@ -104,6 +107,7 @@ impl LanguageServer {
             two_phase: AtomicBool::new(false),
             speaks_unsaved: AtomicBool::new(false),
             mood: Mood::default(),
+            patience: Patience::default(),
             settling: Mutex::default(),
             late: Mutex::default(),
             captured: Mutex::default(),

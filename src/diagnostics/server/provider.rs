@@ -107,8 +107,11 @@ async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Dea
         };
         let mut waiter = Waiter { inner, path, id, waits: true };
         // An error means that another caller replaced the settling, after a change of another file.
-        let replaced =
-            matches!(tokio::time::timeout(deadline.left(), result.wait_for(Option::is_some)).await, Ok(Err(_)));
+        let replaced = tokio::select! {
+            biased;
+            outcome = result.wait_for(Option::is_some) => outcome.is_err(),
+            () = inner.patience.end(deadline) => false,
+        };
         // Under the lock that the settling takes to end: its report is either here now or will be late.
         let report = {
             let mut settling = lock(&inner.settling);
@@ -208,6 +211,9 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
     let start = Instant::now();
     let elapsed = || u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     let outcome = tokio::time::timeout(CHASE, settle::settle(&inner, &path, version)).await;
+    if let Ok(Ok(_)) = outcome {
+        inner.patience.spoke();
+    }
     let text = lock(&inner.documents).get(&path).filter(|known| known.version == version).map(|k| Arc::clone(&k.text));
     let report = match (outcome, text) {
         (Ok(Ok(answer)), Some(text)) => {

@@ -96,7 +96,9 @@ impl LanguageServer {
             _ => None,
         };
         if let Some(run) = running {
-            if run.connection.request("shutdown", &Value::Null, deadline.left()).await.is_ok() {
+            // Whoever answers nothing is not asked to leave.
+            let mute = self.inner.patience.is_mute();
+            if !mute && run.connection.request("shutdown", &Value::Null, deadline.left()).await.is_ok() {
                 run.connection.notify("exit", &Value::Null);
                 // Past this it is killed below.
                 let _ = tokio::time::timeout(EXIT.min(deadline.left()), run.connection.reason()).await;
