@@ -143,6 +143,7 @@ const RULES: &[(&str, Rule)] = &[
     ("programs are started in few places", starters),
     ("one file prints", one_printer),
     ("one file speaks RPC", one_rpc_file),
+    ("ways out are codes", hints_are_codes),
     ("the plugin requires nothing at start", quiet_plugin),
     ("queries are not Neovim's", queries),
     ("no machine is named", machines),
@@ -322,6 +323,19 @@ fn one_printer(file: &File) -> Vec<String> {
     let words = ["stdout().lock()", "stderr().lock()", "write!(std::io::std", "writeln!(std::io::std"];
     let found = |line: &str| words.iter().any(|word| code(line).contains(word)) && !line.contains(BATCH);
     file.each_line(|line| found(line).then(|| format!("what is printed goes through {PRINTER}")))
+}
+
+/// An editor's commands are named by its door alone; what lies below gives a code, see `src/base/hint.rs`.
+fn hints_are_codes(file: &File) -> Vec<String> {
+    if !file.under("src") || file.under("src/editors") {
+        return Vec::new();
+    }
+    let words = [":Agent", ":help ", ":checkhealth", ":edit!"];
+    let named = |line: &str, word: &str| code(line).match_indices(word).any(|(at, _)| !code(line)[..at].ends_with(':'));
+    file.each_line(|line| {
+        let word = words.iter().find(|word| named(line, word))?;
+        Some(format!("`{word}` belongs to Neovim's door: give a HintCode"))
+    })
 }
 
 fn one_rpc_file(file: &File) -> Vec<String> {
@@ -512,6 +526,8 @@ fn every_rule_objects_to_what_it_forbids() {
         (agent_goes_down, "src/agent/target.rs", "crate::agent::tools::tool_failure()"),
         (agent_goes_down, "src/agent/new/a.rs", ""),
         (session_is_state, "src/agent/run/start.rs", "impl Session {"),
+        (hints_are_codes, "src/agent/edit/a.rs", "\"kept; :AgentUndo takes it back\""),
+        (hints_are_codes, "src/cli/a.rs", "\"see :help sextant-models\""),
         (imports_go_down, "src/serve/rpc.rs", "use crate::editors::nvim;"),
         (imports_go_down, "src/cli/a.rs", "use sextant::base::text;"),
         (paths_in_full, "src/a.rs", concat!("use super::", "super::x;")),
@@ -556,6 +572,8 @@ fn every_rule_objects_to_what_it_forbids() {
         ),
         (agent_goes_down, "src/agent/commands/ask.rs", "use crate::agent::{edit, run::{run_loop, start}};"),
         (session_is_state, "src/agent/state/session.rs", "impl Session {"),
+        (hints_are_codes, "src/agent/a.rs", "agent::Agent; // as :AgentUndo does"),
+        (hints_are_codes, "src/editors/nvim/wording.rs", "\":AgentUndo takes it back\""),
         (imports_go_down, "src/edits/find.rs", "use crate::edits::find::nearest::Nearest;"),
         (imports_go_down, "src/main.rs", "sextant::cli::run()"),
         (short, "src/a/tests.rs", &long),

@@ -99,6 +99,15 @@ local renderers = {
     say.say(text, nil, not answer.waits() and { 'answer' } or nil)
     emit('SextantInterrupted', event)
   end,
+  waiting = function(event)
+    answer.line(
+      ('… “%s” waits, %d of %s done; :AgentResume goes on with it, :AgentUndo takes it back'):format(
+        event.request,
+        event.done,
+        say.counted(event.of, 'step')
+      )
+    )
+  end,
   edited = function(event)
     require('sextant.undo').touched(event.symbols)
     emit('SextantEdited', event)

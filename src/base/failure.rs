@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::hint::{Hint, HintCode};
+
 /// Who can mend it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,20 +32,20 @@ pub enum FailureKind {
 pub struct Failure {
     pub kind: FailureKind,
     pub message: String,
-    pub hint: String,
+    pub hint: Hint,
 }
 
 impl Failure {
-    pub fn new(kind: FailureKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn new(kind: FailureKind, message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self { kind, message: message.into(), hint: hint.into() }
     }
 
-    pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn user(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self::new(FailureKind::User, message, hint)
     }
 
     pub fn cancelled() -> Self {
-        Self::new(FailureKind::Cancelled, "stopped", "what was finished is kept; :AgentUndo takes it back")
+        Self::new(FailureKind::Cancelled, "stopped", Hint::from("what was finished is kept").and(HintCode::Undo))
     }
 
     /// The same of work that had changed nothing when it was stopped: there is nothing to take back.
@@ -57,13 +59,20 @@ impl Failure {
         }
     }
 
-    /// Message and way out on one line.
+    /// Message and way out on one line, as a model reads it: without what only a door can name.
     pub fn one_line(&self) -> String {
-        if self.hint.is_empty() { self.message.clone() } else { format!("{} ({})", self.message, self.hint) }
+        let hint = self.hint.text();
+        if hint.is_empty() { self.message.clone() } else { format!("{} ({hint})", self.message) }
+    }
+
+    /// The same failure, its way out in the words of a door.
+    #[must_use]
+    pub fn worded(&self, words: impl Fn(HintCode) -> &'static str) -> Self {
+        Self { hint: Hint::Text(self.hint.worded(words)), ..self.clone() }
     }
 }
 
 /// A failure of a tool, for a model that should get it right the next time.
-pub(crate) fn tool_failure(message: impl std::fmt::Display, hint: impl Into<String>) -> Failure {
+pub(crate) fn tool_failure(message: impl std::fmt::Display, hint: impl Into<Hint>) -> Failure {
     Failure::new(FailureKind::Tool, message.to_string(), hint)
 }

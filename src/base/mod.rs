@@ -3,6 +3,7 @@
 pub(crate) mod clock;
 pub mod deadline;
 pub mod failure;
+pub mod hint;
 pub mod lock;
 pub(crate) mod message;
 pub mod own;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use crate::agent::commands::agent::Agent;
 use crate::base::lock::lock;
-use crate::cli::terminal;
+use crate::cli::{terminal, wording};
 
 pub(super) struct Answers {
     given: Mutex<VecDeque<usize>>,
@@ -58,7 +58,7 @@ fn read(session: &Weak<Agent>) {
         }
         match session.answer_waiting(line.trim().parse().unwrap_or(0)) {
             Some(Err(failure)) => {
-                terminal::complain(&failure.one_line());
+                terminal::complain(&wording::failure(&failure).one_line());
             }
             _ => return,
         }

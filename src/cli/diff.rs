@@ -21,7 +21,7 @@ use std::time::Duration;
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::diff::arguments::OutputFormat;
 use crate::cli::diff::compare::Comparison;
-use crate::cli::{log, terminal};
+use crate::cli::{log, terminal, wording};
 
 pub(super) use crate::cli::diff::arguments::DiffArguments;
 
@@ -91,6 +91,7 @@ fn complain(text: &str) {
 }
 
 fn fail(failure: &Failure, format: OutputFormat) -> ExitCode {
+    let failure = &wording::failure(failure);
     complain(&format!("{}\n  → {}", failure.message, failure.hint));
     if format == OutputFormat::Json {
         terminal::json(&serde_json::json!({"type": "failed", "failure": failure}));

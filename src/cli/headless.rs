@@ -192,10 +192,7 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Head
     drop(session);
     drop(editor);
     let _ = printer.await;
-    let mut outcome = ended?;
-    if let Some(summary) = outcome["summary"].as_str() {
-        outcome["summary"] = wording::shell(summary).into();
-    }
+    let outcome = ended?;
     if arguments.json {
         terminal::json(&json!({"type": "outcome", "outcome": outcome}));
     }
@@ -203,9 +200,8 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Head
 }
 
 pub(super) fn fail(failure: &Failure, as_json: bool) {
-    let failure = &wording::failure(failure);
     if as_json {
-        terminal::json(&json!({"type": "failed", "failure": failure}));
+        terminal::json(&json!({"type": "failed", "failure": wording::failure(failure)}));
     } else {
         terminal::fail(failure);
     }
@@ -275,6 +271,10 @@ fn words(event: &Event) -> Option<String> {
             ));
             lines.join("\n")
         }
+        Event::Waiting { request, done, of } => format!(
+            "“{request}” waits, {done} of {} done; `sextant resume` goes on, `sextant undo` takes it back",
+            counted(*of, "step")
+        ),
         Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
         Event::Failed { failure } | Event::Refused { failure } => format!("✗ {}", failure.one_line()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::{Hint, HintCode};
 use crate::cli::prompts;
 use crate::llm::endpoint::RemoteConfig;
 use crate::llm::offline::OfflineModel;
@@ -22,7 +23,7 @@ pub(super) fn make(given: &Value) -> Result<Arc<dyn Model>, Failure> {
         Failure::new(
             FailureKind::Config,
             format!("the option `model` cannot be used: {error}"),
-            "it takes provider, model, and for a server of your own base_url; see :help sextant-models",
+            Hint::from("it takes provider, model, and for a server of your own base_url").and(HintCode::Models),
         )
     })?;
     prompts::load()?;

@@ -6,6 +6,7 @@ use std::io::{Result, Write};
 
 use crate::base::failure::Failure;
 use crate::base::printable::{escaped, printable};
+use crate::cli::wording;
 
 /// One line on standard output.
 pub(super) fn line(text: &str) {
@@ -49,6 +50,7 @@ pub(super) fn note(text: &str) {
 
 /// A failure with its way out, on standard error.
 pub(super) fn fail(failure: &Failure) {
+    let failure = wording::failure(failure);
     complain(&format!("sextant: {}\n  → {}", failure.message, failure.hint));
 }
 

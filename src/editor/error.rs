@@ -1,6 +1,7 @@
 //! What an editor can refuse, and how a door says it.
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::{Hint, HintCode};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditorError {
@@ -32,18 +33,18 @@ pub enum EditorError {
 
 impl From<EditorError> for Failure {
     fn from(error: EditorError) -> Self {
-        let hint = match &error {
-            EditorError::NotFound(_) => "list_symbols or search finds what is there",
-            EditorError::Exists(_) => "edit it instead of creating it",
-            EditorError::Stale(_) => "read it again and repeat the edit on the current text",
-            EditorError::Conflict(_) => "resolve it in the editor first (:edit! or :write!)",
-            EditorError::Locked { .. } => "make it editable in the editor first, then ask again",
-            EditorError::NotText(_) => "convert it first (:set fileencoding=utf-8 and :write)",
-            EditorError::Unsupported(_) => "do it in the editor by hand",
-            EditorError::FixGone(_) => "ask for the fixes again",
-            EditorError::Timeout(_) => "the editor may be waiting for a key; answer its prompt and try again",
-            EditorError::Closed => "start the editor again",
-            EditorError::Other(_) => "the log has the details (:checkhealth sextant names it)",
+        let hint: Hint = match &error {
+            EditorError::NotFound(_) => "list_symbols or search finds what is there".into(),
+            EditorError::Exists(_) => "edit it instead of creating it".into(),
+            EditorError::Stale(_) => "read it again and repeat the edit on the current text".into(),
+            EditorError::Conflict(_) => Hint::from("resolve it in the editor first").and(HintCode::Buffer),
+            EditorError::Locked { .. } => "make it editable in the editor first, then ask again".into(),
+            EditorError::NotText(_) => Hint::from("convert it first").and(HintCode::Encoding),
+            EditorError::Unsupported(_) => "do it in the editor by hand".into(),
+            EditorError::FixGone(_) => "ask for the fixes again".into(),
+            EditorError::Timeout(_) => "the editor may be waiting for a key; answer its prompt and try again".into(),
+            EditorError::Closed => "start the editor again".into(),
+            EditorError::Other(_) => Hint::from("the log has the details").and(HintCode::Log),
         };
         Self::new(FailureKind::Editor, error.to_string(), hint)
     }

@@ -115,6 +115,13 @@ pub enum Event {
         /// What was found half done, and what became of it.
         notes: Vec<String>,
     },
+    /// A plan of an earlier process waits. It can be resumed or undone.
+    Waiting {
+        request: String,
+        /// Steps that are done, of so many.
+        done: usize,
+        of: usize,
+    },
     Finished {
         ok: bool,
         summary: String,

@@ -295,7 +295,7 @@ fn shown(url: &str) -> String {
     String::from(url).trim_end_matches('/').to_owned()
 }
 
-fn wrong(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+fn wrong(message: impl Into<String>, hint: impl Into<crate::base::hint::Hint>) -> Failure {
     Failure::new(FailureKind::Config, message, hint)
 }
 

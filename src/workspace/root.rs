@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::{Hint, HintCode};
 use crate::base::path::{self, is_hidden};
 use crate::workspace::secrets::{is_linked_to_secret, is_secret};
 
@@ -37,18 +38,18 @@ pub enum PathError {
 
 impl From<PathError> for Failure {
     fn from(error: PathError) -> Self {
-        let hint = match &error {
-            PathError::Empty | PathError::BadName(_) => "give a path relative to the workspace root, with /",
+        let hint: Hint = match &error {
+            PathError::Empty | PathError::BadName(_) => "give a path relative to the workspace root, with /".into(),
             PathError::Outside(_) => {
-                "only files inside the workspace can be used; open the other folder as a workspace"
+                "only files inside the workspace can be used; open the other folder as a workspace".into()
             }
-            PathError::Moved { .. } => "put the file or folder back that was there, and try again",
-            PathError::LeadsOut { .. } => "open the folder it leads to as a workspace of its own",
-            PathError::Secret(_) => "open it in the editor yourself if it has to be changed",
-            PathError::Own(_) => ":AgentMemory shows what is remembered",
-            PathError::Directory(_) => "name a file inside it; list_symbols or search shows what is there",
-            PathError::Special(_) => "only regular files can be read and edited",
-            PathError::Io { .. } => "check the permissions of the file and of the folders above it",
+            PathError::Moved { .. } => "put the file or folder back that was there, and try again".into(),
+            PathError::LeadsOut { .. } => "open the folder it leads to as a workspace of its own".into(),
+            PathError::Secret(_) => "open it in the editor yourself if it has to be changed".into(),
+            PathError::Own(_) => HintCode::Remembered.into(),
+            PathError::Directory(_) => "name a file inside it; list_symbols or search shows what is there".into(),
+            PathError::Special(_) => "only regular files can be read and edited".into(),
+            PathError::Io { .. } => "check the permissions of the file and of the folders above it".into(),
         };
         Self::new(FailureKind::User, error.to_string(), hint)
     }

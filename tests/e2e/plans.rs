@@ -333,7 +333,10 @@ async fn a_supervised_model_s_question_reaches_the_user_and_the_answer_reaches_t
     assert!(run.told(3).contains("Kept to the plan so far: 1.00"), "{}", run.told(3));
     assert!(shown.question.expect("it pauses").0.contains("it wants to pause: hm"));
     assert!(shown.markdown.contains("- [x] Change price"), "{}", shown.markdown);
-    assert_eq!(run.session.answer_question(9, &run.cancel).await.result.expect_err("no such answer").hint, "1 to 4");
+    assert_eq!(
+        run.session.answer_question(9, &run.cancel).await.result.expect_err("no such answer").hint.text(),
+        "1 to 4"
+    );
     assert_eq!(run.server.requests()[1].body["response_format"]["json_schema"]["name"], "supervised_step_reply");
     assert!(run.seen().iter().all(|event| !matches!(event, Event::Started { mode, .. } if mode != "supervised")));
 }

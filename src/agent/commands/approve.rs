@@ -12,13 +12,14 @@ use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
 use crate::agent::state::span;
 use crate::base::failure::Failure;
+use crate::base::hint::{Hint, HintCode};
 
 /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
 pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
     // A plan that a process before this one has left is approved by the same key.
     let result = if session.no_plan.load(Ordering::Relaxed) {
-        let hint = "`:AgentPlan …` makes one; :AgentResume goes on with the plan before it";
+        let hint = Hint::from(HintCode::Plan).and(HintCode::ResumeEarlier);
         Err(Failure::user("no plan came of what was asked for last, so there is none to approve", hint))
     } else if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
         resume::go_on(session, true, steps, cancel, &mut events).await

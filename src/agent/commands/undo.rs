@@ -22,6 +22,7 @@ use crate::agent::state::outcome::Ending;
 use crate::agent::state::session::Session;
 use crate::agent::state::undo_target::{Chosen, Pick, Target, choose, standing};
 use crate::base::failure::Failure;
+use crate::base::hint::{Hint, HintCode};
 use crate::editor::event::Event;
 
 /// What the user wants taken back.
@@ -101,13 +102,16 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
         if way.edits.is_empty() && (way.left.is_empty() || !chosen.across.is_empty()) {
             let why = if way.left.is_empty() { "is not there any more".to_owned() } else { way.left.join(", ") };
             let message = format!("nothing of {} can be taken back: {why}", chosen.target.words());
-            return Err(Failure::user(message, "`u` undoes your own changes"));
+            return Err(Failure::user(
+                message,
+                Hint::from("your own changes are not undone here").and(HintCode::UndoOwn),
+            ));
         }
         return carry_out(session, (&stack, wish), &journal, &chosen, way, events).await;
     }
     let hint = match stack.redoable().next() {
-        Some(_) => "all of it is taken back; :AgentRedo (`sextant redo`) brings back what was undone last",
-        None => "only what Sextant itself changed is undone here; `u` undoes the rest",
+        Some(_) => Hint::from("all of it is taken back").and(HintCode::Redo),
+        None => Hint::from("only what Sextant itself changed is undone here").and(HintCode::UndoOwn),
     };
     Err(Failure::user("there is nothing to undo", hint))
 }

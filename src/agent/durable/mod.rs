@@ -23,6 +23,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
 use crate::base::failure::Failure;
+use crate::base::hint::HintCode;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 use crate::memory::tasks::TaskState;
@@ -90,7 +91,7 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
         Ok(Some(revision)) => task.keep.revision = Some(revision),
         Ok(None) => {
             let what = format!("another process has gone on with “{}”", task.request);
-            return Err(Failure::user(what, ":AgentResume shows where it stands"));
+            return Err(Failure::user(what, HintCode::ShowWaiting));
         }
         Err(error) => {
             open::or_tell::<()>(session, &durable, Err(error));

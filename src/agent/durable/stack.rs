@@ -9,6 +9,7 @@ use crate::agent::state::durable::Durable;
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
+use crate::base::hint::{Hint, HintCode};
 use crate::memory::checkpoints::changes::ChangeInfo;
 use crate::memory::error::Result;
 use crate::memory::store::Memory;
@@ -200,7 +201,11 @@ pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result
     }
     let unreadable = || {
         let message = format!("what “{}” changed cannot be read", known.request);
-        Failure::new(crate::base::failure::FailureKind::Internal, message, "try again; :help sextant-memory")
+        Failure::new(
+            crate::base::failure::FailureKind::Internal,
+            message,
+            Hint::from("try again").and(HintCode::Memory),
+        )
     };
     let durable = open::durable(session).await.ok_or_else(unreadable)?;
     let loaded = durable::load_journal(session, &durable, &known.task, &known.request).await;

@@ -7,6 +7,7 @@ use crate::agent::memory;
 use crate::agent::state::session::Session;
 use crate::agent::state::trace::{TraceEntry, markdown};
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::{Hint, HintCode};
 use crate::base::message::clean;
 use crate::base::plural::counted;
 use crate::diagnostics::policy::{Effect, Trace};
@@ -56,7 +57,7 @@ fn read(entry: TracedEntry) -> TraceEntry {
 }
 
 fn failure(error: &MemoryError) -> Failure {
-    Failure::new(FailureKind::Internal, error.to_string(), "try again; :help sextant-memory")
+    Failure::new(FailureKind::Internal, error.to_string(), Hint::from("try again").and(HintCode::Memory))
 }
 
 /// The tasks that have a trace, the last one that was worked on first.
@@ -95,7 +96,7 @@ pub async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
         // Without memory there is what the process holds.
         let (entries, (task, request, _)) = (session.trace(), session.shared_trace().take_unkept());
         if entries.is_empty() {
-            return Err(Failure::user("nothing was done here yet", ":AgentAsk or :AgentPlan starts something"));
+            return Err(Failure::user("nothing was done here yet", HintCode::Start));
         }
         return Ok(Traced { task, request, entries });
     }

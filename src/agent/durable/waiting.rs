@@ -8,6 +8,7 @@ use crate::agent::state::durable::Durable;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
+use crate::base::hint::HintCode;
 use crate::memory::tasks::TaskState;
 
 /// A task as it was found.
@@ -88,7 +89,7 @@ pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Opt
 }
 
 pub(crate) fn nothing(why: &str) -> Failure {
-    Failure::user(format!("there is nothing to resume: {why}"), ":AgentAsk or :AgentPlan starts something")
+    Failure::user(format!("there is nothing to resume: {why}"), HintCode::Start)
 }
 
 pub(crate) fn phase(kept: &TaskState) -> Phase {

@@ -13,6 +13,7 @@ use crate::agent::state::scope::{self, Scope};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, FailureKind, tool_failure};
+use crate::base::hint::{Hint, HintCode};
 use crate::diagnostics::merge::{self, Placed};
 use crate::diagnostics::model::{Confidence, Diagnostic};
 use crate::diagnostics::policy::decide::{self, ChangeSize};
@@ -57,7 +58,7 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
         task.trace.push(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
             format!("{reason}, and it was only asked to mend what is reported; nothing was written"),
-            "mend it in fewer places, or let the user ask for it with a plan (:AgentPlan)",
+            "mend it in fewer places, or let the user ask for it with a plan",
         ));
     }
     Ok(())
@@ -94,10 +95,9 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
     let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();
     let hint = if rule == "noise" {
-        format!("ask at a symbol or with a range, or name a kind of them: {}", kinds.join(", "))
+        Hint::from(format!("ask at a symbol or with a range, or name a kind of them: {}", kinds.join(", ")))
     } else {
-        "attach a language server or name a command (:help sextant-option-commands), or say what is to be changed"
-            .to_owned()
+        Hint::from("attach a language server or name a command, or say what is to be changed").and(HintCode::Commands)
     };
     Err(Failure::new(FailureKind::User, format!("nothing was begun: {reason}"), hint))
 }

@@ -12,6 +12,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::state::undo_target::{Pick, standing};
 use crate::base::failure::Failure;
+use crate::base::hint::HintCode;
 use crate::editor::{FileEdit, Marks};
 
 /// What becomes of the files: worked out, and not done yet.
@@ -141,5 +142,5 @@ pub(crate) fn refuse_touched(left: &[String], partial: bool) -> Result<(), Failu
         return Ok(());
     }
     let message = format!("{} was changed since, in the same place; nothing was undone", left.join(", "));
-    Err(Failure::user(message, ":AgentUndo! (`sextant undo --partial`) takes back all the rest"))
+    Err(Failure::user(message, HintCode::UndoRest))
 }

@@ -10,6 +10,7 @@ use crate::agent::state::memory::Remember;
 use crate::agent::state::notes::short;
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::{Hint, HintCode};
 use crate::memory::entry::Entry;
 use crate::memory::error::MemoryError;
 use crate::memory::preferences::Preference;
@@ -126,7 +127,7 @@ pub(crate) fn for_request(configured: &[(String, String)], said: &[Preference], 
 }
 
 pub(crate) fn failure(error: &MemoryError) -> Failure {
-    Failure::new(FailureKind::Internal, error.to_string(), "try again; :help sextant-memory")
+    Failure::new(FailureKind::Internal, error.to_string(), Hint::from("try again").and(HintCode::Memory))
 }
 
 pub(crate) fn line_of(entry: &Entry) -> String {

@@ -188,7 +188,7 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
     let named: Vec<String> = unsaid.iter().take(NAMED).map(|one| format!("“{}”", short(one, 40))).collect();
     let more = if unsaid.len() > NAMED { ", …" } else { "" };
     let text = format!(
-        "{} of your preferences had no room in this prompt: {}{more} (:AgentMemory lists all; “forget …” makes room)",
+        "{} of your preferences had no room in this prompt: {}{more} (“what do you remember about …” finds them; “forget …” makes room)",
         unsaid.len(),
         named.join(", ")
     );

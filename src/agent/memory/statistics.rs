@@ -4,6 +4,7 @@ use crate::agent::memory;
 use crate::agent::state::memory::Remember;
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::HintCode;
 use crate::memory::error::MemoryError;
 use crate::memory::metrics::{Goal, ModeStats, Stats};
 use crate::memory::store::Memory;
@@ -16,7 +17,7 @@ pub fn of_record(record: &Record) -> Result<Option<Stats>, Failure> {
     }
     let made = record.make().map_err(|(path, source)| MemoryError::Io { path, source });
     let stats = made.and_then(|record| Memory::open(&record.file())).and_then(|memory| memory.stats(0, None));
-    stats.map(Some).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see :help sextant-memory"))
+    stats.map(Some).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), HintCode::Memory))
 }
 
 fn share(value: Option<f64>) -> String {

@@ -13,6 +13,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::HintCode;
 use crate::base::message::headline;
 use crate::editor::event::Event;
 
@@ -27,7 +28,7 @@ pub(crate) fn goes_on(kind: FailureKind) -> bool {
 /// The failure with the way on, where there is one.
 pub(crate) fn resumable(mut failure: Failure) -> Failure {
     if matches!(failure.kind, FailureKind::Limit | FailureKind::Model | FailureKind::Editor) {
-        failure.hint = format!("{}; :AgentResume goes on with it", failure.hint.trim_end_matches('.'));
+        failure.hint = failure.hint.and(HintCode::Resume);
     }
     failure
 }
@@ -151,7 +152,7 @@ pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
 pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
     let mut waiting = session.plan.lock().await;
     let Some((plan, task)) = waiting.as_mut() else {
-        return Err(Failure::user("there is no plan", "make one first with :AgentPlan"));
+        return Err(Failure::user("there is no plan", HintCode::Plan));
     };
     durable::keep_task(session, task, Some(plan), phase).await;
     Ok(end_run(session, plan, task, phase, events).await)

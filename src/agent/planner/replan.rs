@@ -14,6 +14,7 @@ use crate::agent::state::span;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::failure::Failure;
+use crate::base::hint::HintCode;
 use crate::editor::event::Event;
 
 /// What a request begins with that is about the waiting plan.
@@ -41,7 +42,7 @@ pub(crate) async fn change_of(session: &Session, request: &Request) -> Option<St
 pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
     session.use_cancel(cancel);
     let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
-        return Err(Failure::user("there is no plan to change", "make one first with :AgentPlan"));
+        return Err(Failure::user("there is no plan to change", HintCode::Plan));
     };
     session.use_trace(&task.trace);
     span::belongs_to(&task);

@@ -24,6 +24,7 @@ use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::HintCode;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 
@@ -44,13 +45,10 @@ pub(crate) async fn carry_out(
 ) -> Result<Outcome, Failure> {
     making::catch_up(session).await?;
     let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
-        return Err(Failure::user(
-            "there is no plan to approve",
-            "make one first: `:AgentPlan make this file type-clean`",
-        ));
+        return Err(Failure::user("there is no plan to approve", HintCode::Plan));
     };
     if !plan.steps.iter().any(|step| step.state == StepState::Open) {
-        let failure = Failure::user("the plan has no open step", "make a new plan with :AgentPlan");
+        let failure = Failure::user("the plan has no open step", HintCode::Plan);
         *session.plan.lock().await = Some((plan, task));
         return Err(failure);
     }

@@ -9,7 +9,7 @@ use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
-use crate::base::plural::counted;
+use crate::base::hint::HintCode;
 use crate::editor::event::Event;
 
 /// Whether a plan is kept that could be gone on with.
@@ -23,7 +23,7 @@ pub(crate) async fn is_kept(session: &Session) -> bool {
 /// Where there is none.
 pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     recover::recover_quietly(session).await;
-    let none = || Failure::user("no plan waits here", "`:AgentPlan make this file type-clean` makes one");
+    let none = || Failure::user("no plan waits here", HintCode::Plan);
     if let Some((plan, task)) = session.plan.lock().await.as_ref() {
         let over = plan.steps.iter().all(|step| step.state != StepState::Open);
         let phase = if over { Phase::Completed } else { Phase::Paused };
@@ -41,10 +41,6 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     session.no_plan.store(false, Ordering::Relaxed);
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
-    let text = format!(
-        "“{}” waits, {done} of {} done: :AgentResume goes on with it, :AgentUndo takes it back",
-        waiting.run.request,
-        counted(plan.steps.len(), "step")
-    );
-    Ok(vec![plan_event(&plan, phase.words()), Event::Progress { text }])
+    let waits = Event::Waiting { request: waiting.run.request, done, of: plan.steps.len() };
+    Ok(vec![plan_event(&plan, phase.words()), waits])
 }

@@ -5,11 +5,12 @@ use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::target;
 use crate::base::failure::Failure;
+use crate::base::hint::{Hint, HintCode};
 use crate::editor::Document;
 
 pub(crate) async fn requested(session: &Session, request: &Request) -> Result<Option<Document>, Failure> {
     if request.text.trim().is_empty() {
-        return Err(Failure::user("the request has no text", "say what to do, for example `:AgentAsk fix this`"));
+        return Err(Failure::user("the request has no text", Hint::from("say what to do").and(HintCode::Request)));
     }
     match &request.path {
         Some(path) => Ok(Some(target::document(session, path).await?)),

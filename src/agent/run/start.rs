@@ -18,6 +18,7 @@ use crate::agent::state::task::Task;
 use crate::agent::{budget, target};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::{Hint, HintCode};
 use crate::diagnostics::syntax;
 use crate::editor::Document;
 use crate::editor::event::Event;
@@ -78,8 +79,7 @@ pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<
     // That a text parses says nothing about what it means.
     let said = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
     let Some(blind) = documents.iter().find(|document| !said(&document.path)) else { return Ok(()) };
-    let hint =
-        "attach a language server to it (:checkhealth vim.lsp), or configure a language model (:help sextant-models)";
+    let hint = Hint::from("attach a language server to it, or configure a language model").and(HintCode::Servers);
     Err(Failure::new(FailureKind::Editor, format!("no language server has said anything about {}", blind.path), hint))
 }
 

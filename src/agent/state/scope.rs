@@ -160,7 +160,7 @@ fn refused(message: String) -> Failure {
     Failure::new(
         FailureKind::Tool,
         message,
-        "stay inside the scope, or ask for a wider one (a larger range, or :AgentPlan)",
+        "stay inside the scope, or ask for a wider one (a larger range, or a plan)",
     )
 }
 

@@ -7,6 +7,7 @@ use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::agent::state::reverse::{count, within};
 use crate::base::failure::Failure;
+use crate::base::hint::HintCode;
 use crate::symbols::path::SymbolPath;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,12 +141,7 @@ pub(crate) fn standing(journal: &Journal) -> Vec<Pick<'_>> {
 
 /// Finds what a target is about in a task. The error names what there is.
 pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen<'a>, Failure> {
-    let again = |target: &Target| {
-        Failure::user(
-            format!("{} was taken back already", target.words()),
-            ":AgentRedo (`sextant redo`) brings back what was undone last",
-        )
-    };
+    let again = |target: &Target| Failure::user(format!("{} was taken back already", target.words()), HintCode::Redo);
     let all = standing(journal);
     let plain = |target: Target, picks: Vec<Pick<'a>>| Chosen { target, picks, step: 0, across: Vec::new() };
     match target {
@@ -286,9 +282,9 @@ mod tests {
         let chosen = choose(&journal, &Target::parse("total")).unwrap();
         assert_eq!((chosen.target.to_string().as_str(), chosen.picks.len()), ("a.py::Cart::total", 2));
         assert_eq!(chosen.picks[1].hunks.len(), 1, "not what the same edit did in add");
-        assert!(count("add").unwrap_err().hint.contains("b.py::Cart::add"), "two of that name");
-        assert!(count("nobody").unwrap_err().hint.contains("a.py::Cart::total"));
-        assert!(count("7").unwrap_err().hint.ends_with("1, 2"));
+        assert!(count("add").unwrap_err().hint.text().contains("b.py::Cart::add"), "two of that name");
+        assert!(count("nobody").unwrap_err().hint.text().contains("a.py::Cart::total"));
+        assert!(count("7").unwrap_err().hint.text().ends_with("1, 2"));
     }
 
     #[test]

@@ -28,6 +28,7 @@ use crate::editors::nvim::editor::NvimEditor;
 use crate::editors::nvim::handler::Incoming;
 use crate::editors::nvim::pages::Page;
 use crate::editors::nvim::wire::{ClientReport, CommandPlace};
+use crate::editors::nvim::wording;
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
@@ -162,7 +163,9 @@ impl Door {
                 // A question in the middle of a run goes before the one that a paused plan has left.
                 match self.meant(json).and_then(|open| open.session.answer_waiting(choice)) {
                     Some(Ok(())) => return,
-                    Some(Err(failure)) => return self.show(Event::Progress { text: failure.one_line() }),
+                    Some(Err(failure)) => {
+                        return self.show(Event::Progress { text: wording::failure(&failure).one_line() });
+                    }
                     None => {}
                 }
                 self.start_current(json, "no question is open", move |session, cancel| {
@@ -199,7 +202,7 @@ impl Door {
                 welcome["model"] = json!(ready.model.name());
                 let _ = self.ready.set(ready);
             }
-            Err(failure) => welcome["problem"] = json!(failure.one_line()),
+            Err(failure) => welcome["problem"] = json!(wording::failure(&failure).one_line()),
         }
         if let Err(error) = channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await {
             tracing::error!(%error, "the greeting was not answered");

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::base::failure::Failure;
+use crate::base::hint::HintCode;
 use crate::base::printable::printable;
 use crate::editor::event::Event;
 use crate::llm::offline::HOW_TO_CONFIGURE;
@@ -15,9 +17,46 @@ const HOW_IN_NEOVIM: &str = "To use a language model, call `require('sextant').s
     'NAME' } })`, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a local \
     server, which needs no key; `:help sextant-models` tells more.";
 
+/// A way out in the words of Neovim.
+fn hint(code: HintCode) -> &'static str {
+    match code {
+        HintCode::Undo => ":AgentUndo takes it back",
+        HintCode::UndoRest => ":AgentUndo! takes back all the rest",
+        HintCode::UndoOwn => "`u` undoes the rest",
+        HintCode::Redo => ":AgentRedo brings back what was undone last",
+        HintCode::Resume => ":AgentResume goes on with it",
+        HintCode::ShowWaiting => ":AgentResume shows where it stands",
+        HintCode::ResumeEarlier => ":AgentResume goes on with the plan before it",
+        HintCode::Plan => "`:AgentPlan make this file type-clean` makes one",
+        HintCode::Start => ":AgentAsk or :AgentPlan starts something",
+        HintCode::Request => "for example `:AgentAsk fix this`",
+        HintCode::Servers => ":checkhealth vim.lsp and :help sextant-models tell more",
+        HintCode::Models => ":help sextant-models tells more",
+        HintCode::Commands => ":help sextant-option-commands tells more",
+        HintCode::Memory => ":help sextant-memory tells more",
+        HintCode::Remembered => ":AgentMemory shows what is remembered",
+        HintCode::Buffer => ":write keeps the buffer, :edit! takes the file",
+        HintCode::Encoding => ":set fileencoding=utf-8 and :write",
+        HintCode::Log => ":checkhealth sextant names it",
+    }
+}
+
+/// A failure as a reader in Neovim is told of it.
+pub(super) fn failure(failure: &Failure) -> Failure {
+    failure.worded(hint)
+}
+
+fn worded(event: &Event) -> Cow<'_, Event> {
+    match event {
+        Event::Failed { failure: failed } => Cow::Owned(Event::Failed { failure: failure(failed) }),
+        Event::Refused { failure: failed } => Cow::Owned(Event::Refused { failure: failure(failed) }),
+        other => Cow::Borrowed(other),
+    }
+}
+
 /// An event as the Lua layer reads it.
 pub(super) fn json(root: Option<&Path>, event: &Event) -> Result<String, serde_json::Error> {
-    let mut value = serde_json::to_value(event)?;
+    let mut value = serde_json::to_value(worded(event))?;
     reword(&mut value);
     if let (Some(root), Some(fields)) = (root, value.as_object_mut()) {
         fields.insert("root".to_owned(), json!(root));

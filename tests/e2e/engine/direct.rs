@@ -80,7 +80,10 @@ async fn undo_why_and_mode_are_the_user_s_own_words() {
     let mode = say(&engine, "cambia a supervisado").await;
     assert!(mode["summary"].as_str().unwrap().ends_with("en modo supervised"), "{mode}");
     assert!(
-        say(&engine, "switch to simple").await["summary"].as_str().unwrap().contains(":AgentAsk is the simple mode")
+        say(&engine, "switch to simple").await["summary"]
+            .as_str()
+            .unwrap()
+            .contains("a request without a plan is the simple mode")
     );
     assert_eq!(say(&engine, "stop").await["summary"], "nothing is running");
     assert!(say(&engine, "forget about tuples").await["failed"]["message"].is_string(), "memory is off here");

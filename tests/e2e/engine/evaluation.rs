@@ -211,7 +211,7 @@ async fn a_model_that_fails_ends_the_run_and_an_approval_goes_on_from_there() {
     engine.plan("change both").await.expect("a plan");
     let (outcome, shown) = engine.approve().await;
     let failure = outcome.expect_err("the model is gone");
-    assert!(failure.message.contains("cannot reach script") && !failure.hint.is_empty(), "{failure:?}");
+    assert!(failure.message.contains("cannot reach script") && !failure.hint.text().is_empty(), "{failure:?}");
     assert_eq!(engine.model.asked.lock().unwrap().len(), 2, "it is not asked again");
     let plan = shown.iter().find_map(|event| match event {
         Event::Plan { markdown, .. } => Some(markdown.clone()),

@@ -10,6 +10,7 @@ use sextant::agent::commands::undo::redo::bring_back;
 use sextant::agent::commands::undo::{UndoRequest, take_back};
 use sextant::agent::state::request::Request;
 use sextant::agent::state::undo_target::Target;
+use sextant::base::hint::HintCode;
 
 use crate::engine::{TEXT, project, replace};
 use crate::support::engine::{Engine, Setup, act, last};
@@ -372,7 +373,7 @@ async fn undo_goes_back_task_by_task_and_says_which_request_it_is_about() {
         let rest = undo().await.expect("undone");
         assert_eq!((rest.request.as_str(), project.read("a.py").as_str()), ("change both", TEXT), "{}", rest.summary);
         let end = undo().await.expect_err("nothing is left");
-        assert!(end.message == "there is nothing to undo" && end.hint.contains(":AgentRedo"), "{end:?}");
+        assert!(end.message == "there is nothing to undo" && end.hint.codes() == [HintCode::Redo], "{end:?}");
         for _ in 0..3 {
             bring_back(&engine.session).await.result.expect("brought back");
         }
@@ -418,6 +419,6 @@ async fn a_new_edit_ends_the_way_forward_for_its_own_file() {
     ask(&engine, "lower g").await;
     assert!(project.read("a.py").contains("f() - 1"));
     let refused = engine.session.redo().await.result.expect_err("overtaken");
-    assert!(refused.hint.contains("“lower g” has changed a.py since the last undo"), "{refused:?}");
+    assert!(refused.hint.text().contains("“lower g” has changed a.py since the last undo"), "{refused:?}");
     assert!(project.read("a.py").contains("f() - 1") && project.read("a.py").contains("return 1\n"));
 }

@@ -170,7 +170,7 @@ async fn a_plan_at_its_budget_pauses_with_its_next_step_open() {
     engine.session.plan(&request, &engine.cancel).await.result.expect("a plan");
     let ended = engine.session.approve(Steps::All, &engine.cancel).await;
     let failure = ended.result.expect_err("the budget is used up");
-    assert!(failure.message.contains("120 of 120 tokens") && failure.hint.contains("kept: a.py"), "{failure:?}");
+    assert!(failure.message.contains("120 of 120 tokens") && failure.hint.text().contains("kept: a.py"), "{failure:?}");
     let paused = ended.events.iter().any(|event| {
         matches!(event, Event::Plan { markdown, phase, .. }
             if phase == "paused" && markdown.contains("- [x] one") && markdown.contains("- [ ] two"))

@@ -58,7 +58,7 @@ async fn the_newest_task_can_be_undone_and_an_old_one_says_why_not() {
     let refused = engine(&project, "first", &[]).session.undo().await.result.expect_err("it is gone");
     let wanted = "“raise n to 11” cannot be undone any more: what it changed was removed to make room";
     assert_eq!(refused.message, wanted);
-    assert!(refused.hint.contains("1 MB here; `memory.checkpoints_mb`"), "{refused:?}");
+    assert!(refused.hint.text().contains("1 MB here; `memory.checkpoints_mb`"), "{refused:?}");
     assert!(project.read("n.txt") == number(14), "nothing was touched");
     let undone = engine(&project, "second", &[]).session.undo().await.result.expect("undone");
     assert!(project.read("n.txt") == number(13), "{undone}");

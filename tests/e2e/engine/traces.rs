@@ -36,7 +36,7 @@ async fn a_trace_outlives_its_process_and_tells_steps_of_the_plan_from_calls() {
     assert_ne!(heading(read), heading(edit), "two calls of one step: {text}");
     assert!(heading(edit).is_some_and(|line| line.starts_with("## Step 2, call ")), "{text}");
     let none = find(&later.session, "7").await.expect_err("there are two");
-    assert!(none.hint.contains("1 (the last task) to 2"), "{none:?}");
+    assert!(none.hint.text().contains("1 (the last task) to 2"), "{none:?}");
 }
 
 #[tokio::test]

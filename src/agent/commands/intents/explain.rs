@@ -111,7 +111,7 @@ pub(crate) async fn direct_why(session: &Session, say: Say) -> DirectAnswer {
         text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));
         text.push_str(&before.join("\n"));
     }
-    DirectAnswer::new(text, say.of(":AgentTrace shows all of it", ":AgentTrace lo muestra todo"))
+    DirectAnswer::new(text, say.of("the trace shows all of it", "la traza lo muestra todo"))
 }
 
 pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<DirectAnswer, Failure> {

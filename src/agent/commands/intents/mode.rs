@@ -53,8 +53,8 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
 pub(crate) fn direct_mode(session: &Session, wanted: ModeWish, say: Say) -> DirectAnswer {
     let ModeWish::Plan(mode) = wanted else {
         let text = say.of(
-            ":AgentAsk is the simple mode already; planner and supervised are how a plan is carried out",
-            ":AgentAsk ya es el modo simple; planner y supervised son las maneras de llevar a cabo un plan",
+            "a request without a plan is the simple mode already; planner and supervised are how a plan is carried out",
+            "una petición sin plan ya es el modo simple; planner y supervised son las maneras de llevar a cabo un plan",
         );
         return DirectAnswer::new("", text);
     };

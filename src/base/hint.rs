@@ -1,0 +1,134 @@
+//! The way out of a failure: words that hold at every door, and codes for what each door names its own way.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A way out that has another name in an editor and in a shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HintCode {
+    /// Takes back what was done last.
+    Undo,
+    /// Takes back all that the user has not changed since.
+    UndoRest,
+    /// The user's own changes, which are the editor's to undo.
+    UndoOwn,
+    /// Brings back what was taken back last.
+    Redo,
+    /// Goes on with the plan or task that waits.
+    Resume,
+    /// Shows how far the task that waits has come.
+    ShowWaiting,
+    /// Goes on with the plan that waited before.
+    ResumeEarlier,
+    /// Makes a plan.
+    Plan,
+    /// Starts a task.
+    Start,
+    /// Shows what a request looks like.
+    Request,
+    /// Where language servers and models are set up.
+    Servers,
+    /// Where a language model is set up.
+    Models,
+    /// Where commands that find diagnostics are set up.
+    Commands,
+    /// What is kept of tasks, and where.
+    Memory,
+    /// Shows what is remembered.
+    Remembered,
+    /// Writes the buffer, or loads the file anew.
+    Buffer,
+    /// Changes the encoding of a file.
+    Encoding,
+    /// Where the log is.
+    Log,
+}
+
+/// A way out. As JSON a text, or a text with codes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Hint {
+    Text(String),
+    Coded { text: String, codes: Vec<HintCode> },
+}
+
+impl Hint {
+    /// What holds at every door; for a model it is all.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Coded { text, .. } => text,
+        }
+    }
+
+    pub fn codes(&self) -> &[HintCode] {
+        match self {
+            Self::Text(_) => &[],
+            Self::Coded { codes, .. } => codes,
+        }
+    }
+
+    /// The same, and another way out.
+    #[must_use]
+    pub fn and(self, code: HintCode) -> Self {
+        let (text, mut codes) = match self {
+            Self::Text(text) => (text, Vec::new()),
+            Self::Coded { text, codes } => (text, codes),
+        };
+        codes.push(code);
+        Self::Coded { text, codes }
+    }
+
+    /// All of it in the words of a door; a code for which it has none is left out.
+    pub fn worded(&self, words: impl Fn(HintCode) -> &'static str) -> String {
+        let coded = self.codes().iter().map(|code| words(*code));
+        let parts = std::iter::once(self.text().trim_end_matches('.')).chain(coded).filter(|part| !part.is_empty());
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Coded { .. } => parts.collect::<Vec<_>>().join("; "),
+        }
+    }
+}
+
+impl From<&str> for Hint {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Hint {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<HintCode> for Hint {
+    fn from(code: HintCode) -> Self {
+        Self::Coded { text: String::new(), codes: vec![code] }
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_door_words_the_codes_and_json_keeps_them() {
+        let words = |code| if code == HintCode::Undo { "undo it" } else { "" };
+        let hint = Hint::from("it is kept.").and(HintCode::Undo).and(HintCode::UndoOwn);
+        assert_eq!(hint.worded(words), "it is kept; undo it");
+        assert_eq!(Hint::from("Ask again.").worded(words), "Ask again.");
+        assert_eq!(Hint::from(HintCode::Undo).worded(words), "undo it");
+        for hint in [hint, Hint::from("plain")] {
+            let json = serde_json::to_string(&hint).unwrap();
+            assert_eq!(serde_json::from_str::<Hint>(&json).unwrap(), hint, "{json}");
+        }
+    }
+}
