@@ -8,6 +8,7 @@ mod layout;
 use std::fmt;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::edits::TextEdit;
@@ -15,7 +16,7 @@ use crate::edits::indent::indent;
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SymbolAction {
     Replace,

@@ -10,8 +10,8 @@ use crate::base::secrets::mask;
 use crate::llm::ask::{self, Ask};
 use crate::llm::contract::Contract;
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
-use crate::llm::tokens;
-use crate::llm::{texts, tools};
+use crate::llm::tools::ToolSpec;
+use crate::llm::{texts, tokens, tools};
 
 mod contract;
 
@@ -80,7 +80,7 @@ fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     let (rules, fields) = contract::rules(&input.contract);
     let rules = if rules.is_empty() { String::new() } else { format!("{rules}\n") };
     let system = texts::text("step").replace("{contract}", &rules).replace("{fields}", fields);
-    facts.finish(&system, &tool_list(input.framing.commands))
+    facts.finish(&system, &tool_list(input.tools, input.framing.commands))
 }
 
 /// The prompt that asks for a whole plan.
@@ -113,7 +113,7 @@ pub fn plan(input: &PlanInput) -> Prompt {
         let problems: Vec<String> = input.problems.iter().map(|problem| format!("- {}", one_line(problem))).collect();
         facts.block("What was wrong with your last plan", &problems.join("\n"));
     }
-    facts.finish(texts::text("plan"), &tool_names(input.framing.commands))
+    facts.finish(texts::text("plan"), &tools::names(tools::offered(input.tools, input.framing.commands)))
 }
 
 /// The last line is the one that small models heed most, so it says what the structure alone can tell.
@@ -146,12 +146,8 @@ pub fn ask_again(problems: &[String]) -> String {
     )
 }
 
-fn tool_list(commands: bool) -> String {
-    tools::offered(commands).map(tools::signature).collect::<Vec<_>>().join("\n")
-}
-
-fn tool_names(commands: bool) -> String {
-    tools::offered(commands).map(|tool| tool.name).collect::<Vec<_>>().join(", ")
+fn tool_list(given: &[ToolSpec], commands: bool) -> String {
+    tools::offered(given, commands).map(ToolSpec::signature).collect::<Vec<_>>().join("\n")
 }
 
 /// The part of a prompt that differs from question to question.
@@ -373,4 +369,4 @@ fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

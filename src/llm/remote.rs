@@ -18,6 +18,7 @@ use crate::llm::prompt::{self, Prompt};
 use crate::llm::reply::{self, ReplyReading};
 use crate::llm::retry::{self, RetryPolicy};
 use crate::llm::step::{Model, ModelError, OnText, PlanInput, PlanReply, StepInput, StepReply, Usage};
+use crate::llm::tools::ToolSpec;
 use crate::llm::{schema, tokens};
 
 /// A server that does not take the connection within this time is not there.
@@ -40,12 +41,15 @@ pub struct RemoteModel {
     price: Option<Price>,
 }
 
+type Reading<T> = fn(&str, &[ToolSpec]) -> ReplyReading<T>;
+
 /// What is asked, how it is read, and which of its strings are words.
 struct Question<T> {
     prompt: Prompt,
     schema_name: &'static str,
     schema: Value,
-    read: fn(&str) -> ReplyReading<T>,
+    tools: &'static [ToolSpec],
+    read: Reading<T>,
     wanted: &'static [&'static str],
 }
 
@@ -90,7 +94,7 @@ impl RemoteModel {
             let outcome = call::run(&self.client, &self.endpoint, &asked, limits, question.wanted, words).await;
             count(&mut usage, &outcome, &question.prompt);
             let spoke = outcome.spoke;
-            match self.judge(question.read, outcome, &mut progress) {
+            match self.judge(|text| (question.read)(text, question.tools), outcome, &mut progress) {
                 Next::Reply(reply) => {
                     if !progress.with_schema {
                         self.schema.store(false, Ordering::Relaxed);
@@ -110,7 +114,12 @@ impl RemoteModel {
     }
 
     /// What to do with what a call brought.
-    fn judge<T>(&self, read: fn(&str) -> ReplyReading<T>, outcome: CallOutcome, progress: &mut Progress) -> Next<T> {
+    fn judge<T>(
+        &self,
+        read: impl Fn(&str) -> ReplyReading<T>,
+        outcome: CallOutcome,
+        progress: &mut Progress,
+    ) -> Next<T> {
         let endpoint = self.endpoint.shown.clone();
         let CallOutcome { text, end, .. } = outcome;
         match end {
@@ -259,7 +268,8 @@ impl Model for RemoteModel {
         let question = Question {
             prompt: prompt::step(input),
             schema_name: schema::step_name(&input.contract),
-            schema: schema::step(&input.contract, input.framing.commands),
+            schema: schema::step(&input.contract, input.tools, input.framing.commands),
+            tools: input.tools,
             read: reply::step,
             wanted: &["reasoning", "answer"],
         };
@@ -270,7 +280,8 @@ impl Model for RemoteModel {
         let question = Question {
             prompt: prompt::plan(input),
             schema_name: schema::PLAN_NAME,
-            schema: schema::plan(),
+            schema: schema::plan(input.tools),
+            tools: input.tools,
             read: reply::plan,
             wanted: &["title", "reason"],
         };

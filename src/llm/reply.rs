@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::llm::contract::StepDecision;
 use crate::llm::step::{Action, PlanReply, StepReply};
-use crate::llm::tools::{self, ParameterType, TOOLS, Tool};
+use crate::llm::tools::{self, ToolSpec};
 
 /// `value` is `None` when the reply cannot be used; `problems` are then for the model, otherwise for the trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,9 @@ impl<T> ReplyReading<T> {
 const UNSTATED_CONFIDENCE: f64 = 0.5;
 
 /// Reads one reply to a step, under any contract.
-pub fn step(text: &str) -> ReplyReading<StepReply> {
+///
+/// This is where the parameters of a call are validated, once: what is wrong with them goes back to the model.
+pub fn step(text: &str, tools: &[ToolSpec]) -> ReplyReading<StepReply> {
     let object = match find_object(text, &["action", "reasoning", "answer", "decision"]) {
         Ok(object) => object,
         Err(problem) => return ReplyReading::unusable(problem),
@@ -39,7 +41,8 @@ pub fn step(text: &str) -> ReplyReading<StepReply> {
     // Whoever goes on to say why it does not act need not say so twice.
     let stops = wish.replan.is_some() || wish.decision.is_some_and(|decision| decision != StepDecision::Continue);
     let given = object.get("action").or(stops.then_some(&Value::Null));
-    let read = action(given, &mut problems).and_then(|action| Ok((action, contract::more(&object, &mut problems)?)));
+    let read = action(given, tools, &mut problems)
+        .and_then(|action| Ok((action, contract::more(&object, tools, &mut problems)?)));
     let (action, more) = match read {
         Ok(read) => read,
         Err(problem) => {
@@ -63,7 +66,7 @@ pub fn step(text: &str) -> ReplyReading<StepReply> {
 }
 
 /// Reads one plan. A plan with a step that cannot be read is not a plan: the rest may lean on that step.
-pub fn plan(text: &str) -> ReplyReading<PlanReply> {
+pub fn plan(text: &str, tools: &[ToolSpec]) -> ReplyReading<PlanReply> {
     let object = match find_object(text, &["steps", "title"]) {
         Ok(object) => object,
         Err(problem) => return ReplyReading::unusable(problem),
@@ -72,9 +75,10 @@ pub fn plan(text: &str) -> ReplyReading<PlanReply> {
     let Some(items) = object.get("steps").and_then(Value::as_array) else {
         return ReplyReading::unusable("`steps` is missing or not a list");
     };
+    let kinds = tools::kinds(tools);
     let mut steps = Vec::with_capacity(items.len());
     for (i, item) in items.iter().enumerate() {
-        match plan_step::read(item, i + 1, &mut problems) {
+        match plan_step::read(item, i + 1, &kinds, &mut problems) {
             Ok(step) => steps.push(step),
             Err(problem) => {
                 problems.push(problem);
@@ -88,7 +92,7 @@ pub fn plan(text: &str) -> ReplyReading<PlanReply> {
     ReplyReading { value: Some(PlanReply { title, reason, steps, confidence }), problems }
 }
 
-fn action(value: Option<&Value>, problems: &mut Vec<String>) -> Result<Option<Action>, String> {
+fn action(value: Option<&Value>, tools: &[ToolSpec], problems: &mut Vec<String>) -> Result<Option<Action>, String> {
     let object = match value {
         Some(Value::Null) => return Ok(None),
         Some(Value::Object(object)) => object,
@@ -100,10 +104,8 @@ fn action(value: Option<&Value>, problems: &mut Vec<String>) -> Result<Option<Ac
         Some(Value::String(name)) => name.trim(),
         _ => return Err("`action.tool` is missing or not text".to_owned()),
     };
-    let tool = tools::find(name).ok_or_else(|| {
-        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-        format!("there is no tool `{}`; the tools are {}", shorten(name, 60), known.join(", "))
-    })?;
+    let tool = tools::find(tools, name)
+        .ok_or_else(|| format!("there is no tool `{}`; the tools are {}", shorten(name, 60), tools::names(tools)))?;
     let parsed;
     let given = match object.get("parameters") {
         Some(Value::Object(given)) => given,
@@ -115,42 +117,7 @@ fn action(value: Option<&Value>, problems: &mut Vec<String>) -> Result<Option<Ac
         }
         _ => return Err(format!("`parameters` of {name} is missing or not an object")),
     };
-    Ok(Some(Action { tool: tool.name.to_owned(), parameters: Value::Object(parameters(tool, given)?) }))
-}
-
-/// Drops nulls and checks the rest. An unknown parameter may be a limit that the model meant; it is not dropped.
-fn parameters(tool: &Tool, given: &Map<String, Value>) -> Result<Map<String, Value>, String> {
-    let mut kept = Map::new();
-    for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
-        let Some(parameter) = tool.parameters.iter().find(|p| p.name == name) else {
-            return Err(format!(
-                "{} takes no parameter `{}`: {}",
-                tool.name,
-                shorten(name, 40),
-                tools::signature(tool)
-            ));
-        };
-        let wanted = match parameter.kind {
-            ParameterType::Text if value.is_string() => None,
-            ParameterType::Texts if value.as_array().is_some_and(|list| list.iter().all(Value::is_string)) => None,
-            ParameterType::Whole if value.is_u64() => None,
-            ParameterType::Flag if value.is_boolean() => None,
-            ParameterType::OneOf(words) if value.as_str().is_some_and(|word| words.contains(&word)) => None,
-            ParameterType::Text => Some("text".to_owned()),
-            ParameterType::Texts => Some("a list of texts".to_owned()),
-            ParameterType::Whole => Some("a whole number, 0 or more".to_owned()),
-            ParameterType::Flag => Some("true or false".to_owned()),
-            ParameterType::OneOf(words) => Some(format!("one of {}", words.join(", "))),
-        };
-        if let Some(wanted) = wanted {
-            return Err(format!("`{name}` of {} must be {wanted}", tool.name));
-        }
-        kept.insert(name.clone(), value.clone());
-    }
-    match tool.parameters.iter().find(|p| p.required && !kept.contains_key(p.name)) {
-        Some(missing) => Err(format!("{} needs `{}`: {}", tool.name, missing.name, tools::signature(tool))),
-        None => Ok(kept),
-    }
+    Ok(Some(Action { tool: tool.name.clone(), parameters: Value::Object(tool.fit(given)?) }))
 }
 
 fn proceed(value: Option<&Value>, acts: bool, problems: &mut Vec<String>) -> bool {

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::llm::contract::{Contract, StepDecision};
-use crate::llm::tools::{self, LOOKS, Parameter, ParameterType, TOOLS, Tool};
+use crate::llm::tools::{self, Parameter, ParameterType, ToolSpec};
 
 /// Names under which the schemas are sent; letters and `_` only.
 pub const PLAN_NAME: &str = "plan_reply";
@@ -23,10 +23,10 @@ pub fn step_name(contract: &Contract) -> &'static str {
 
 /// Reasoning comes first: it is what the user sees while the rest is written, and what the action follows from.
 /// What the contract asks for comes next, since the action hangs on it.
-pub fn step(contract: &Contract, commands: bool) -> Value {
+pub fn step(contract: &Contract, given: &[ToolSpec], commands: bool) -> Value {
     let mut actions = vec![json!({"type": "null"})];
-    actions.extend(tools::offered(commands).map(action));
-    let looks: Vec<Value> = TOOLS.iter().filter(|tool| LOOKS.contains(&tool.name)).map(action).collect();
+    actions.extend(tools::offered(given, commands).map(action));
+    let looks: Vec<Value> = tools::looks(given).map(action).collect();
     let mut properties = vec![("reasoning", text())];
     match contract {
         Contract::Simple => {}
@@ -51,10 +51,10 @@ pub fn step(contract: &Contract, commands: bool) -> Value {
     object(properties)
 }
 
-pub fn plan() -> Value {
+pub fn plan(given: &[ToolSpec]) -> Value {
     let step = object([
         ("title", text()),
-        ("kind", json!({"type": "string", "enum": KINDS})),
+        ("kind", json!({"type": "string", "enum": tools::kinds(given)})),
         ("symbols", texts()),
         ("because", text()),
         ("with", texts()),
@@ -72,9 +72,6 @@ pub fn plan() -> Value {
     ])
 }
 
-/// The kinds of a plan's steps.
-pub const KINDS: &[&str] = &["edit", "examine", "search"];
-
 fn text() -> Value {
     json!({"type": "string"})
 }
@@ -83,13 +80,13 @@ fn texts() -> Value {
     json!({"type": "array", "items": {"type": "string"}})
 }
 
-fn action(tool: &Tool) -> Value {
-    let parameters = object(tools::told(tool).map(|p| (p.name, parameter(p))));
+fn action(tool: &ToolSpec) -> Value {
+    let parameters = object(tool.told().map(|known| (known.name.as_str(), parameter(known))));
     object([("tool", json!({"type": "string", "enum": [tool.name]})), ("parameters", parameters)])
 }
 
 fn parameter(parameter: &Parameter) -> Value {
-    let name = match parameter.kind {
+    let name = match &parameter.kind {
         // A null inside of the `enum` is refused by some; without it a grammar would make every reply name a word.
         ParameterType::OneOf(words) if !parameter.required => {
             return json!({"anyOf": [{"type": "string", "enum": words}, {"type": "null"}]});
@@ -112,7 +109,7 @@ fn object<'a>(properties: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::tools::TOOLS;
+    use crate::llm::tools::sample;
 
     /// What OpenAI's strict mode asks of every object schema, and what grammars ask of the rest.
     fn check(schema: &Value, at: &str) {
@@ -139,10 +136,10 @@ mod tests {
     #[test]
     fn every_schema_is_strict_at_every_level() {
         for contract in contracts() {
-            check(&step(&contract, true), step_name(&contract));
-            assert_eq!(step(&contract, true)["type"], "object", "the root may not be a union");
+            check(&step(&contract, sample::tools(), true), step_name(&contract));
+            assert_eq!(step(&contract, sample::tools(), true)["type"], "object", "the root may not be a union");
         }
-        check(&plan(), "plan");
+        check(&plan(sample::tools()), "plan");
     }
 
     fn contracts() -> [Contract; 3] {
@@ -151,24 +148,25 @@ mod tests {
 
     #[test]
     fn each_mode_asks_for_what_its_contract_says_and_only_looks_come_in_numbers() {
-        let has = |contract: &Contract, name: &str| step(contract, true)["properties"].get(name).is_some();
+        let has =
+            |contract: &Contract, name: &str| step(contract, sample::tools(), true)["properties"].get(name).is_some();
         let [simple, planner, supervised] = contracts();
         for (name, wanted) in
             [("replan", [false, true, false]), ("decision", [false, false, true]), ("escalation", [false, false, true])]
         {
             assert_eq!([has(&simple, name), has(&planner, name), has(&supervised, name)], wanted, "{name}");
         }
-        let more = step(&simple, true)["properties"]["more"].to_string();
+        let more = step(&simple, sample::tools(), true)["properties"]["more"].to_string();
         assert!(more.contains("read_symbol") && !more.contains("edit_"), "{more}");
     }
 
     #[test]
     fn every_tool_has_its_own_branch_and_null_means_done() {
-        let without = step(&Contract::Simple, false);
-        assert_eq!(without["properties"]["action"]["anyOf"].as_array().map(Vec::len), Some(TOOLS.len()));
-        let schema = step(&Contract::Simple, true);
+        let without = step(&Contract::Simple, sample::tools(), false);
+        assert_eq!(without["properties"]["action"]["anyOf"].as_array().map(Vec::len), Some(sample::tools().len()));
+        let schema = step(&Contract::Simple, sample::tools(), true);
         let branches = schema["properties"]["action"]["anyOf"].as_array().expect("union");
-        assert_eq!(branches.len(), TOOLS.len() + 1);
+        assert_eq!(branches.len(), sample::tools().len() + 1);
         assert_eq!(branches[0], json!({"type": "null"}));
         let read = &branches[1]["properties"]["parameters"]["properties"];
         assert_eq!(read["path"], json!({"type": "string"}));
@@ -177,14 +175,19 @@ mod tests {
         let edit = &edit.expect("edit_symbol")["properties"]["parameters"]["properties"];
         assert_eq!(edit["action"]["enum"][0], "replace");
         assert!(edit.get("diagnostics").is_none(), "what must be written is written: every answer would be put off");
-        let word = Parameter { name: "when", kind: ParameterType::OneOf(&["now"]), required: false };
+        let kind = ParameterType::OneOf(vec!["now".to_owned()]);
+        let word = Parameter { name: "when".to_owned(), kind, required: false, told: true };
         assert_eq!(parameter(&word)["anyOf"][1], json!({"type": "null"}), "what is optional may be left out");
     }
 
     #[test]
     fn reasoning_is_written_before_the_action() {
-        let keys: Vec<String> =
-            step(&Contract::Simple, true)["properties"].as_object().expect("object").keys().cloned().collect();
+        let keys: Vec<String> = step(&Contract::Simple, sample::tools(), true)["properties"]
+            .as_object()
+            .expect("object")
+            .keys()
+            .cloned()
+            .collect();
         assert_eq!(keys, ["reasoning", "action", "more", "continue", "confidence", "answer"]);
     }
 }

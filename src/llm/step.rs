@@ -10,6 +10,7 @@ use crate::base::plural::counted;
 use crate::llm::contract::{Contract, PlanFeedback};
 use crate::llm::framing::Framing;
 use crate::llm::price::Price;
+use crate::llm::tools::ToolSpec;
 
 /// A diagnostic as a model sees it: one line, symbol first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +61,9 @@ pub struct LastResult {
 /// One question for a step: the other modes add a contract to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepInput {
+    /// What it may ask for.
+    #[serde(skip)]
+    pub tools: &'static [ToolSpec],
     pub query: String,
     pub memory: Vec<String>,
     /// The most tokens that the memory may take; the least of the modes' limits where it is not said.
@@ -130,6 +134,9 @@ pub struct StepReply {
 /// One plan question: the same facts, a whole plan back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanInput {
+    /// What the steps are carried out with.
+    #[serde(skip)]
+    pub tools: &'static [ToolSpec],
     pub query: String,
     pub memory: Vec<String>,
     /// As in [`StepInput`].

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use sextant::agent::tools::specs;
 use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
@@ -44,7 +45,7 @@ fn model(server: &ModelServer) -> RemoteModel {
 }
 
 fn question() -> StepInput {
-    StepInput { query: "fix f".to_owned(), step: 1, ..StepInput::default() }
+    StepInput { tools: specs(), query: "fix f".to_owned(), step: 1, ..StepInput::default() }
 }
 
 struct Answer {
@@ -119,7 +120,7 @@ async fn a_plan_is_asked_for_with_its_own_schema() {
     let server = ModelServer::start([Reply::Json(plan)]).await;
     let heard = Mutex::new(String::new());
     let words = |text: &str| heard.lock().expect("lock").push_str(text);
-    let (plan, _) = model(&server).plan(&PlanInput::default(), &words).await;
+    let (plan, _) = model(&server).plan(&PlanInput { tools: specs(), ..PlanInput::default() }, &words).await;
     assert_eq!(plan.expect("a plan").steps[0].symbols, ["a.py::f"]);
     assert_eq!(*heard.lock().expect("lock"), "T\nR");
     assert_eq!(server.requests()[0].body["response_format"]["json_schema"]["name"], "plan_reply");

@@ -2,20 +2,16 @@
 
 use crate::agent::memory::kind;
 use crate::agent::plan::{Plan, Step};
-use crate::agent::state::notes::{self, Approach, CLAUSE, EDITING, SENTENCE, TAKEN_BACK};
+use crate::agent::state::called::Called;
+use crate::agent::state::notes::{self, Approach, CLAUSE, SENTENCE, TAKEN_BACK};
 use crate::agent::state::task::Task;
-use crate::llm::step::Action;
 use crate::memory::entry::Kind;
 use crate::symbols::path::SymbolPath;
 
 impl Task {
     /// Keeps what a tool call came to: a failure, or the success that repaired one.
-    pub(crate) fn note_acted(&mut self, action: &Action, ok: bool, text: &str) {
-        let tool = action.tool.clone();
-        let given = ["symbol", "path", "fix"]
-            .iter()
-            .find_map(|key| action.parameters.get(*key).and_then(|value| value.as_str()))
-            .unwrap_or_default();
+    pub(crate) fn note_acted(&mut self, called: &Called, ok: bool, text: &str) {
+        let (tool, given) = (called.tool.clone(), called.subject.named());
         let offer = self.conversation.offered.iter().find(|offer| offer.id == given).cloned();
         let title = offer.as_ref().map(|offer| offer.title().to_owned());
         // What was looked for may be a piece of a file; what was done it to is a name.
@@ -24,11 +20,10 @@ impl Task {
         let notes = &mut self.notes;
         notes.steps += 1;
         let reason = notes::plain(text);
-        let editing = EDITING.contains(&tool.as_str());
         let (kind, content) = if ok {
-            let repaired = notes.open_error.take_if(|(failed, _)| editing || *failed == tool);
+            let repaired = notes.open_error.take_if(|(failed, _)| called.edits() || *failed == tool);
             let Some((_, error)) = repaired else {
-                self.note_approach(offer.as_ref().map(|offer| offer.code.clone()), title, &tool, ok, "");
+                self.note_approach(offer.as_ref().map(|offer| offer.code.clone()), title, called, ok, "");
                 return;
             };
             (Kind::Solution, format!("After “{error}” this worked: {}.", what.trim_end()))
@@ -45,7 +40,7 @@ impl Task {
         }
         let blamed = ok || text.starts_with(TAKEN_BACK);
         if blamed {
-            self.note_approach(offer.map(|offer| offer.code), title, &tool, ok, if ok { "" } else { &reason });
+            self.note_approach(offer.map(|offer| offer.code), title, called, ok, if ok { "" } else { &reason });
         }
     }
 
@@ -88,16 +83,16 @@ impl Task {
         &mut self,
         code: Option<String>,
         title: Option<String>,
-        tool: &str,
+        called: &Called,
         success: bool,
         note: &str,
     ) {
-        if !EDITING.contains(&tool) {
+        if !called.edits() {
             return;
         }
         let code = code.filter(|code| !code.is_empty());
         let kind = code.map_or_else(|| kind::kind(&self.request, &self.notes.codes), |code| format!("fix {code}"));
-        let approach = title.unwrap_or_else(|| tool.to_owned());
+        let approach = title.unwrap_or_else(|| called.tool.clone());
         let done = self.journal.checkpoints.last().filter(|_| success);
         let checkpoint = done.map(|checkpoint| checkpoint.id.clone()).unwrap_or_default();
         self.notes.approaches.push(Approach {
@@ -112,13 +107,13 @@ impl Task {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::agent::plan::mode::Mode;
+    use crate::agent::state::called::Subject;
     use crate::agent::state::notes::{has_secret, plain, short};
     use crate::agent::state::offered::Offered;
     use crate::agent::state::scope::Scope;
+    use crate::llm::tools::Access;
 
     fn task() -> Task {
         let mut task = Task::new("fix total", Mode::Simple, None, Scope::Workspace);
@@ -131,18 +126,18 @@ mod tests {
         task
     }
 
-    fn action(tool: &str, parameters: serde_json::Value) -> Action {
-        Action { tool: tool.into(), parameters }
+    fn called(tool: &str, access: Access, subject: Subject) -> Called {
+        Called { tool: tool.into(), access: Some(access), subject }
     }
 
     #[test]
     fn an_error_and_what_repaired_it_are_kept_in_a_sentence() {
         let mut task = task();
-        let edit = json!({"symbol": "a.py::f", "content": "password = hunter2"});
-        task.note_acted(&action("edit_symbol", edit.clone()), false, "no single symbol f in a.py (there is g)\nmore");
-        task.note_acted(&action("read_file", json!({"path": "a.py"})), true, "def f(): ...");
-        task.note_acted(&action("edit_symbol", edit), true, "edited a.py::f");
-        task.note_acted(&action("edit_file", json!({"path": "b.py"})), true, "edited b.py");
+        let edit = called("edit_symbol", Access::Edit, Subject::symbol("a.py::f"));
+        task.note_acted(&edit, false, "no single symbol f in a.py (there is g)\nmore");
+        task.note_acted(&called("read_file", Access::Read, Subject::file("a.py")), true, "def f(): ...");
+        task.note_acted(&edit, true, "edited a.py::f");
+        task.note_acted(&called("edit_file", Access::Edit, Subject::file("b.py")), true, "edited b.py");
         let kept: Vec<(Kind, &str)> =
             task.notes.drafts.iter().map(|draft| (draft.kind, draft.content.as_str())).collect();
         assert_eq!(kept[0], (Kind::Error, "edit_symbol a.py::f failed: no single symbol f in a.py (there is g)"));
@@ -156,7 +151,7 @@ mod tests {
     #[test]
     fn a_fix_that_was_taken_back_is_no_approach_and_a_fix_that_is_gone_says_nothing_of_it() {
         let mut task = task();
-        let apply = action("apply_fix", json!({"fix": "f1"}));
+        let apply = called("apply_fix", Access::Edit, Subject::fix("f1"));
         task.note_acted(&apply, false, "there is no such fix any more");
         assert_eq!(task.notes.approaches, []);
         task.note_acted(&apply, false, &format!("{TAKEN_BACK}: it introduced an error"));

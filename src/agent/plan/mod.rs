@@ -70,15 +70,6 @@ impl StepKind {
     pub fn only_looks(self) -> bool {
         self != Self::Edit
     }
-
-    /// The tools that it cannot do without.
-    pub fn tools(self) -> &'static [&'static str] {
-        match self {
-            Self::Edit => &["read_symbol", "edit_symbol", "edit_file", "apply_fix"],
-            Self::Examine => &["list_symbols", "read_symbol"],
-            Self::Search => &["search", "read_symbol"],
-        }
-    }
 }
 
 /// One part of a step, where its module has made a plan of its own.

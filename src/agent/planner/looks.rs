@@ -28,7 +28,7 @@ use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::plural::counted;
 use crate::editor::event::Event;
-use crate::llm::tools::LOOKS;
+use crate::llm::tools::Access;
 use crate::symbols::path::SymbolPath;
 
 /// The session as a module sees it: the tools that only look.
@@ -45,18 +45,18 @@ impl ReadOnlyTools for SessionEyes<'_> {
         if self.cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        if !LOOKS.contains(&tool) {
+        let call = tools::call(tool, &parameters)?;
+        if call.access() != Access::Read {
             return Err(tool_failure(format!("{tool} does more than look"), "use a step of kind edit"));
         }
         let step = u32::try_from(context.number).unwrap_or(u32::MAX);
-        let target = ["symbol", "path", "query", "pattern"].iter().find_map(|key| parameters[*key].as_str());
-        let (tool, target) = (tool.to_owned(), target.unwrap_or_default().to_owned());
+        let (tool, target) = (tool.to_owned(), call.subject().shown().to_owned());
         let reasoning = context.title.clone();
         self.session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let answer = tokio::select! {
-            answer = tools::run_tool(self.session, &mut own, &tool, &parameters).instrument(span.clone()) => answer,
+            answer = call.run(self.session, &mut own).instrument(span.clone()) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
         self.read.lock().await.conversation.seen.extend(own.conversation.seen);

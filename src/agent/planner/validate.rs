@@ -11,6 +11,7 @@ use crate::agent::tools::{self, check, run_command};
 use crate::agent::{modules, target};
 use crate::base::failure::Failure;
 use crate::llm::step::{PlanReply, PlanReplyStep};
+use crate::llm::tools::ToolSpec;
 use crate::symbols::path::SymbolPath;
 
 /// The steps of a reply as a plan, numbered behind those that are kept; or all that is wrong with it.
@@ -42,7 +43,7 @@ async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before
         problems.push(format!("there is no kind {:?}", given.kind));
         StepKind::Edit
     });
-    problems.extend(missing_tools(kind, tools::NAMES));
+    problems.extend(without_tools(kind, tools::specs()));
     let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
         problems.push(problem);
         Vec::new()
@@ -207,10 +208,9 @@ fn as_texts(inputs: &[Input]) -> Vec<(String, String)> {
     inputs.iter().map(|input| (input.name.clone(), text(input))).collect()
 }
 
-fn missing_tools(kind: StepKind, offered: &[&str]) -> Option<String> {
-    let missing: Vec<&str> = kind.tools().iter().copied().filter(|tool| !offered.contains(tool)).collect();
-    (!missing.is_empty())
-        .then(|| format!("a step of kind {} needs {}, which is not there", kind.name(), missing.join(", ")))
+fn without_tools(kind: StepKind, there: &[ToolSpec]) -> Option<String> {
+    let served = there.iter().any(|tool| tool.steps.contains(&kind.name()));
+    (!served).then(|| format!("no tool is there for a step of kind {}", kind.name()))
 }
 
 /// References go to earlier steps that can still give something.
@@ -257,6 +257,7 @@ pub(crate) fn place_of(new: &SymbolPath) -> SymbolPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::tools::Access;
 
     #[test]
     fn references_go_back_to_steps_that_gave_something() {
@@ -277,9 +278,13 @@ mod tests {
 
     #[test]
     fn a_kind_without_its_tools_is_said_before_the_start() {
-        assert_eq!(missing_tools(StepKind::Edit, tools::NAMES), None);
-        let said = missing_tools(StepKind::Search, &["read_symbol"]).unwrap();
-        assert_eq!(said, "a step of kind search needs search, which is not there");
+        for (_, kind) in StepKind::ALL {
+            assert_eq!(without_tools(kind, tools::specs()), None);
+        }
+        let edits: Vec<ToolSpec> = tools::specs().iter().filter(|tool| tool.access == Access::Edit).cloned().collect();
+        assert_eq!(without_tools(StepKind::Edit, &edits), None);
+        let said = without_tools(StepKind::Search, &edits).unwrap();
+        assert_eq!(said, "no tool is there for a step of kind search");
     }
 
     #[test]

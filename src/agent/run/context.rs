@@ -13,7 +13,7 @@ use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::target;
+use crate::agent::{target, tools};
 use crate::base::deadline::Deadline;
 use crate::base::message::headline;
 use crate::base::secrets::mask;
@@ -59,6 +59,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     task.note_seen(&seen);
     let part = recall::memory_part(session, task, codes(&seen), false).await;
     StepInput {
+        tools: tools::specs(),
         query: task.request.clone(),
         memory: part.lines,
         memory_tokens: Some(part.limit),
@@ -99,6 +100,7 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput 
     task.note_seen(&seen);
     let part = recall::memory_part(session, task, codes(&seen), true).await;
     PlanInput {
+        tools: tools::specs(),
         query: task.request.clone(),
         memory: part.lines,
         memory_tokens: Some(part.limit),

@@ -8,11 +8,13 @@ use crate::agent::durable::{self, traces};
 use crate::agent::edit::change;
 use crate::agent::memory::keep;
 use crate::agent::run::{context, contract, early_stop};
+use crate::agent::state::called::Called;
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::state::{edit_answer, span, stop};
-use crate::agent::tools::{read_once, validate};
+use crate::agent::tools::tool::ToolCall;
+use crate::agent::tools::{self, read_once, validate};
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::message;
 use crate::base::plural::counted;
@@ -20,7 +22,7 @@ use crate::base::secrets::mask;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::llm::step::{Action, LastResult, ModelError};
-use crate::llm::tools::LOOKS;
+use crate::llm::tools::{looks, names};
 
 /// Results that are kept for the model; older ones have been acted upon.
 pub(crate) const RESULTS: usize = 6;
@@ -106,10 +108,10 @@ async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[A
 
 pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
     let (step, tool) = (task.counts.step, action.tool.clone());
-    let target = ["symbol", "path", "fix", "query", "pattern"]
-        .iter()
-        .find_map(|key| action.parameters.get(*key).and_then(|value| value.as_str()))
-        .unwrap_or_default();
+    let call = tools::call(&tool, &action.parameters);
+    let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
+    let called = call.as_ref().map_or_else(unread, ToolCall::called);
+    let target = called.subject.shown();
     let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
     let about = format!("{tool} {target}");
     session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
@@ -117,8 +119,8 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     let cancel = session.cancelled();
     let span = span::tool(&tool);
     let ran = async {
-        let need = validate::gate(session, task, &tool, &action.parameters).await?;
-        read_once::run_once(session, task, &tool, &action.parameters, need).await
+        let call = validate::gate(session, task, &tool, call).await?;
+        read_once::run_once(session, task, &call).await
     };
     let (ok, mut text) =
         match stop::unless_stopped(session, &cancel, ran).instrument(span.clone()).await.and_then(|ran| ran) {
@@ -136,17 +138,16 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     task.trace.push(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
-    session.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&tool, ok, &text) });
+    session.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     traces::keep(session).await;
-    task.note_acted(action, ok, &text);
+    task.note_acted(&called, ok, &text);
     keep::keep(session, task).await;
     (LastResult { tool, ok, text }, ok)
 }
 
 /// What a user sees of a tool's answer: of reading only how much, of editing all.
-pub(crate) fn shown(tool: &str, ok: bool, text: &str) -> String {
-    let reads = validate::need(tool) == Some(validate::Need::Read);
-    if ok && reads { counted(text.lines().count(), "line") } else { text.to_owned() }
+pub(crate) fn shown(called: &Called, ok: bool, text: &str) -> String {
+    if ok && called.reads() { counted(text.lines().count(), "line") } else { text.to_owned() }
 }
 
 pub(crate) fn model_failure(error: &ModelError) -> Failure {
@@ -180,8 +181,9 @@ pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Act
 }
 
 pub(crate) fn refused(more: &[Action]) -> Option<String> {
-    let other = more.iter().find(|action| !LOOKS.contains(&action.tool.as_str()))?;
-    Some(format!("`more` takes only {}; {} does more, so none of `more` ran", LOOKS.join(", "), other.tool))
+    let only = || looks(tools::specs());
+    let other = more.iter().find(|action| !only().any(|tool| tool.name == action.tool))?;
+    Some(format!("`more` takes only {}; {} does more, so none of `more` ran", names(only()), other.tool))
 }
 
 #[cfg(test)]

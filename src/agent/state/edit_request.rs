@@ -1,7 +1,5 @@
 //! What is asked of an edit, and what came of it.
 
-use serde::Deserialize;
-
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::snapshots::Snapshots;
 use crate::editor::{Applied, Document, FileEdit};
@@ -33,8 +31,7 @@ impl EditRequest {
 }
 
 /// When an edit is answered with what it introduced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum When {
     #[default]
     Now,

@@ -4,6 +4,7 @@ pub(crate) mod analysis;
 pub(crate) mod approvals;
 pub(crate) mod authority;
 pub mod baseline;
+pub(crate) mod called;
 pub mod comparison;
 pub mod config;
 pub(crate) mod dedup;

@@ -19,8 +19,6 @@ pub(crate) const TAKEN_BACK: &str = "the fix was taken back";
 pub(crate) const SENTENCE: usize = 220;
 /// Characters of an error inside of its solution.
 pub(crate) const CLAUSE: usize = 90;
-/// Tools that change files: the success of one may repair any error before it.
-pub(crate) const EDITING: &[&str] = &["apply_fix", "edit_file", "edit_symbol", "write_file"];
 
 /// Keys, tokens and passwords as they are commonly written.
 static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -1,65 +1,88 @@
 //! `apply_fix`: a language server's own fix, verified by what it does to the diagnostics.
 
+use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::agent::diagnostics::{code_actions, reported, triage};
 use crate::agent::edit::change;
+use crate::agent::plan::StepKind;
+use crate::agent::state::called::Subject;
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::edit_answer::EditAnswer;
 use crate::agent::state::edit_request::{EditOutcome, When};
 use crate::agent::state::notes::TAKEN_BACK;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
+use crate::agent::tools::tool::{Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::headline;
 use crate::base::plural::counted;
 use crate::diagnostics::model::Severity;
+use crate::llm::tools::Access;
 
 /// The least time, in milliseconds, that the verification of a fix may take: an unverified fix is worth little.
 const VERIFY_MS: u64 = 10_000;
 
-#[derive(Debug, Deserialize)]
+pub(crate) const TOOL: ToolDefinition =
+    ToolDefinition::of::<ApplyFix>("apply_fix", "id of an offered fix", Access::Edit).serves(&[StepKind::Edit]);
+
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ApplyFixParameters {
+pub(crate) struct ApplyFix {
     fix: String,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: ApplyFixParameters) -> Result<ToolAnswer, Failure> {
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
-    let name = task.conversation.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.key.clone());
-    let about = task.conversation.offered.iter().find(|offer| offer.id == given.fix).map(|offer| offer.about.clone());
-    let wanted = code_actions::wanted(session, &given.fix, deadline).await;
-    let wanted = match wanted {
-        Ok(wanted) => wanted,
-        Err(failure) => {
-            task.conversation.tried.extend(name);
-            return Err(failure);
+#[async_trait]
+impl Tool for ApplyFix {
+    fn subject(&self) -> Subject {
+        Subject::fix(&self.fix)
+    }
+
+    async fn permit(&self, _: &Session, task: &mut Task) -> Result<(), Failure> {
+        let id = &self.fix;
+        let offered = task.conversation.offered.iter().any(|offer| offer.id == *id);
+        if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) }
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
+        let name = task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
+        let about =
+            task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
+        let wanted = code_actions::wanted(session, &self.fix, deadline).await;
+        let wanted = match wanted {
+            Ok(wanted) => wanted,
+            Err(failure) => {
+                task.conversation.tried.extend(name);
+                return Err(failure);
+            }
+        };
+        let alike = count_alike(session, task, about.as_deref()).await;
+        task.conversation.tried.extend(name.clone());
+        let changed = change::change(session, task, wanted, When::Now, deadline).await?;
+        if changed.verdict.status == Status::Complete
+            && changed.verdict.fixed.is_empty()
+            && let Some(about) = &about
+        {
+            *task.reports.survived.entry(about.clone()).or_default() += 1;
         }
-    };
-    let alike = count_alike(session, task, about.as_deref()).await;
-    task.conversation.tried.extend(name.clone());
-    let changed = change::change(session, task, wanted, When::Now, deadline).await?;
-    if changed.verdict.status == Status::Complete
-        && changed.verdict.fixed.is_empty()
-        && let Some(about) = &about
-    {
-        *task.reports.survived.entry(about.clone()).or_default() += 1;
+        if let Some(reason) = worse(&changed.verdict) {
+            change::take_back(session, task, &changed).await?;
+            return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
+        }
+        if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
+            // It did what it is for: the same may be offered for another of the same words. Each such fix leaves less to
+            // be mended, so that this comes to an end.
+            task.counts.mended += 1;
+            task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
+        }
+        let late = std::mem::take(&mut task.reports.late);
+        let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
+        Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
     }
-    if let Some(reason) = worse(&changed.verdict) {
-        change::take_back(session, task, &changed).await?;
-        return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
-    }
-    if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
-        // It did what it is for: the same may be offered for another of the same words. Each such fix leaves less to
-        // be mended, so that this comes to an end.
-        task.counts.mended += 1;
-        task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
-    }
-    let late = std::mem::take(&mut task.reports.late);
-    let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
-    Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
 }
 
 /// How many diagnostics in scope read like the one that a fix is for.

@@ -1,10 +1,9 @@
 //! A command that a plan checks a step with.
 
-use serde_json::json;
-
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::tools::run_command::{self, CommandRun};
+use crate::agent::tools::run_command::{self, CommandRun, RunCommand};
+use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::validate;
 use crate::base::failure::Failure;
 use crate::base::message::clean;
@@ -12,10 +11,12 @@ use crate::editor::event::Event;
 
 /// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
 pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<CommandRun, Failure> {
-    let (step, tool, target) = (task.counts.step, "run_command".to_owned(), clean(&run_command::shown(command)));
+    let (step, tool, target) =
+        (task.counts.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));
     let reasoning = "a check of the plan".to_owned();
     session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
-    let ran = match validate::gate(session, task, &tool, &json!({"command": command})).await {
+    let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });
+    let ran = match validate::gate(session, task, &tool, Ok(call)).await {
         Ok(_) => run_command::execute(session, task, command).await,
         Err(refused) => Err(refused),
     };

@@ -1,5 +1,8 @@
 //! What the editing tools share: an edit of a text that was seen as it is, and the answer to it.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::agent::edit::change;
 use crate::agent::state::edit_answer::EditAnswer;
 use crate::agent::state::edit_request::{EditRequest, When};
@@ -12,6 +15,21 @@ use crate::base::secrets::mask;
 use crate::base::text::LineIndex;
 use crate::editor::Document;
 use crate::edits::hunks::hunks;
+
+/// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once. Taken where it is
+/// given; but no model is told of it: next to a call of a model a settling costs nothing, and a small one puts off
+/// every answer, and then mends what it has mended.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Defer {
+    Defer,
+}
+
+impl From<Option<Defer>> for When {
+    fn from(given: Option<Defer>) -> Self {
+        given.map_or(Self::Now, |_| Self::Defer)
+    }
+}
 
 /// Lines of the current text that a refusal of a stale edit shows.
 pub(crate) const CURRENT_LINES: usize = 60;

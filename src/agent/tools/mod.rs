@@ -1,4 +1,4 @@
-//! The tools: one file each, one row here. The same for the built-in agent and for other agents.
+//! The tools: one file each, listed here once. The same for the built-in agent and for other agents.
 
 pub(crate) mod apply_fix;
 pub(crate) mod arguments;
@@ -13,58 +13,55 @@ pub(crate) mod read_symbol;
 pub(crate) mod run_command;
 pub(crate) mod search;
 pub(crate) mod sweeps;
+pub(crate) mod tool;
 pub mod tool_answer;
 pub(crate) mod validate;
 pub(crate) mod write_file;
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use std::sync::LazyLock;
 
-use crate::agent::state::session::Session;
-use crate::agent::state::task::Task;
-use crate::agent::tools::tool_answer::ToolAnswer;
-use crate::base::failure::{Failure, FailureKind};
+use serde_json::{Map, Value};
 
-/// The names a model may use.
-pub const NAMES: &[&str] = &[
-    "read_file",
-    "read_symbol",
-    "list_symbols",
-    "search",
-    "edit_file",
-    "edit_symbol",
-    "write_file",
-    "apply_fix",
-    "run_command",
+use crate::agent::tools::tool::{ToolCall, ToolDefinition};
+use crate::base::failure::{Failure, tool_failure};
+use crate::llm::tools::{self, ToolSpec};
+
+/// Every tool, in the order in which a model reads about them.
+const TOOLS: &[ToolDefinition] = &[
+    read_file::TOOL,
+    read_symbol::TOOL,
+    list_symbols::TOOL,
+    search::TOOL,
+    edit_file::TOOL,
+    edit_symbol::TOOL,
+    write_file::TOOL,
+    apply_fix::TOOL,
+    run_command::TOOL,
 ];
 
-/// Runs a tool by name. Bad parameters and refusals are failures; nothing was changed then.
-pub(crate) async fn run_tool(
-    session: &Session,
-    task: &mut Task,
-    name: &str,
-    given: &Value,
-) -> Result<ToolAnswer, Failure> {
-    match name {
-        "read_file" => read_file::run(session, task, parameters(name, given)?).await,
-        "read_symbol" => read_symbol::run(session, task, parameters(name, given)?).await,
-        "list_symbols" => list_symbols::run(session, parameters(name, given)?).await,
-        "search" => search::run(session, parameters(name, given)?).await,
-        "edit_file" => edit_file::run(session, task, parameters(name, given)?).await,
-        "edit_symbol" => edit_symbol::run(session, task, parameters(name, given)?).await,
-        "write_file" => write_file::run(session, task, parameters(name, given)?).await,
-        "apply_fix" => apply_fix::run(session, task, parameters(name, given)?).await,
-        "run_command" => run_command::run(session, task, parameters(name, given)?).await,
-        _ => Err(Failure::new(
-            FailureKind::Tool,
-            format!("there is no tool named {name:?}"),
-            format!("the tools are {}", NAMES.join(", ")),
-        )),
-    }
+static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| TOOLS.iter().map(ToolDefinition::spec).collect());
+
+/// The same list as data.
+pub fn specs() -> &'static [ToolSpec] {
+    &SPECS
 }
 
-fn parameters<T: DeserializeOwned>(name: &str, given: &Value) -> Result<T, Failure> {
-    serde_json::from_value(given.clone()).map_err(|error| {
-        Failure::new(FailureKind::Tool, format!("{name}: {error}"), "give the parameters that the tool names")
+/// A call as its tool takes it. What a model asks for was validated where its reply was read; a call from elsewhere
+/// that does not fit is refused here, in the same words.
+pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
+    let unknown =
+        || tool_failure(format!("there is no tool named {name:?}"), format!("the tools are {}", tools::names(specs())));
+    let tool = TOOLS.iter().find(|tool| tool.name == name).ok_or_else(unknown)?;
+    let Some(object) = given.as_object() else {
+        return Err(tool_failure(format!("{name} takes an object of parameters"), "give the parameters that it names"));
+    };
+    let present = object.iter().filter(|(_, value)| !value.is_null());
+    let present: Map<String, Value> = present.map(|(name, value)| (name.clone(), value.clone())).collect();
+    tool.call(Value::Object(present)).map_err(|error| {
+        let why = tool.spec().fit(object).err().unwrap_or_else(|| format!("{name}: {error}"));
+        tool_failure(why, "give the parameters that the tool names")
     })
 }
+
+#[cfg(test)]
+mod tests;

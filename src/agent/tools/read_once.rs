@@ -4,15 +4,13 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::SystemTime;
 
-use serde_json::Value;
-
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::tool_answer::ToolAnswer;
-use crate::agent::tools::validate::Need;
-use crate::agent::{target, tools};
 use crate::base::failure::Failure;
-use crate::symbols::path::SymbolPath;
+use crate::llm::tools::Access;
 use crate::workspace::files;
 use crate::workspace::root::Root;
 
@@ -20,43 +18,33 @@ use crate::workspace::root::Root;
 const MOST_FILES: usize = 20_000;
 
 /// Runs a tool that was let through, or repeats what it answered when nothing can have changed since.
-pub(crate) async fn run_once(
-    session: &Session,
-    task: &mut Task,
-    tool: &str,
-    given: &Value,
-    need: Need,
-) -> Result<ToolAnswer, Failure> {
-    task.conversation.answered.ran_command |= need == Need::Run;
-    if need != Need::Read {
+pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall) -> Result<ToolAnswer, Failure> {
+    task.conversation.answered.ran_command |= call.access() == Access::Run;
+    if call.access() != Access::Read {
         task.conversation.answered.known.clear();
-        return tools::run_tool(session, task, tool, given).await;
+        return call.run(session, task).await;
     }
-    let key = format!("{tool} {given}");
+    let (key, file) = (call.key(), call.subject().one_file());
     if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
-        && state_of(session, tool, given).await == Some(state)
+        && state_of(session, file.as_deref()).await == Some(state)
     {
         task.notes.calls_saved += 1;
         return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
     }
-    let before = state_of(session, tool, given).await;
-    let answer = tools::run_tool(session, task, tool, given).await?;
+    let before = state_of(session, file.as_deref()).await;
+    let answer = call.run(session, task).await?;
     if let Some(state) = before {
         task.conversation.answered.known.insert(key, (state, task.counts.step, answer.text.clone()));
     }
     Ok(answer)
 }
 
-/// A number that differs whenever the answer may; `None` where that cannot be told.
-async fn state_of(session: &Session, tool: &str, given: &Value) -> Option<u64> {
-    let file = match tool {
-        "read_file" => given["path"].as_str().map(str::to_owned),
-        "read_symbol" => Some(SymbolPath::parse(given["symbol"].as_str()?).file).filter(|file| !file.is_empty()),
-        _ => None,
-    };
+/// A number that differs whenever the answer may; `None` where that cannot be told. What is about one file depends on
+/// its text alone, the rest on every file.
+async fn state_of(session: &Session, file: Option<&str>) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     if let Some(file) = file {
-        target::document(session, &file).await.ok()?.text.hash(&mut hasher);
+        target::document(session, file).await.ok()?.text.hash(&mut hasher);
         return Some(hasher.finish());
     }
     // What is in buffers and not on disk counts as well: `list_symbols` reads a file through the editor.

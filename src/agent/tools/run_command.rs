@@ -4,21 +4,25 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::agent::budget;
 use crate::agent::edit::questions;
+use crate::agent::state::called::Subject;
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::arguments;
+use crate::agent::tools::tool::{Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::clean;
 use crate::diagnostics::command::capture::{self, Captured};
 use crate::diagnostics::program;
+use crate::llm::tools::Access;
 
 /// Bytes of a command: the user has to see the whole of what is asked for.
 const LONGEST: usize = 280;
@@ -26,10 +30,16 @@ const LONGEST: usize = 280;
 const OPTIONS: [&str; 3] = ["run it once", "allow exactly this for the session", "no"];
 const OPCIONES: [&str; 3] = ["ejecutarla una vez", "permitir justo esta en esta sesión", "no"];
 
-#[derive(Debug, Deserialize)]
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<RunCommand>(
+    "run_command",
+    "program and arguments, no shell; needs the user's leave",
+    Access::Run,
+);
+
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RunCommandParameters {
-    command: Vec<String>,
+pub(crate) struct RunCommand {
+    pub(crate) command: Vec<String>,
 }
 
 /// What a command came to.
@@ -80,10 +90,8 @@ pub(crate) fn could_run(session: &Session) -> bool {
 }
 
 /// Lets a command through by the user's list, or by the user's answer.
-pub(crate) async fn may_run(session: &Session, task: &mut Task, given: &Value) -> Result<(), Failure> {
-    let words = given["command"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let command: Vec<String> = words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
-    let (shown, why) = match allowance(session, &command)? {
+async fn may_run(session: &Session, task: &mut Task, command: &[String]) -> Result<(), Failure> {
+    let (shown, why) = match allowance(session, command)? {
         Allowance::Given => return Ok(()),
         Allowance::Asked(shown, why) => (shown, why),
     };
@@ -101,7 +109,7 @@ pub(crate) async fn may_run(session: &Session, task: &mut Task, given: &Value) -
     match choice? {
         1 => Ok(()),
         2 => {
-            session.approvals.allow(&command);
+            session.approvals.allow(command);
             Ok(())
         }
         _ => Err(tool_failure(format!("the user said no to {shown}"), "go on without it")),
@@ -157,12 +165,19 @@ pub(crate) fn cannot_run(session: &Session, command: &[String]) -> Option<Failur
     allowance(session, command).and_then(|_| program_of(session, name)).err()
 }
 
-pub(crate) async fn run(
-    session: &Session,
-    task: &mut Task,
-    given: RunCommandParameters,
-) -> Result<ToolAnswer, Failure> {
-    Ok(ToolAnswer::text(execute(session, task, &given.command).await?.text))
+#[async_trait]
+impl Tool for RunCommand {
+    fn subject(&self) -> Subject {
+        Subject { command: self.command.clone(), ..Subject::default() }
+    }
+
+    async fn permit(&self, session: &Session, task: &mut Task) -> Result<(), Failure> {
+        may_run(session, task, &self.command).await
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        Ok(ToolAnswer::text(execute(session, task, &self.command).await?.text))
+    }
 }
 
 /// Runs a command that has passed the gate.

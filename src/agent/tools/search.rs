@@ -2,11 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::agent::plan::StepKind;
+use crate::agent::state::called::Subject;
 use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::tool::{Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
+use crate::llm::tools::Access;
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
@@ -16,24 +23,34 @@ use crate::workspace::{files, search};
 const MOST_HITS: usize = 50;
 const MOST_FILES: usize = 20_000;
 
-#[derive(Debug, Deserialize)]
+pub(crate) const TOOL: ToolDefinition =
+    ToolDefinition::of::<Search>("search", "regular expression", Access::Read).serves(&[StepKind::Search]);
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SearchParameters {
+pub(crate) struct Search {
     pattern: String,
     /// A file or folder to search in.
     path: Option<String>,
 }
 
-pub(crate) async fn run(session: &Session, given: SearchParameters) -> Result<ToolAnswer, Failure> {
-    let root = session.root.clone();
-    // Many files are read: a stop must not have to wait for that.
-    let found = tokio::task::spawn_blocking(move || find(&root, &given)).await;
-    found.unwrap_or_else(|error| {
-        Err(tool_failure(format!("the search broke off: {error}"), "search for something else"))
-    })
+#[async_trait]
+impl Tool for Search {
+    fn subject(&self) -> Subject {
+        Subject { within: self.path.clone(), ..Subject::words(&self.pattern) }
+    }
+
+    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
+        let (root, given) = (session.root.clone(), self.clone());
+        // Many files are read: a stop must not have to wait for that.
+        let found = tokio::task::spawn_blocking(move || find(&root, &given)).await;
+        found.unwrap_or_else(|error| {
+            Err(tool_failure(format!("the search broke off: {error}"), "search for something else"))
+        })
+    }
 }
 
-fn find(root: &Root, given: &SearchParameters) -> Result<ToolAnswer, Failure> {
+fn find(root: &Root, given: &Search) -> Result<ToolAnswer, Failure> {
     let folder = given.path.as_deref().unwrap_or("").trim_matches('/');
     let list = if root.join(folder).is_file() {
         vec![root.resolve(folder)?]

@@ -1,40 +1,55 @@
 //! `write_file`: a new file, or the whole text of an old one.
 
+use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::agent::state::edit_request::{EditRequest, When};
+use crate::agent::state::called::Subject;
+use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::edit;
+use crate::agent::tools::edit::Defer;
+use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::editor::error::EditorError;
 use crate::edits::hunks;
+use crate::llm::tools::Access;
 
-#[derive(Debug, Deserialize)]
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<WriteFile>("write_file", "whole file", Access::Edit);
+
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WriteFileParameters {
+pub(crate) struct WriteFile {
     path: String,
     content: String,
     /// `defer` leaves the diagnostics of this edit to the next result.
-    #[serde(default)]
-    diagnostics: When,
+    #[schemars(transform = tool::untold)]
+    diagnostics: Option<Defer>,
 }
 
-pub(crate) async fn run(session: &Session, task: &mut Task, given: WriteFileParameters) -> Result<ToolAnswer, Failure> {
-    let path = session.root.resolve(&given.path)?;
-    let content = given.content.replace("\r\n", "\n");
-    let wanted = match session.editor.read(&path).await {
-        Ok(document) => {
-            edit::refuse_stale(task, &document)?;
-            let hunks = hunks::hunks(&document.text, &content);
-            if hunks.is_empty() {
-                return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
+#[async_trait]
+impl Tool for WriteFile {
+    fn subject(&self) -> Subject {
+        Subject::file(&self.path)
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let path = session.root.resolve(&self.path)?;
+        let content = self.content.replace("\r\n", "\n");
+        let wanted = match session.editor.read(&path).await {
+            Ok(document) => {
+                edit::refuse_stale(task, &document)?;
+                let hunks = hunks::hunks(&document.text, &content);
+                if hunks.is_empty() {
+                    return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
+                }
+                EditRequest::Change { document, hunks }
             }
-            EditRequest::Change { document, hunks }
-        }
-        Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content },
-        Err(error) => return Err(error.into()),
-    };
-    edit::edit(session, task, vec![wanted], Vec::new(), given.diagnostics).await
+            Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content },
+            Err(error) => return Err(error.into()),
+        };
+        edit::edit(session, task, vec![wanted], Vec::new(), self.diagnostics.into()).await
+    }
 }

@@ -7,6 +7,7 @@ use crate::llm::framing::Framing;
 use crate::llm::prompt::{self, Prompt};
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
 use crate::llm::tokens;
+use crate::llm::tools::sample;
 
 const SOURCE: &str = r#"    def total(self, currency: str, discount: Optional[Discount] = None) -> Decimal:
         """Return the total of the cart in the given currency, after discounts and taxes.
@@ -48,7 +49,7 @@ fn line(severity: &str, code: &str, message: &str) -> DiagnosticLine {
 }
 
 /// A task as it really comes up: one method, three diagnostics, two fixes, memory and a result so far.
-fn task() -> StepInput {
+pub(crate) fn task() -> StepInput {
     let symbol = "src/shop/cart.py::Cart::total".to_owned();
     StepInput {
         query: "Fix the type errors in Cart::total and keep its behaviour".into(),
@@ -102,13 +103,18 @@ fn task() -> StepInput {
         ],
         step: 3,
         error_count: 1,
+        tools: sample::tools(),
         ..StepInput::default()
     }
 }
 
+fn bare() -> StepInput {
+    StepInput { tools: sample::tools(), query: "x".into(), ..StepInput::default() }
+}
+
 /// More tokens than byte-pair vocabularies make of code: every punctuation mark, every digit pair, every started
 /// five letters of a word, every line's indentation and every character beyond ASCII is a token of its own.
-fn upper_estimate(text: &str) -> usize {
+pub(crate) fn upper_estimate(text: &str) -> usize {
     let mut count = 0;
     let mut run = 0;
     let mut kind = ' ';
@@ -133,7 +139,7 @@ fn upper_estimate(text: &str) -> usize {
     count
 }
 
-fn both(prompt: &Prompt) -> String {
+pub(crate) fn both(prompt: &Prompt) -> String {
     format!("{}\n{}", prompt.system, prompt.user)
 }
 
@@ -169,7 +175,7 @@ fn commands_and_conventions_leave_it_under_1500_tokens() {
 #[test]
 fn the_prefix_never_changes_and_the_facts_are_there() {
     let prompt = prompt::step(&task());
-    assert_eq!(prompt.system, prompt::step(&StepInput { query: "x".into(), ..StepInput::default() }).system);
+    assert_eq!(prompt.system, prompt::step(&bare()).system);
     assert!(!prompt.system.contains('{') || !prompt.system.contains("{tools}") && !prompt.system.contains("{data}"));
     assert!(prompt.system.contains("edit_symbol(symbol, action: replace|insert_before|insert_after|delete, content"));
     assert!(prompt.system.contains("language of the request"));
@@ -260,7 +266,7 @@ fn a_plan_prompt_says_what_was_wrong_before() {
     assert!(prompt.tokens() < 1100, "{}", prompt.tokens());
 }
 
-fn contracts() -> [(Contract, usize); 3] {
+pub(crate) fn contracts() -> [(Contract, usize); 3] {
     let plan = PlanFacts {
         plan: (1..=6).map(|n| format!("{n}. [ ] Change step {n} (src/shop/cart.py::Cart::total)")).collect(),
         step: 2,
@@ -290,7 +296,7 @@ fn every_mode_s_step_keeps_to_its_tokens_and_its_prefix() {
         let prompt = prompt::step(&input);
         let (bytes, words) = (prompt.tokens(), upper_estimate(&both(&prompt)));
         figures.push((bytes, words, most));
-        let bare = StepInput { contract: input.contract.clone(), query: "x".into(), ..StepInput::default() };
+        let bare = StepInput { contract: input.contract.clone(), ..bare() };
         assert_eq!(prompt.system, prompt::step(&bare).system, "the prefix is the contract's");
         assert!(!prompt.system.contains("{contract}") && !prompt.system.contains("{fields}"));
     }

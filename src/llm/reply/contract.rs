@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::llm::contract::{Escalation, PlanFeedback, StepDecision};
 use crate::llm::reply;
 use crate::llm::step::Action;
+use crate::llm::tools::ToolSpec;
 
 /// Further actions of one reply.
 const MORE: usize = 6;
@@ -57,7 +58,11 @@ fn says_no(reason: &str) -> bool {
 }
 
 /// Each must be a whole action; whether it may run is not decided here.
-pub(super) fn more(object: &Map<String, Value>, problems: &mut Vec<String>) -> Result<Vec<Action>, String> {
+pub(super) fn more(
+    object: &Map<String, Value>,
+    tools: &[ToolSpec],
+    problems: &mut Vec<String>,
+) -> Result<Vec<Action>, String> {
     let given = match object.get("more") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(given)) => given,
@@ -68,7 +73,7 @@ pub(super) fn more(object: &Map<String, Value>, problems: &mut Vec<String>) -> R
     }
     let mut actions = Vec::new();
     for item in given.iter().take(MORE) {
-        actions.extend(reply::action(Some(item), problems)?);
+        actions.extend(reply::action(Some(item), tools, problems)?);
     }
     Ok(actions)
 }

@@ -3,10 +3,14 @@
 use serde_json::{Map, Value};
 
 use crate::llm::reply::shorten;
-use crate::llm::schema::KINDS;
 use crate::llm::step::PlanReplyStep;
 
-pub(super) fn read(item: &Value, number: usize, problems: &mut Vec<String>) -> Result<PlanReplyStep, String> {
+pub(super) fn read(
+    item: &Value,
+    number: usize,
+    kinds: &[&str],
+    problems: &mut Vec<String>,
+) -> Result<PlanReplyStep, String> {
     let object = item.as_object().ok_or_else(|| format!("step {number} is not an object"))?;
     let title = object.get("title").and_then(Value::as_str).map(str::trim).unwrap_or_default();
     if title.is_empty() {
@@ -24,8 +28,8 @@ pub(super) fn read(item: &Value, number: usize, problems: &mut Vec<String>) -> R
     };
     let (because, expect) = (field("because"), field("expect"));
     let kind = text(object, "kind", number)?;
-    if !kind.is_empty() && !KINDS.contains(&kind.as_str()) {
-        return Err(format!("step {number}: there is no kind `{}`; it is {}", shorten(&kind, 40), KINDS.join(", ")));
+    if !kind.is_empty() && !kinds.contains(&kind.as_str()) {
+        return Err(format!("step {number}: there is no kind `{}`; it is {}", shorten(&kind, 40), kinds.join(", ")));
     }
     Ok(PlanReplyStep {
         title: title.to_owned(),

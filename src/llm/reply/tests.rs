@@ -3,10 +3,19 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::llm::reply::{ReplyReading, plan, step};
-use crate::llm::step::StepReply;
+use crate::llm::reply::{self, ReplyReading};
+use crate::llm::step::{PlanReply, StepReply};
+use crate::llm::tools::sample;
 
 const READ: &str = r#"{"reasoning":"Look first.","action":{"tool":"read_symbol","parameters":{"symbol":"a.py::f"}},"continue":true,"confidence":0.8,"answer":""}"#;
+
+fn step(text: &str) -> ReplyReading<StepReply> {
+    reply::step(text, sample::tools())
+}
+
+fn plan(text: &str) -> ReplyReading<PlanReply> {
+    reply::plan(text, sample::tools())
+}
 
 fn problems(reading: &ReplyReading<StepReply>) -> String {
     reading.problems.join("; ")

@@ -128,7 +128,7 @@ async fn which(session: &Session, given: &str, many: &[SymbolPath], say: Say) ->
 /// Runs a reading tool for the user.
 pub(crate) async fn read_for_user(session: &Session, tool: &str, given: serde_json::Value) -> Result<String, Failure> {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    Ok(tools::run_tool(session, &mut nobody, tool, &given).await?.text)
+    Ok(tools::call(tool, &given)?.run(session, &mut nobody).await?.text)
 }
 
 pub(crate) async fn direct_read(

@@ -1,0 +1,131 @@
+//! What a tool is: its parameters as a type, its name, purpose and access, what a call of it touches, its run.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::agent::plan::StepKind;
+use crate::agent::state::called::{Called, Subject};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::base::failure::Failure;
+use crate::llm::tools::{Access, ToolSpec, UNTOLD};
+
+/// The parameters of one tool; a value of the type is a call of it.
+#[async_trait]
+pub(crate) trait Tool: fmt::Debug + Send + Sync {
+    /// What the call touches.
+    fn subject(&self) -> Subject;
+
+    /// What has to hold for this call besides its scope; the user may be asked. Nothing has run then.
+    async fn permit(&self, _: &Session, _: &mut Task) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Runs a call that was let through. Refusals are failures; nothing was changed then.
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure>;
+}
+
+/// A tool before it is called.
+#[derive(Clone, Copy)]
+pub(crate) struct ToolDefinition {
+    pub(crate) name: &'static str,
+    purpose: &'static str,
+    access: Access,
+    steps: &'static [StepKind],
+    schema: fn() -> Value,
+    read: fn(Value) -> Result<Box<dyn Tool>, serde_json::Error>,
+}
+
+impl ToolDefinition {
+    /// A tool with these parameters. The purpose is what its name leaves open, in a few words.
+    pub(crate) const fn of<P>(name: &'static str, purpose: &'static str, access: Access) -> Self
+    where
+        P: Tool + DeserializeOwned + JsonSchema + 'static,
+    {
+        Self { name, purpose, access, steps: &[], schema: schema::<P>, read: read::<P> }
+    }
+
+    /// The kinds of a plan's steps that are carried out with it.
+    pub(crate) const fn serves(self, steps: &'static [StepKind]) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// The same as data: for a model, and for other agents.
+    pub(crate) fn spec(&self) -> ToolSpec {
+        let steps = self.steps.iter().map(|kind| kind.name()).collect();
+        ToolSpec::new(self.name, self.purpose, self.access, steps, (self.schema)())
+    }
+
+    /// The call with these parameters.
+    pub(crate) fn call(&'static self, given: Value) -> Result<ToolCall, serde_json::Error> {
+        Ok(ToolCall { tool: self, given: (self.read)(given)? })
+    }
+}
+
+fn schema<P: JsonSchema>() -> Value {
+    let inline = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = inline.into_generator().into_root_schema_for::<P>();
+    for name in ["$schema", "title"] {
+        schema.remove(name);
+    }
+    schema.to_value()
+}
+
+fn read<P: Tool + DeserializeOwned + 'static>(given: Value) -> Result<Box<dyn Tool>, serde_json::Error> {
+    Ok(Box::new(serde_json::from_value::<P>(given)?))
+}
+
+/// Keeps a parameter from being told to a model.
+pub(crate) fn untold(schema: &mut Schema) {
+    schema.insert(UNTOLD.to_owned(), Value::Bool(true));
+}
+
+/// One typed call of one tool.
+#[derive(Debug)]
+pub(crate) struct ToolCall {
+    tool: &'static ToolDefinition,
+    given: Box<dyn Tool>,
+}
+
+impl fmt::Debug for ToolDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl ToolCall {
+    pub(crate) fn new(tool: &'static ToolDefinition, given: impl Tool + 'static) -> Self {
+        Self { tool, given: Box::new(given) }
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        self.tool.access
+    }
+
+    pub(crate) fn subject(&self) -> Subject {
+        self.given.subject()
+    }
+
+    pub(crate) fn called(&self) -> Called {
+        Called { tool: self.tool.name.to_owned(), access: Some(self.tool.access), subject: self.subject() }
+    }
+
+    /// The same for two calls of the same tool with the same parameters.
+    pub(crate) fn key(&self) -> String {
+        format!("{} {:?}", self.tool.name, self.given)
+    }
+
+    pub(crate) async fn permit(&self, session: &Session, task: &mut Task) -> Result<(), Failure> {
+        self.given.permit(session, task).await
+    }
+
+    pub(crate) async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        self.given.run(session, task).await
+    }
+}
