@@ -40,6 +40,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
 const AGENT: &[&str] = &[
     "plan",
     "modules",
+    "events",
     "state",
     "budget",
     "target",
@@ -52,6 +53,8 @@ const AGENT: &[&str] = &[
     "planner",
     "commands",
 ];
+/// The one file of the agent that may hand an event to an editor.
+const FRONT_END: &str = "src/agent/events/observer.rs";
 /// The one file that may give methods to the session.
 const SESSION: &str = "src/agent/state/session.rs";
 
@@ -135,6 +138,7 @@ const RULES: &[(&str, Rule)] = &[
     ("imports go down", imports_go_down),
     ("imports go down inside the agent", agent_goes_down),
     ("the session is state", session_is_state),
+    ("the loop speaks to the stream alone", one_stream),
     ("paths are written in full", paths_in_full),
     ("files are short", short),
     ("files say what they decide", first_line),
@@ -248,6 +252,20 @@ fn session_is_state(file: &File) -> Vec<String> {
         return Vec::new();
     }
     file.each_line(|line| line.starts_with("impl Session").then(|| format!("methods belong into {SESSION}")))
+}
+
+/// In the agent nobody shows an event to an editor but the observer that stands for it.
+fn one_stream(file: &File) -> Vec<String> {
+    if !file.under("src/agent") || file.is_test() || file.path == FRONT_END {
+        return Vec::new();
+    }
+    file.each_line(|line| {
+        let shows = code(line).match_indices(".show(").any(|(at, _)| {
+            let before = &code(line)[..at];
+            !before.ends_with("events")
+        });
+        shows.then(|| "emit it: only the stream's observers show".to_owned())
+    })
 }
 
 fn own_name(file: &File) -> Vec<String> {
@@ -528,6 +546,8 @@ fn every_rule_objects_to_what_it_forbids() {
         (session_is_state, "src/agent/run/start.rs", "impl Session {"),
         (hints_are_codes, "src/agent/edit/a.rs", "\"kept; :AgentUndo takes it back\""),
         (hints_are_codes, "src/cli/a.rs", "\"see :help sextant-models\""),
+        (one_stream, "src/agent/run/start.rs", "session.editor.show(Event::Progress { text });"),
+        (one_stream, "src/agent/edit/making.rs", "editor.show(event);"),
         (imports_go_down, "src/serve/rpc.rs", "use crate::editors::nvim;"),
         (imports_go_down, "src/cli/a.rs", "use sextant::base::text;"),
         (paths_in_full, "src/a.rs", concat!("use super::", "super::x;")),
@@ -574,6 +594,8 @@ fn every_rule_objects_to_what_it_forbids() {
         (session_is_state, "src/agent/state/session.rs", "impl Session {"),
         (hints_are_codes, "src/agent/a.rs", "agent::Agent; // as :AgentUndo does"),
         (hints_are_codes, "src/editors/nvim/wording.rs", "\":AgentUndo takes it back\""),
+        (one_stream, "src/agent/run/start.rs", "session.emit(event); events.show(event);"),
+        (one_stream, FRONT_END, "self.0.show(event.clone());"),
         (imports_go_down, "src/edits/find.rs", "use crate::edits::find::nearest::Nearest;"),
         (imports_go_down, "src/main.rs", "sextant::cli::run()"),
         (short, "src/a/tests.rs", &long),

@@ -48,7 +48,7 @@ pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
 pub(crate) fn say_what_is_not_counted(session: &Session) {
     if session.config.limits.cost > 0.0 && session.model.price().is_none() && !session.model.needs_providers() {
         let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
     }
 }
 

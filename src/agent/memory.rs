@@ -33,7 +33,7 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
     }
     let Some(record) = session.record() else {
         let text = "working without memory: neither XDG_STATE_HOME nor HOME names a folder".to_owned();
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
         return None;
     };
     let (kept, name) = (record.clone(), options.session.clone());
@@ -41,7 +41,7 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
     let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
         Ok(remember) => Arc::new(remember),
         Err(error) => {
-            session.editor.show(Event::Progress { text: format!("working without memory: {error}") });
+            session.emit(Event::Progress { text: format!("working without memory: {error}") });
             return None;
         }
     };
@@ -49,13 +49,13 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
     if record.another() {
         let text =
             format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
     }
     Some(remember)
 }
 
 pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
-    memory::tell(remember, session.editor.as_ref());
+    memory::tell(remember, &session.events);
 }
 
 /// Ends the short term: what was set for this session alone is gone.

@@ -5,6 +5,7 @@ pub mod commands;
 pub mod diagnostics;
 pub mod durable;
 pub mod edit;
+pub mod events;
 pub mod memory;
 pub(crate) mod modules;
 pub mod plan;

@@ -131,7 +131,7 @@ fn work_on(arguments: &Folder, request: Result<Request, Failure>, work: Headless
 pub(super) fn shown<T>(session: &Agent, ending: Ending<T>) -> Result<T, Failure> {
     for event in ending.events {
         if !matches!(event, Event::Failed { .. }) {
-            session.show(event);
+            session.emit(event);
         }
     }
     ending.result

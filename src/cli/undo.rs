@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
             Box::pin(async move {
                 let history = list::history(session).await?;
                 let markdown = list::markdown(&history);
-                session.show(Event::Page { name: "history".to_owned(), markdown });
+                session.emit(Event::Page { name: "history".to_owned(), markdown });
                 Ok(json!({"ok": true, "history": history}))
             })
         });

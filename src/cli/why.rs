@@ -28,11 +28,11 @@ pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
         Box::pin(async move {
             if list {
                 let tasks = traces::list(session).await?;
-                session.show(Event::Trace { markdown: traces::list_markdown(&tasks) });
+                session.emit(Event::Trace { markdown: traces::list_markdown(&tasks) });
                 return Ok(json!({"ok": true, "tasks": tasks}));
             }
             let found = traces::find(session, &task).await?;
-            session.show(Event::Trace { markdown: found.markdown() });
+            session.emit(Event::Trace { markdown: found.markdown() });
             Ok(json!({"ok": true, "task": found.task, "request": found.request, "entries": found.entries}))
         })
     })

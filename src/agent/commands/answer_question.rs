@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::commands::approve;
 use crate::agent::durable;
 use crate::agent::edit::{making, rollback};
+use crate::agent::events::envelope::TaskEvent;
 use crate::agent::plan::inputs::{Input, Value};
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::question::{ANSWER, OPTIONS};
@@ -66,6 +67,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         depends::reopen(plan, number);
     }
     durable::keep_task(session, task, Some(plan), Phase::Paused).await;
+    session.events.emit(Some(&task.journal.task), TaskEvent::Answered { choice: Some(choice) });
     Ok(!matches!(choice, 3 | 4))
 }
 

@@ -22,6 +22,7 @@ use crate::editor::event::Event;
 
 /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
 pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
+    session.events.leave_task();
     let result = answer(session, request, cancel).await;
     traces::keep(session).await;
     Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
@@ -88,7 +89,7 @@ pub(crate) async fn run_ask(
     let mut outcome = finish::finish(session, task, &word).await;
     keep::remember_end(session, task, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
-        session.editor.show(Event::Progress { text: outcome.summary.clone() });
+        session.emit(Event::Progress { text: outcome.summary.clone() });
     }
     let changed = run_loop::may_have_changed(session, task);
     let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });

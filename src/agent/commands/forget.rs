@@ -160,6 +160,9 @@ async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
         *plan = None;
     }
     drop(plan);
+    if filter.everything || filter.text.is_some() {
+        session.events.forget_past();
+    }
     let trace = session.trace_markdown().to_lowercase();
     if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
         session.use_trace(&SharedTrace::default());

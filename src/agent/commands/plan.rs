@@ -25,6 +25,7 @@ pub(crate) async fn plan(session: &Session, request: &Request, cancel: &Cancella
     let result = match replan::change_of(session, request).await {
         Some(words) => replan::change_plan(session, &words, cancel).await,
         None => {
+            session.events.leave_task();
             let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
             // The plan before it is not what was asked for last: nobody is to approve it by mistake.
             let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());

@@ -60,9 +60,9 @@ pub(crate) async fn go_on(
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
     task.counts.spent.resume(task.counts.usage);
-    session.use_trace(&task.trace);
+    session.take_up(&task);
     span::belongs_to(&task);
-    session.editor.show(Event::Started {
+    session.emit(Event::Started {
         request: task.request.clone(),
         mode: task.mode.to_string(),
         model: session.model.name().to_owned(),
@@ -76,7 +76,7 @@ pub(crate) async fn go_on(
         let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
         if !left.is_empty() {
             let text = format!("left as you changed it since: {}", left.join(", "));
-            session.editor.show(Event::Progress { text });
+            session.emit(Event::Progress { text });
         }
         if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
             (step.state, step.outcome) = (StepState::Open, String::new());
@@ -87,7 +87,7 @@ pub(crate) async fn go_on(
     if waits || task.progress.question.is_some() {
         show_waiting(session, plan, task, phase, events).await
     } else {
-        session.editor.show(plan_event(&plan, Phase::Executing.words()));
+        session.emit(plan_event(&plan, Phase::Executing.words()));
         look_again(session, &mut task, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
     }
@@ -102,7 +102,7 @@ fn say_another_model(session: &Session, plan: &Plan, task: &Task) {
             format!("the plan was made with {before}; it goes on with {now}"),
             format!("el plan se hizo con {before}; sigue con {now}"),
         );
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
     }
 }
 
@@ -156,7 +156,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
     start::first_look(session, &documents, cancel).await?;
     if unknown && !task.journal.is_empty() {
         let text = "what was introduced before the interruption is not known any more".to_owned();
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
     }
     task.remember_start(&collect::known(session).await, !task.journal.is_empty());
     Ok(())

@@ -198,7 +198,7 @@ fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence,
     let new = !task.trace.entries().iter().any(|known| known.trace == entry);
     task.trace.push(task.counts.step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
-        session.editor.show(Event::Progress { text: question.clone() });
+        session.emit(Event::Progress { text: question.clone() });
     }
     objection
 }

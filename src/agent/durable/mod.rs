@@ -14,6 +14,7 @@ pub mod traces;
 pub(crate) mod waiting;
 
 use crate::agent::durable::state::RunState;
+use crate::agent::events::envelope::TaskEvent;
 use crate::agent::plan::Plan;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::mode::{Mode, Phase};
@@ -47,18 +48,25 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
         task.keep.mark = None;
     }
     traces::keep(session).await;
-    let Some(durable) = open::durable(session).await else { return };
-    baseline::keep_baseline(session, &durable, task).await;
+    if let Some(durable) = open::durable(session).await {
+        write_task(session, &durable, task, plan, phase).await;
+    }
+    // Written before it is said.
+    session.events.emit(Some(&task.journal.task), TaskEvent::PhaseChanged { phase });
+}
+
+async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+    baseline::keep_baseline(session, durable, task).await;
     let mut state = RunState::of(task, plan);
     if phase != Phase::Executing {
         state.counted.concluded();
     }
-    let kept = save(&durable, &state, phase, None).await;
-    if let Some(revision) = open::or_tell(session, &durable, kept) {
+    let kept = save(durable, &state, phase, None).await;
+    if let Some(revision) = open::or_tell(session, durable, kept) {
         task.keep.revision = revision;
     }
     if !matches!(phase, Phase::Executing | Phase::Planning) {
-        clean(session, &durable, &task.journal.task).await;
+        clean(session, durable, &task.journal.task).await;
     }
 }
 
@@ -107,6 +115,7 @@ pub(crate) async fn keep_step(session: &Session, plan: &Plan, task: &mut Task, i
     task.keep.mark = Some(task.journal.checkpoints.len());
     task.keep.replanning = None;
     keep_task(session, task, Some(plan), Phase::Executing).await;
+    session.events.emit(Some(&task.journal.task), TaskEvent::StepBegan { step: index + 1 });
 }
 
 /// A step of a plan was judged. From here on it is not run again.

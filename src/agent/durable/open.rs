@@ -21,7 +21,7 @@ pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
             Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
             Err(error) => {
                 let text = format!("tasks cannot be resumed after this process: {error}");
-                session.editor.show(Event::Progress { text });
+                session.emit(Event::Progress { text });
                 None
             }
         }
@@ -35,5 +35,5 @@ pub(crate) fn has_record(session: &Session) -> bool {
 }
 
 pub(crate) fn or_tell<T>(session: &Session, durable: &Durable, kept: Result<T>) -> Option<T> {
-    durable.or_tell(session.editor.as_ref(), kept)
+    durable.or_tell(&session.events, kept)
 }

@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::durable::open;
 use crate::agent::durable::state::RunState;
+use crate::agent::events::stream::EventStream;
 use crate::agent::plan::Plan;
 use crate::agent::state::durable::Durable;
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Taken};
 use crate::agent::state::session::Session;
 use crate::base::clock::now_ms;
+use crate::editor::Marks;
 use crate::editor::error::EditorError;
-use crate::editor::{Editor, Marks};
 use crate::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint, StoredCheckpoint as Kept};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
@@ -121,7 +122,7 @@ impl Durable {
     /// number.
     pub(crate) async fn open_change(
         &self,
-        editor: &dyn Editor,
+        events: &EventStream,
         task: &str,
         checkpoint: &Checkpoint,
         reverses: &[i64],
@@ -142,12 +143,12 @@ impl Durable {
         };
         let owner = self.owner().name().to_owned();
         let kept = self.run(move |memory| memory.open_checkpoint(new, &owner)).await;
-        self.or_tell(editor, kept)
+        self.or_tell(events, kept)
     }
 
     /// The change is made, and its files name what is there now. What it takes back goes, and a change that is
     /// only there to take others back goes with them.
-    pub(crate) async fn close_change(&self, editor: &dyn Editor, checkpoint: &Checkpoint, reverses: &[i64]) {
+    pub(crate) async fn close_change(&self, events: &EventStream, checkpoint: &Checkpoint, reverses: &[i64]) {
         let Some(id) = checkpoint.record else { return };
         let row = CheckpointRow::of(checkpoint, reverses);
         let after = checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_ref()))).collect();
@@ -161,18 +162,18 @@ impl Durable {
                 memory.close_checkpoint(id, after, row, gone)
             })
             .await;
-        self.or_tell(editor, kept);
+        self.or_tell(events, kept);
     }
 
     /// The change was refused: nothing was made. Where the editor did not answer it may have been, and the
     /// checkpoint stays open for whoever comes next.
-    pub(crate) async fn drop_change(&self, editor: &dyn Editor, checkpoint: &Checkpoint, why: &EditorError) {
+    pub(crate) async fn drop_change(&self, events: &EventStream, checkpoint: &Checkpoint, why: &EditorError) {
         if matches!(why, EditorError::Timeout(_) | EditorError::Closed) {
             return;
         }
         let Some(id) = checkpoint.record else { return };
         let dropped = self.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-        self.or_tell(editor, dropped);
+        self.or_tell(events, dropped);
     }
 }
 

@@ -13,6 +13,7 @@ use tracing::Instrument;
 
 use crate::agent::durable::open;
 use crate::agent::edit::recover::{self, confirm};
+use crate::agent::events::stream::EventStream;
 use crate::agent::state::durable::Durable;
 use crate::agent::state::in_flight::{Begun, Made, MadeResult, PendingChange};
 use crate::agent::state::journal::{Checkpoint, Journal};
@@ -47,7 +48,7 @@ impl Drop for Waiting<'_> {
             return;
         }
         let text = "the editor is still busy with an edit; you are told what becomes of it".to_owned();
-        self.session.editor.show(Event::Progress { text });
+        self.session.emit(Event::Progress { text });
     }
 }
 
@@ -68,9 +69,10 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
     session.making.list().push(begun.clone());
     let mut ended = begun.ended.clone();
     let mut waiting = Waiting { session, begun, seen: false };
-    let (editor, root, save) = (Arc::clone(&session.editor), session.root.clone(), session.config.save);
+    let (editor, events) = (Arc::clone(&session.editor), Arc::clone(&session.events));
+    let (root, save) = (session.root.clone(), session.config.save);
     let making = async move {
-        let made = carry_out((editor.as_ref(), &root), durable.as_deref(), save, change, &doubtful).await;
+        let made = carry_out((editor.as_ref(), &events, &root), durable.as_deref(), save, change, &doubtful).await;
         let words = match &made {
             Ok(made) => {
                 let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
@@ -80,7 +82,7 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
         };
         tell.send_replace(Some(made));
         if left.load(Ordering::SeqCst) {
-            editor.show(Event::Progress { text: words });
+            events.show(Event::Progress { text: words });
         }
     };
     tokio::spawn(making.in_current_span());
@@ -147,13 +149,13 @@ async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Res
         file.marks_after = session.editor.marks(&file.path).await;
     }
     if let Some(durable) = open::durable(session).await {
-        durable.close_change(session.editor.as_ref(), &checkpoint, &[]).await;
+        durable.close_change(&session.events, &checkpoint, &[]).await;
     }
     Ok(Some(checkpoint))
 }
 
 async fn carry_out(
-    (editor, root): (&dyn Editor, &Root),
+    (editor, events, root): (&dyn Editor, &EventStream, &Root),
     durable: Option<&Durable>,
     save: Save,
     change: PendingChange,
@@ -162,7 +164,7 @@ async fn carry_out(
     let PendingChange { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
     let reverses: Vec<i64> = takes_back.iter().filter_map(|taken| taken.record).collect();
     if let Some(durable) = durable {
-        checkpoint.record = durable.open_change(editor, &task, &checkpoint, &reverses).await;
+        checkpoint.record = durable.open_change(events, &task, &checkpoint, &reverses).await;
     }
     let applied = match confirm(root, &edits) {
         Ok(()) => editor.apply(&edits, save).await,
@@ -172,7 +174,7 @@ async fn carry_out(
         Ok(applied) => applied,
         Err(error) => {
             if let Some(durable) = durable {
-                durable.drop_change(editor, &checkpoint, &error).await;
+                durable.drop_change(events, &checkpoint, &error).await;
             }
             // What takes others back says of itself in which state it is found: it is not guessed at.
             if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
@@ -190,12 +192,12 @@ async fn carry_out(
         }
     }
     if let Some(durable) = durable {
-        durable.close_change(editor, &checkpoint, &reverses).await;
+        durable.close_change(events, &checkpoint, &reverses).await;
     }
     for file in &checkpoint.files {
         let own = |symbol: &&String| !restores_marks && SymbolPath::parse(symbol).file == file.path;
         let symbols = checkpoint.symbols.iter().filter(own).cloned().collect();
-        editor.show(Event::Edited { path: file.path.clone(), symbols });
+        events.show(Event::Edited { path: file.path.clone(), symbols });
     }
     Ok(Made { checkpoint, applied })
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::oneshot;
 
-use crate::agent::state::approvals::{OpenQuestion, Withdraw};
+use crate::agent::events::envelope::TaskEvent;
+use crate::agent::state::approvals::OpenQuestion;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
@@ -31,9 +32,24 @@ pub(crate) async fn ask_user(session: &Session, text: &str, options: &[String]) 
     let _turn = session.approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
     *session.approvals.open() = Some(OpenQuestion { options: options.len(), answer });
-    let _withdraw = Withdraw(&session.approvals);
-    session.editor.show(Event::Question { text: text.to_owned(), options: options.to_vec() });
-    answered.await.map_err(|_| Failure::user(format!("nobody answered: {text}"), "answer with the number of an option"))
+    let mut asked = Asked { session, choice: None };
+    session.emit(Event::Question { text: text.to_owned(), options: options.to_vec() });
+    asked.choice = answered.await.ok();
+    let nobody = || Failure::user(format!("nobody answered: {text}"), "answer with the number of an option");
+    asked.choice.ok_or_else(nobody)
+}
+
+/// A question to the user. It is not open any more when nobody waits for its answer, and whoever showed it is told.
+struct Asked<'a> {
+    session: &'a Session,
+    choice: Option<usize>,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.session.approvals.open().take();
+        self.session.events.emit(None, TaskEvent::Answered { choice: self.choice });
+    }
 }
 
 /// Answers the question that waits. `None` where none does; a number that is no option leaves it open.

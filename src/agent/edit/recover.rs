@@ -89,7 +89,7 @@ pub(crate) async fn recover(session: &Session) {
             let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
             let done = steps.iter().filter(|step| step.state == StepState::Done).count();
             let (request, of) = (run.request, steps.len());
-            session.editor.show(Event::Interrupted { request, done, of, notes: found.notes });
+            session.emit(Event::Interrupted { request, done, of, notes: found.notes });
         } else {
             tell(session, found.notes);
         }
@@ -104,7 +104,7 @@ pub(crate) async fn recover_quietly(session: &Session) {
 }
 
 fn tell(session: &Session, notes: Vec<String>) {
-    notes.into_iter().for_each(|text| session.editor.show(Event::Progress { text }));
+    notes.into_iter().for_each(|text| session.emit(Event::Progress { text }));
 }
 
 /// What was found; `None` but for the first time.
@@ -208,7 +208,7 @@ async fn put_right(
         for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != DiskSide::Refused) {
             change.marks_after = session.editor.marks(&change.path).await;
         }
-        durable.close_change(session.editor.as_ref(), &checkpoint, &row.reverses).await;
+        durable.close_change(&session.events, &checkpoint, &row.reverses).await;
     } else if let Some(id) = checkpoint.record {
         let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
         open::or_tell(session, durable, dropped);

@@ -129,9 +129,8 @@ pub(crate) async fn go(
 pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
     checkpoint.id = session.next_checkpoint();
     if let Some(durable) = open::durable(session).await {
-        let editor = session.editor.as_ref();
-        checkpoint.record = durable.open_change(editor, &journal.task, &checkpoint, &[]).await;
-        durable.close_change(editor, &checkpoint, &[]).await;
+        checkpoint.record = durable.open_change(&session.events, &journal.task, &checkpoint, &[]).await;
+        durable.close_change(&session.events, &checkpoint, &[]).await;
     }
     checkpoint
 }

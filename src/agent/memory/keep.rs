@@ -107,7 +107,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
         })
         .collect();
     let before = task.notes.writing.take();
-    let editor = Arc::clone(&session.editor);
+    let events = Arc::clone(&session.events);
     let of = Of { task: task.journal.task.clone(), step: task.step_number() };
     let writing = async move {
         if let Some(before) = before {
@@ -117,7 +117,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
         if let Err(error) = remember.run(move |memory| write(memory, &known, of, entries, end)).await {
             tracing::warn!(%error, "what a task did could not be remembered");
         }
-        crate::agent::state::memory::tell(&remember, editor.as_ref());
+        crate::agent::state::memory::tell(&remember, &events);
     };
     task.notes.writing = Some(tokio::spawn(writing.in_current_span()));
 }

@@ -192,7 +192,7 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
         unsaid.len(),
         named.join(", ")
     );
-    session.editor.show(Event::Progress { text });
+    session.emit(Event::Progress { text });
 }
 
 /// What the next question's prompt carries. The codes are those of the diagnostics in view, worst first.

@@ -74,7 +74,7 @@ pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> 
     let left = rollback::roll_back_to(session, task, mark, true).await?;
     if !left.is_empty() {
         let text = format!("left as you changed it since: {}", left.join(", "));
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
         let step = u32::try_from(context.number).unwrap_or(u32::MAX);
         let (tool, target) = (tool.to_owned(), call.subject().shown().to_owned());
         let reasoning = context.title.clone();
-        self.session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        self.session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let answer = tokio::select! {
@@ -65,7 +65,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
             Err(failure) => (false, failure.one_line()),
         };
         span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
-        self.session.editor.show(Event::Acted { step, tool, ok, text });
+        self.session.emit(Event::Acted { step, tool, ok, text });
         answer.map(|answer| answer.text)
     }
 

@@ -41,7 +41,7 @@ pub(crate) async fn propose(
     let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task)).await?;
     let because = wanted.problems.clone();
     (input.problems, input.standing, input.change) = (wanted.problems, wanted.standing, wanted.change);
-    let words = |text: &str| session.editor.show(Event::Words { text: text.to_owned() });
+    let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
     let mut attempt = 0;
     loop {
         attempt += 1;

@@ -44,7 +44,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
         return Err(Failure::user("there is no plan to change", HintCode::Plan));
     };
-    session.use_trace(&task.trace);
+    session.take_up(&task);
     span::belongs_to(&task);
     let standing = document::numbered(&plan);
     let mut new = plan.clone();
@@ -79,7 +79,7 @@ pub(crate) async fn replan(
     task.progress.replans += 1;
     task.intent.consent.replanned = true;
     task.progress.plan_errors = 0;
-    session.editor.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+    session.emit(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
     let leaning: Vec<String> = plan
         .steps
         .iter()

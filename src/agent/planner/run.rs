@@ -53,7 +53,7 @@ pub(crate) async fn carry_out(
         return Err(failure);
     }
     session.use_cancel(cancel);
-    session.use_trace(&task.trace);
+    session.take_up(&task);
     durable::claim(session, &mut task, Some(&plan)).await?;
     ending::take_back_unfinished(session, &mut task).await?;
     task.notes.start_clock();
@@ -87,7 +87,7 @@ pub(crate) async fn carry_out(
 /// before anything runs.
 async fn say_what_is_missing(session: &Session, plan: &Plan) {
     for what in invalid_steps(session, plan).await {
-        session.editor.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
+        session.emit(Event::Progress { text: format!("before the start: {what} is not there any more") });
     }
 }
 
@@ -127,7 +127,7 @@ async fn run_plan(
                     return Ok(Run::Ended);
                 }
                 Decision::Stop(why) => {
-                    session.editor.show(Event::Progress { text: why });
+                    session.emit(Event::Progress { text: why });
                     return Ok(Run::Stopped);
                 }
             }
@@ -147,7 +147,7 @@ fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
         task.trace.push_step(number(*index), trace);
     }
     if !stopped.is_empty() {
-        session.editor.show(event::plan_event(plan, Phase::Executing.words()));
+        session.emit(event::plan_event(plan, Phase::Executing.words()));
     }
 }
 
@@ -157,7 +157,7 @@ fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
     if !leaning.is_empty() {
         let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
         let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
     }
 }
 
@@ -171,7 +171,7 @@ async fn run_looks(
 ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
     batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
     durable::keep_step(session, plan, task, batch[0]).await;
-    session.editor.show(event::plan_event(plan, Phase::Executing.words()));
+    session.emit(event::plan_event(plan, Phase::Executing.words()));
     let mark = task.journal.checkpoints.len();
     let looked = stop::unless_stopped(session, cancel, looks::look_steps(session, plan, batch, task, cancel)).await;
     let tried = match looked.and_then(|tried| tried) {
@@ -186,7 +186,7 @@ async fn run_looks(
         keep::remember_step(session, plan, *index, task).await;
     }
     durable::keep_judged(session, plan, task).await;
-    session.editor.show(event::plan_event(plan, Phase::Executing.words()));
+    session.emit(event::plan_event(plan, Phase::Executing.words()));
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
         let decision = decide(session, plan, *index, task, tried, (1, mark, true)).await;
@@ -208,7 +208,7 @@ async fn run_edit(
     loop {
         plan.steps[index].state = StepState::Running;
         durable::keep_step(session, plan, task, index).await;
-        session.editor.show(event::plan_event(plan, Phase::Executing.words()));
+        session.emit(event::plan_event(plan, Phase::Executing.words()));
         task.intent.consent.withheld.clear();
         let (scope, request) = (task.scope.clone(), task.request.clone());
         let tried =
@@ -239,13 +239,13 @@ async fn run_edit(
         {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
-        session.editor.show(event::plan_event(plan, Phase::Executing.words()));
+        session.emit(event::plan_event(plan, Phase::Executing.words()));
         let decided = decide(session, plan, index, task, tried, (attempts, mark, fallback)).await;
         match decided.0 {
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
                 fallback = true;
-                session.editor.show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                session.emit(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
                 clear_for_fallback(session, task, mark).await;
             }
             _ => return Ok(decided),
@@ -261,7 +261,7 @@ async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
     let files: Vec<String> =
         task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
     if let Err(failure) = rollback::roll_back_to(session, task, mark, false).await {
-        session.editor.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
+        session.emit(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
         return;
     }
     let mut documents = Vec::new();

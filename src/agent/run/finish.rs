@@ -90,7 +90,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
 }
 
 pub(crate) fn introduced(session: &Session, request: &str, shown: &[&LocatedDiagnostic], amend: bool) {
-    session.editor.show(Event::Introduced {
+    session.emit(Event::Introduced {
         title: format!("Sextant: {request}"),
         entries: shown.iter().map(|found| entry(found)).collect(),
         open: session.config.quickfix.open,
@@ -108,7 +108,7 @@ pub(crate) async fn amend(session: &Session) {
     let verdict = comparison::compared(&start, &known, &[]).await;
     let shown: Vec<&LocatedDiagnostic> = verdict.new_from(session.config.diagnostics.severity_floor).collect();
     introduced(session, &end.request, &shown, true);
-    session.editor.show(Event::Progress {
+    session.emit(Event::Progress {
         text: format!("a late answer came: {} in all", counted(shown.len(), "new diagnostic")),
     });
 }

@@ -55,7 +55,7 @@ pub(crate) async fn run_steps(
         let span = span::step(task.counts.step);
         let input =
             stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
-        let words = |text: &str| session.editor.show(Event::Words { text: text.to_owned() });
+        let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
         let (reply, usage) = tokio::select! {
             answered = session.model.step(&input, &words).instrument(span.clone()) => answered,
             () = cancel.cancelled() => return Err(Failure::cancelled()),
@@ -114,7 +114,7 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     let target = called.subject.shown();
     let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
     let about = format!("{tool} {target}");
-    session.editor.show(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
+    session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
     let edits = task.journal.checkpoints.len();
     let cancel = session.cancelled();
     let span = span::tool(&tool);
@@ -138,7 +138,7 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     task.trace.push(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
-    session.editor.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
+    session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     traces::keep(session).await;
     task.note_acted(&called, ok, &text);
     keep::keep(session, task).await;

@@ -35,11 +35,11 @@ pub(crate) async fn begin(
     session.use_cancel(cancel);
     let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
-    session.use_trace(&task.trace);
+    session.take_up(&task);
     span::belongs_to(&task);
     session.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;
-    session.editor.show(Event::Started {
+    session.emit(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
         model: session.model.name().to_owned(),
@@ -58,7 +58,7 @@ pub(crate) async fn begin(
     first_look(session, &documents, cancel).await?;
     if workspace::is_wide(session, &task) {
         let text = "looking over the files of the workspace".to_owned();
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
         let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
         task.reports.reach = Some(workspace::look_over(session, deadline).await);
     }
@@ -95,12 +95,12 @@ pub(crate) async fn first_look(
     let bystanders = collect::bystanders(session, &paths).await;
     if documents.is_empty() && bystanders.is_empty() {
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
-        session.editor.show(Event::Progress { text });
+        session.emit(Event::Progress { text });
     }
     let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
     let waiting = async {
         tokio::time::sleep(std::time::Duration::from_millis(700)).await;
-        session.editor.show(Event::Progress { text: "waiting for the language servers".to_owned() });
+        session.emit(Event::Progress { text: "waiting for the language servers".to_owned() });
         std::future::pending::<()>().await;
     };
     let reports = tokio::select! {
@@ -110,7 +110,7 @@ pub(crate) async fn first_look(
     };
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let why = report.note.as_deref().unwrap_or("no answer in time");
-        session.editor.show(Event::Progress {
+        session.emit(Event::Progress {
             text: format!("{} says nothing about {} yet: {why}", report.provider, report.file),
         });
     }
@@ -122,7 +122,7 @@ pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Op
     let risk =
         risk::assess(&task.request, &task.scope, reported::in_scope(session, &task.scope).await.len(), plan_steps);
     tracing::info!(?risk, "the risk of a task");
-    session.editor.show(Event::Risk {
+    session.emit(Event::Risk {
         level: risk.level.to_string(),
         steps: risk.estimated_steps,
         complexity: risk.complexity,

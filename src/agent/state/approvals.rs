@@ -28,15 +28,6 @@ pub(crate) struct OpenQuestion {
     pub(crate) answer: oneshot::Sender<usize>,
 }
 
-/// Takes the question back when nobody waits for its answer any more.
-pub(crate) struct Withdraw<'a>(pub(crate) &'a Approvals);
-
-impl Drop for Withdraw<'_> {
-    fn drop(&mut self) {
-        self.0.open().take();
-    }
-}
-
 impl Approvals {
     pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<OpenQuestion>> {
         lock(&self.waiting)

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::agent::events::stream::EventStream;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::state::memory::{Remember, tell};
 use crate::agent::state::owner::Owner;
 use crate::agent::state::snapshots::SnapshotKey;
-use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::memory::error::Result;
 use crate::memory::store::Memory;
@@ -53,8 +53,8 @@ impl Durable {
     }
 
     /// What was kept, or the user told once why not: a task goes on without it.
-    pub(crate) fn or_tell<T>(&self, editor: &dyn Editor, kept: Result<T>) -> Option<T> {
-        tell(&self.remember, editor);
+    pub(crate) fn or_tell<T>(&self, events: &EventStream, kept: Result<T>) -> Option<T> {
+        tell(&self.remember, events);
         let error = match kept {
             Ok(kept) => return Some(kept),
             Err(error) => error,
@@ -62,7 +62,7 @@ impl Durable {
         tracing::warn!(%error, "something was not kept");
         if !self.told.swap(true, Ordering::Relaxed) {
             let text = format!("this task could not be kept for another process: {error}");
-            editor.show(Event::Progress { text });
+            events.show(Event::Progress { text });
         }
         None
     }

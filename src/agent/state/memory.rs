@@ -1,6 +1,6 @@
 //! Memory as the agent uses it: one file a workspace, and no call of it holds up the loop.
 
-use crate::editor::Editor;
+use crate::agent::events::stream::EventStream;
 use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::{Memory, StoreNotice};
@@ -39,9 +39,9 @@ impl Remember {
 }
 
 /// Says what became of the file since the last time.
-pub(crate) fn tell(remember: &Remember, editor: &dyn Editor) {
+pub(crate) fn tell(remember: &Remember, events: &EventStream) {
     for notice in remember.memory.notices() {
-        editor.show(Event::Progress { text: words(&notice) });
+        events.show(Event::Progress { text: words(&notice) });
     }
 }
 

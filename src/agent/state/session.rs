@@ -7,6 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::events::envelope::TaskEvent;
+use crate::agent::events::observer::FrontEnd;
+use crate::agent::events::stream::{EventStream, HeldLimits};
 use crate::agent::plan::Plan;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::approvals::Approvals;
@@ -27,6 +30,8 @@ use crate::workspace::root::Root;
 
 pub struct Session {
     pub(crate) editor: Arc<dyn Editor>,
+    /// What happens here, for whoever listens.
+    pub(crate) events: Arc<EventStream>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) root: Root,
     pub(crate) config: Config,
@@ -73,9 +78,12 @@ impl Session {
             Some(state) => root.without(state),
             None => root,
         };
+        let events = EventStream::new(&root.path().display().to_string(), HeldLimits::default());
+        events.observe(Arc::new(FrontEnd(Arc::clone(&editor))));
         Self {
             mode: RwLock::new(config.mode),
             editor,
+            events: Arc::new(events),
             model,
             root,
             config,
@@ -104,9 +112,14 @@ impl Session {
         self.config.memory.state.as_deref().map(|state| Record::of(state, &self.root))
     }
 
-    /// Shows an event in the editor of this session.
-    pub fn show(&self, event: Event) {
-        self.editor.show(event);
+    /// Shows an event to whoever looks on.
+    pub fn emit(&self, event: Event) {
+        self.events.show(event);
+    }
+
+    /// What happens in this session, from any point on.
+    pub fn events(&self) -> &EventStream {
+        &self.events
     }
 
     /// How the next plan is carried out. Only the user changes it.
@@ -134,6 +147,13 @@ impl Session {
 
     pub(crate) fn shared_trace(&self) -> SharedTrace {
         self.trace.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The task is what is worked on from here on.
+    pub(crate) fn take_up(&self, task: &Task) {
+        self.use_trace(&task.trace);
+        let taken_up = TaskEvent::TakenUp { request: task.request.clone(), mode: task.mode };
+        self.events.emit(Some(&task.journal.task), taken_up);
     }
 
     pub(crate) fn use_trace(&self, trace: &SharedTrace) {

@@ -264,8 +264,8 @@ impl Door {
         {
             let mut running = lock(&self.running);
             if running.is_some() {
-                drop(running);
-                return self.refuse(Failure::user("a task is running already", ":AgentStop stops it"));
+                let failure = Failure::user("a task is running already", ":AgentStop stops it");
+                return open.session.emit(Event::Refused { failure });
             }
             *running = Some(cancel.clone());
         }
@@ -275,7 +275,7 @@ impl Door {
             let events = caught(run(cancel)).await;
             *lock(&door.running) = None;
             for event in events {
-                session.show(event);
+                session.emit(event);
             }
         });
     }

@@ -31,24 +31,23 @@ impl Door {
         let open = if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
         let door = Arc::clone(self);
         tokio::spawn(async move {
-            if let Ok(open) = &open {
-                // The first command of a Neovim tells of a task that waits, whatever it is about.
-                open.session.recover().await;
-            }
-            let answer = match open {
-                Ok(open) => match page {
-                    Page::Statistics => open.session.statistics().await,
-                    Page::Memory => open.session.learned().await,
-                    Page::History => list::history(&open.session).await.map(|history| list::markdown(&history)),
-                },
-                Err(failure) => Err(failure),
+            let open = match open {
+                Ok(open) => open,
+                Err(failure) => return door.refuse(failure),
+            };
+            // The first command of a Neovim tells of a task that waits, whatever it is about.
+            open.session.recover().await;
+            let answer = match page {
+                Page::Statistics => open.session.statistics().await,
+                Page::Memory => open.session.learned().await,
+                Page::History => list::history(&open.session).await.map(|history| list::markdown(&history)),
             };
             let name = match page {
                 Page::Statistics => "statistics",
                 Page::Memory => "memory",
                 Page::History => "history",
             };
-            door.show(match answer {
+            open.session.emit(match answer {
                 Ok(markdown) => Event::Page { name: name.to_owned(), markdown },
                 Err(failure) => Event::Refused { failure },
             });

@@ -18,6 +18,7 @@ mod room;
 mod shell;
 mod stop;
 mod store;
+mod stream;
 mod traces;
 mod validation;
 mod views;

@@ -73,13 +73,13 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
         Direct::Stats => Some(explain::direct_stats(session, say).await?),
     };
     let Some(said) = said else { return Ok(None) };
-    session.editor.show(Event::Started {
+    session.emit(Event::Started {
         request: request.text.clone(),
         mode: "direct".to_owned(),
         model: "no model".to_owned(),
     });
     if !said.text.is_empty() {
-        session.editor.show(Event::Words { text: format!("{}\n", said.text) });
+        session.emit(Event::Words { text: format!("{}\n", said.text) });
     }
     let trace = SharedTrace::new(&request.text);
     trace.push(1, Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)));

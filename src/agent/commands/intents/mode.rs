@@ -61,7 +61,7 @@ pub(crate) fn direct_mode(session: &Session, wanted: ModeWish, say: Say) -> Dire
     session.set_mode(mode);
     let name = session.mode().to_string();
     // The front end keeps the mode for the sessions of other workspaces.
-    session.editor.show(Event::Mode { mode: name.clone() });
+    session.emit(Event::Mode { mode: name.clone() });
     DirectAnswer::new(
         "",
         say.of(

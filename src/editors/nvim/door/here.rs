@@ -137,14 +137,12 @@ impl Door {
         let open = known.map_or_else(|| self.open_here(json), Ok);
         let door = Arc::clone(self);
         tokio::spawn(async move {
-            let found = match open {
-                Ok(open) => {
-                    open.session.recover().await;
-                    traces::find(&open.session, &which).await
-                }
-                Err(failure) => Err(failure),
+            let open = match open {
+                Ok(open) => open,
+                Err(failure) => return door.refuse(failure),
             };
-            door.show(match found {
+            open.session.recover().await;
+            open.session.emit(match traces::find(&open.session, &which).await {
                 Ok(found) => Event::Trace { markdown: found.markdown() },
                 Err(failure) => Event::Refused { failure },
             });

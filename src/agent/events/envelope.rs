@@ -1,0 +1,39 @@
+//! One thing that happened in a session, with its number, its time and its task, as it goes to every listener.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::plan::mode::{Mode, Phase};
+use crate::editor::event::Event;
+
+/// An event in its place in the stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventEnvelope {
+    /// Counted from 1 in each session, without a gap.
+    pub seq: u64,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    /// The task that it is about, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    pub event: TaskEvent,
+}
+
+/// What happens. What a front end shows is one part of it: its wire format is that of [`Event`] and stays as it is,
+/// while the other parts may grow for those who count, remember or report progress.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TaskEvent {
+    /// Something for the user to see.
+    Shown { event: Event },
+    /// The session works on this task from here on: a new one, or one that it goes on with.
+    TakenUp { request: String, mode: Mode },
+    /// How far the task is; told when it has been kept.
+    PhaseChanged { phase: Phase },
+    /// A step of the plan begins, counted from 1.
+    StepBegan { step: usize },
+    /// The open question is not open any more. `choice` counts from 1; without one nobody waits for the answer now.
+    Answered {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<usize>,
+    },
+}

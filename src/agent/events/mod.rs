@@ -1,0 +1,9 @@
+//! What happens in a session, as one numbered stream: the loop says it once, and whoever wants it listens.
+
+pub mod envelope;
+pub mod observer;
+pub mod state;
+pub mod stream;
+pub mod subscription;
+#[cfg(test)]
+mod tests;
