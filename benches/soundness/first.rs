@@ -11,7 +11,8 @@ use sextant::agent::commands::agent::Agent;
 use sextant::agent::state::config::Config;
 use sextant::agent::state::request::Request;
 use sextant::editor::Editor;
-use sextant::llm::step::{Action, Model, ModelError, OnText, PlanInput, PlanReply, StepInput, StepReply, Usage};
+use sextant::llm::input::{PlanInput, StepInput};
+use sextant::llm::step::{Action, Model, ModelError, OnText, PlanReply, StepReply, Usage};
 use sextant::workspace::root::Root;
 use tokio_util::sync::CancellationToken;
 

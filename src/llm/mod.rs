@@ -6,6 +6,7 @@ pub mod contract;
 pub mod dialect;
 pub mod endpoint;
 pub mod framing;
+pub mod input;
 pub mod offline;
 pub mod price;
 pub mod prompt;

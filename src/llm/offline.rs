@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::base::plural::counted;
 use crate::llm::ask::{self, Ask};
+use crate::llm::input::{ModelContext, ModelInput, PlanInput, StepInput};
 use crate::llm::step::{
-    Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanInput, PlanReply, PlanReplyStep, StepInput,
-    StepReply, Usage,
+    Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage,
 };
 
 /// How a user gets a language model; said wherever one would have been needed.
@@ -45,7 +45,7 @@ impl Model for OfflineModel {
     }
 
     async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
-        if !input.change.is_empty() {
+        if !input.ask.change.is_empty() {
             let problem =
                 format!("changing a plan in words needs a language model, and none is configured. {HOW_TO_CONFIGURE}");
             let error = ModelError::Unusable { problems: vec![problem], text: String::new() };
@@ -67,16 +67,17 @@ pub fn is_suppression(title: &str) -> bool {
 
 /// Decides one step.
 pub fn step(input: &StepInput) -> StepReply {
-    let planned = input.contract.plan().is_some();
-    match if planned { ask::classify_step(&input.query) } else { ask::classify(&input.query) } {
+    let ModelInput { context: ModelContext { request, reports, .. }, ask } = input;
+    let planned = ask.contract.plan().is_some();
+    match if planned { ask::classify_step(&request.query) } else { ask::classify(&request.query) } {
         Ask::Repair => {}
-        other => return cannot(other, &input.query, &input.diagnostics),
+        other => return cannot(other, &request.query, &reports.diagnostics),
     }
-    let Some(offer) = usable(&input.fixes).min_by_key(|(i, fix)| rank(*i, fix, &input.diagnostics)) else {
+    let Some(offer) = usable(&reports.fixes).min_by_key(|(i, fix)| rank(*i, fix, &reports.diagnostics)) else {
         return done(input);
     };
     let fix = offer.1;
-    let reasoning = match reported(fix, &input.diagnostics) {
+    let reasoning = match reported(fix, &reports.diagnostics) {
         Some(line) => format!(
             "{}{} in {}{}: {} The server offers “{}”.",
             reporter(line),
@@ -99,9 +100,10 @@ pub fn step(input: &StepInput) -> StepReply {
 
 /// Lays out every offered fix, one symbol a step.
 pub fn plan(input: &PlanInput) -> PlanReply {
-    let asked = ask::classify(&input.query);
+    let ModelInput { context: ModelContext { request, reports, .. }, .. } = input;
+    let asked = ask::classify(&request.query);
     if asked != Ask::Repair {
-        let reply = cannot(asked, &input.query, &input.diagnostics);
+        let reply = cannot(asked, &request.query, &reports.diagnostics);
         return PlanReply {
             title: match asked {
                 Ask::Question | Ask::Work => "No plan without a language model".to_owned(),
@@ -112,8 +114,8 @@ pub fn plan(input: &PlanInput) -> PlanReply {
             confidence: reply.confidence,
         };
     }
-    let mut offers: Vec<(usize, &FixOffer)> = usable(&input.fixes).collect();
-    offers.sort_by_key(|(i, fix)| rank(*i, fix, &input.diagnostics));
+    let mut offers: Vec<(usize, &FixOffer)> = usable(&reports.fixes).collect();
+    offers.sort_by_key(|(i, fix)| rank(*i, fix, &reports.diagnostics));
     let mut groups: Vec<Group> = Vec::new();
     let mut mended: Vec<usize> = Vec::new();
     for (_, fix) in offers {
@@ -124,11 +126,11 @@ pub fn plan(input: &PlanInput) -> PlanReply {
         mended.extend(fix.diagnostic);
         join(&mut groups, fix);
     }
-    let left = left_over(&input.diagnostics, &input.fixes);
+    let left = left_over(&reports.diagnostics, &reports.fixes);
     if groups.is_empty() {
         return PlanReply {
             title: "Nothing to apply".to_owned(),
-            reason: nothing(&input.diagnostics, &input.unsettled, &left),
+            reason: nothing(&reports.diagnostics, &reports.unsettled, &left),
             steps: Vec::new(),
             confidence: 0.9,
         };
@@ -139,15 +141,15 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     if !left.is_empty() {
         reason.push_str(&format!(" No fix that may be applied here is offered for {}.", listed(&left)));
     }
-    if input.left_out > 0 {
-        let (left, are) = (counted(input.left_out, "diagnostic"), if input.left_out == 1 { "is" } else { "are" });
+    if reports.left_out > 0 {
+        let (left, are) = (counted(reports.left_out, "diagnostic"), if reports.left_out == 1 { "is" } else { "are" });
         reason.push_str(&format!(" It leaves out {left} that {are} reported as well: plan again when it is done."));
     }
     let lowest = groups.iter().flat_map(|group| &group.fixes).map(|fix| confidence(fix)).fold(1.0, f64::min);
     PlanReply {
         title: format!("Apply the offered fixes in {}", counted(symbols, "place")),
         reason,
-        steps: groups.iter().map(|group| plan_step(group, &input.diagnostics)).collect(),
+        steps: groups.iter().map(|group| plan_step(group, &reports.diagnostics)).collect(),
         confidence: lowest,
     }
 }
@@ -213,15 +215,16 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
 }
 
 fn done(input: &StepInput) -> StepReply {
-    let applied = input.results.iter().filter(|result| result.tool == "apply_fix" && result.ok).count();
-    let left: Vec<&DiagnosticLine> = input.diagnostics.iter().collect();
+    let ModelInput { context: ModelContext { reports, .. }, ask } = input;
+    let applied = ask.results.iter().filter(|result| result.tool == "apply_fix" && result.ok).count();
+    let left: Vec<&DiagnosticLine> = reports.diagnostics.iter().collect();
     let mut answer = String::new();
     if applied > 0 {
         answer = format!("Applied {}. ", counted(applied, "offered fix"));
     }
-    answer.push_str(&nothing(&input.diagnostics, &input.unsettled, &left));
-    if input.left_out > 0 {
-        let left = counted(input.left_out, "diagnostic");
+    answer.push_str(&nothing(&reports.diagnostics, &reports.unsettled, &left));
+    if reports.left_out > 0 {
+        let left = counted(reports.left_out, "diagnostic");
         answer.push_str(&format!(" The servers could not be asked about {left} more in time: ask again to go on."));
     }
     StepReply {

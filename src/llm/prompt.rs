@@ -9,7 +9,8 @@ use crate::base::plural::counted;
 use crate::base::secrets::mask;
 use crate::llm::ask::{self, Ask};
 use crate::llm::contract::Contract;
-use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, PlanInput, StepInput};
+use crate::llm::input::{MemoryFacts, ModelContext, ModelInput, PlanInput, ReportFacts, StepInput};
+use crate::llm::step::LastResult;
 use crate::llm::tools::ToolSpec;
 use crate::llm::{texts, tokens, tools};
 
@@ -54,9 +55,9 @@ impl Prompt {
 
 /// The prompt of one step. Its prefix is the same for every step under the same contract.
 pub fn step(input: &StepInput) -> Prompt {
-    let conventions = match input.contract {
-        Contract::Simple => head(&input.framing.conventions, STEP_CONVENTIONS).0,
-        Contract::Planner(_) | Contract::Supervised(_) => &input.framing.conventions,
+    let conventions = match input.ask.contract {
+        Contract::Simple => head(&input.context.framing.conventions, STEP_CONVENTIONS).0,
+        Contract::Planner(_) | Contract::Supervised(_) => &input.context.framing.conventions,
     };
     let whole = step_with(input, conventions);
     // Conventions are the first to go where the question would grow too long for a small model.
@@ -64,77 +65,72 @@ pub fn step(input: &StepInput) -> Prompt {
 }
 
 fn step_with(input: &StepInput, conventions: &str) -> Prompt {
+    let ModelInput { context, ask } = input;
     let mut facts = Facts::new(input);
-    facts.line(&format!("Request: {}", input.query.trim()));
-    facts.place(input.current_file.as_deref(), &input.scope);
-    facts.workspace(&input.workspace);
-    facts.conventions(conventions);
-    facts.memory(&input.memory, input.memory_tokens.unwrap_or_else(|| contract::memory_tokens(&input.contract)));
-    facts.contract(&input.contract);
-    facts.inputs(&input.inputs);
-    facts.sources(&input.sources);
-    facts.diagnostics(&input.diagnostics, &input.unsettled);
-    facts.fixes(&input.fixes);
-    facts.results(&input.results, input.fresh);
+    facts.opening(context, conventions, contract::memory_tokens(&ask.contract));
+    facts.contract(&ask.contract);
+    facts.inputs(&ask.inputs);
+    facts.sources(&context.sources.texts);
+    facts.diagnostics(&context.reports);
+    facts.fixes(&context.reports);
+    facts.results(&ask.results, ask.fresh);
     facts.line(&closing(input));
-    let (rules, fields) = contract::rules(&input.contract);
+    let (rules, fields) = contract::rules(&ask.contract);
     let rules = if rules.is_empty() { String::new() } else { format!("{rules}\n") };
     let system = texts::text("step").replace("{contract}", &rules).replace("{fields}", fields);
-    facts.finish(&system, &tool_list(input.tools, input.framing.commands))
+    facts.finish(&system, &tool_list(context.tools, context.framing.commands))
 }
 
 /// The prompt that asks for a whole plan.
 pub fn plan(input: &PlanInput) -> Prompt {
+    let ModelInput { context, ask } = input;
     let mut facts = Facts::new(input);
-    facts.line(&format!("Request: {}", input.query.trim()));
-    facts.place(input.current_file.as_deref(), &input.scope);
-    facts.workspace(&input.workspace);
-    facts.conventions(&input.framing.conventions);
-    facts.memory(&input.memory, input.memory_tokens.unwrap_or(PLAN_MEMORY_TOKENS));
-    facts.sources(&input.sources);
-    if !input.groups.is_empty() {
-        let groups: Vec<String> = input.groups.iter().map(|group| clean(group, MESSAGE_CHARS)).collect();
+    facts.opening(context, &context.framing.conventions, PLAN_MEMORY_TOKENS);
+    facts.sources(&context.sources.texts);
+    if !context.reports.groups.is_empty() {
+        let groups: Vec<String> = context.reports.groups.iter().map(|group| clean(group, MESSAGE_CHARS)).collect();
         facts.block("All diagnostics, summed up by symbol and by kind", &groups.join("\n"));
     }
-    facts.diagnostics(&input.diagnostics, &input.unsettled);
-    facts.fixes(&input.fixes);
-    if !input.standing.is_empty() {
-        let title = if input.change.is_empty() {
+    facts.diagnostics(&context.reports);
+    facts.fixes(&context.reports);
+    if !ask.standing.is_empty() {
+        let title = if ask.change.is_empty() {
             "Steps that are kept (their numbers stay; yours go on behind them)"
         } else {
             "The plan that is to be changed (done steps are kept; give the others anew, numbered behind them)"
         };
-        facts.numbered(title, &input.standing, 0);
+        facts.numbered(title, &ask.standing, 0);
     }
-    if !input.change.is_empty() {
-        facts.line(&format!("The user wants this changed in it: {}", one_line(&input.change)));
+    if !ask.change.is_empty() {
+        facts.line(&format!("The user wants this changed in it: {}", one_line(&ask.change)));
     }
-    if !input.problems.is_empty() {
-        let problems: Vec<String> = input.problems.iter().map(|problem| format!("- {}", one_line(problem))).collect();
+    if !ask.problems.is_empty() {
+        let problems: Vec<String> = ask.problems.iter().map(|problem| format!("- {}", one_line(problem))).collect();
         facts.block("What was wrong with your last plan", &problems.join("\n"));
     }
-    facts.finish(texts::text("plan"), &tools::names(tools::offered(input.tools, input.framing.commands)))
+    facts.finish(texts::text("plan"), &tools::names(tools::offered(context.tools, context.framing.commands)))
 }
 
 /// The last line is the one that small models heed most, so it says what the structure alone can tell.
 fn closing(input: &StepInput) -> String {
-    let mut line = format!("This is step {}.", input.step.max(1));
-    if input.error_count > 0 {
-        line.push_str(&format!(" {} failed in a row; try another way.", input.error_count));
+    let ModelInput { context: ModelContext { request, reports, framing, .. }, ask } = input;
+    let mut line = format!("This is step {}.", ask.step.max(1));
+    if ask.error_count > 0 {
+        line.push_str(&format!(" {} failed in a row; try another way.", ask.error_count));
     }
-    if ask::forbids(&input.query) {
+    if ask::forbids(&request.query) {
         line.push_str(" The request forbids changes: edit nothing; action null, and the answer in \"answer\".");
-    } else if ask::classify(&input.query) == Ask::Question {
+    } else if ask::classify(&request.query) == Ask::Question {
         line.push_str(" This reads like a question: edit nothing; action null, and the answer in \"answer\".");
-    } else if let Some(fix) = input.fixes.iter().find(|fix| fix.diagnostic.is_some()) {
+    } else if let Some(fix) = reports.fixes.iter().find(|fix| fix.diagnostic.is_some()) {
         line.push_str(&format!(" A fix is offered: apply_fix with fix \"{}\".", one_line(&fix.id)));
-    } else if input.diagnostics.is_empty()
-        && input.unsettled.is_empty()
-        && input.results.last().is_some_and(|last| last.ok)
+    } else if reports.diagnostics.is_empty()
+        && reports.unsettled.is_empty()
+        && ask.results.last().is_some_and(|last| last.ok)
     {
         line.push_str(" Nothing is reported any more. If the request is fulfilled, set action to null.");
     }
-    line.push_str(&format!(" {}", input.framing.manner()));
+    line.push_str(&format!(" {}", framing.manner()));
     line
 }
 
@@ -182,6 +178,15 @@ impl Facts {
         self.text.push_str(&format!("{title}:\n<{fence}>\n{}\n</{fence}>\n", content.trim_end_matches('\n')));
     }
 
+    /// What every question begins with. `budget` holds for the memory where the context sets no other.
+    fn opening(&mut self, context: &ModelContext, conventions: &str, budget: usize) {
+        self.line(&format!("Request: {}", context.request.query.trim()));
+        self.place(context.request.current_file.as_deref(), &context.request.scope);
+        self.workspace(&context.sources.workspace);
+        self.conventions(conventions);
+        self.memory(&context.memory, budget);
+    }
+
     fn place(&mut self, file: Option<&str>, scope: &[String]) {
         if let Some(file) = file {
             self.line(&format!("Active file: {}", one_line(file)));
@@ -226,8 +231,8 @@ impl Facts {
         }
     }
 
-    fn memory(&mut self, memory: &[String], budget: usize) {
-        let kept = tokens::newest_within(memory, budget);
+    fn memory(&mut self, memory: &MemoryFacts, budget: usize) {
+        let kept = tokens::newest_within(&memory.lines, memory.tokens.unwrap_or(budget));
         if !kept.is_empty() {
             self.block("Memory", &kept.join("\n"));
         }
@@ -250,8 +255,9 @@ impl Facts {
         }
     }
 
-    fn diagnostics(&mut self, lines: &[DiagnosticLine], unsettled: &[String]) {
-        let older = match unsettled {
+    fn diagnostics(&mut self, reports: &ReportFacts) {
+        let lines = &reports.diagnostics;
+        let older = match reports.unsettled.as_slice() {
             [] => String::new(),
             names => {
                 format!(" (of an older text; not heard yet about this one: {})", clean(&names.join(", "), LINE_CHARS))
@@ -279,7 +285,8 @@ impl Facts {
         self.block(&format!("Diagnostics{older}"), &content.join("\n"));
     }
 
-    fn fixes(&mut self, fixes: &[FixOffer]) {
+    fn fixes(&mut self, reports: &ReportFacts) {
+        let fixes = &reports.fixes;
         if fixes.is_empty() {
             return;
         }

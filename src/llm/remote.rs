@@ -13,11 +13,12 @@ use crate::base::plural::counted;
 use crate::llm::call::{self, CallOutcome, End, Trouble};
 use crate::llm::dialect::{self, ChatTurn};
 use crate::llm::endpoint::{self, Endpoint, RemoteConfig};
+use crate::llm::input::{PlanInput, StepInput};
 use crate::llm::price::Price;
 use crate::llm::prompt::{self, Prompt};
 use crate::llm::reply::{self, ReplyReading};
 use crate::llm::retry::{self, RetryPolicy};
-use crate::llm::step::{Model, ModelError, OnText, PlanInput, PlanReply, StepInput, StepReply, Usage};
+use crate::llm::step::{Model, ModelError, OnText, PlanReply, StepReply, Usage};
 use crate::llm::tools::ToolSpec;
 use crate::llm::{schema, tokens};
 
@@ -267,9 +268,9 @@ impl Model for RemoteModel {
     async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let question = Question {
             prompt: prompt::step(input),
-            schema_name: schema::step_name(&input.contract),
-            schema: schema::step(&input.contract, input.tools, input.framing.commands),
-            tools: input.tools,
+            schema_name: schema::step_name(&input.ask.contract),
+            schema: schema::step(&input.ask.contract, input.context.tools, input.context.framing.commands),
+            tools: input.context.tools,
             read: reply::step,
             wanted: &["reasoning", "answer"],
         };
@@ -280,8 +281,8 @@ impl Model for RemoteModel {
         let question = Question {
             prompt: prompt::plan(input),
             schema_name: schema::PLAN_NAME,
-            schema: schema::plan(input.tools),
-            tools: input.tools,
+            schema: schema::plan(input.context.tools),
+            tools: input.context.tools,
             read: reply::plan,
             wanted: &["title", "reason"],
         };

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::plural::counted;
-use crate::llm::contract::{Contract, PlanFeedback};
-use crate::llm::framing::Framing;
+use crate::llm::contract::PlanFeedback;
+use crate::llm::input::{PlanInput, StepInput};
 use crate::llm::price::Price;
-use crate::llm::tools::ToolSpec;
 
 /// A diagnostic as a model sees it: one line, symbol first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,52 +57,6 @@ pub struct LastResult {
     pub text: String,
 }
 
-/// One question for a step: the other modes add a contract to it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StepInput {
-    /// What it may ask for.
-    #[serde(skip)]
-    pub tools: &'static [ToolSpec],
-    pub query: String,
-    pub memory: Vec<String>,
-    /// The most tokens that the memory may take; the least of the modes' limits where it is not said.
-    #[serde(default)]
-    pub memory_tokens: Option<usize>,
-    /// Path of the active file, relative to the root.
-    pub current_file: Option<String>,
-    /// Full symbol paths that may be edited; empty means the whole workspace.
-    pub scope: Vec<String>,
-    /// The source of the scope, as `(symbol path, text)`.
-    pub sources: Vec<(String, String)>,
-    /// Files of the workspace, relative to the root.
-    pub workspace: Vec<String>,
-    pub diagnostics: Vec<DiagnosticLine>,
-    /// Who has not answered about the text as it is, as `basedpyright (a.py)`; what is known of them is older.
-    #[serde(default)]
-    pub unsettled: Vec<String>,
-    /// How many reported diagnostics the servers could not be asked about in time.
-    #[serde(default)]
-    pub left_out: usize,
-    pub fixes: Vec<FixOffer>,
-    /// Results so far, oldest first; the last one is what the model must react to.
-    pub results: Vec<LastResult>,
-    /// Counted from 1.
-    pub step: u32,
-    /// Errors in a row.
-    pub error_count: u32,
-    #[serde(default)]
-    pub framing: Framing,
-    /// How many of the last results came of the last answer; they are shown whole.
-    #[serde(default)]
-    pub fresh: usize,
-    /// What earlier steps and the session hand to this one, as `(name, text)`.
-    #[serde(default)]
-    pub inputs: Vec<(String, String)>,
-    /// What the mode adds to the question.
-    #[serde(default)]
-    pub contract: Contract,
-}
-
 /// The action a model asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Action {
@@ -129,44 +82,6 @@ pub struct StepReply {
     /// What the contract of the mode asks for besides.
     #[serde(default)]
     pub wish: PlanFeedback,
-}
-
-/// One plan question: the same facts, a whole plan back.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PlanInput {
-    /// What the steps are carried out with.
-    #[serde(skip)]
-    pub tools: &'static [ToolSpec],
-    pub query: String,
-    pub memory: Vec<String>,
-    /// As in [`StepInput`].
-    #[serde(default)]
-    pub memory_tokens: Option<usize>,
-    pub current_file: Option<String>,
-    pub scope: Vec<String>,
-    pub sources: Vec<(String, String)>,
-    pub workspace: Vec<String>,
-    pub diagnostics: Vec<DiagnosticLine>,
-    /// As in [`StepInput`].
-    #[serde(default)]
-    pub unsettled: Vec<String>,
-    /// All that is in scope, summed up by symbol and by theme, where it is more than a few.
-    #[serde(default)]
-    pub groups: Vec<String>,
-    pub fixes: Vec<FixOffer>,
-    /// Diagnostics in scope that are not among `diagnostics`: nobody was asked for their fixes.
-    #[serde(default)]
-    pub left_out: usize,
-    /// What was wrong with the last plan, when it is asked again.
-    pub problems: Vec<String>,
-    #[serde(default)]
-    pub framing: Framing,
-    /// The plan that stands, one numbered line a step: what is kept of it, or what is to be changed.
-    #[serde(default)]
-    pub standing: Vec<String>,
-    /// What the user wants changed in it; empty where it is not the user who asks.
-    #[serde(default)]
-    pub change: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

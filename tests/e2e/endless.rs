@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sextant::llm::endpoint::{Provider, RemoteConfig};
+use sextant::llm::input::StepInput;
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
-use sextant::llm::step::{Model, ModelError, StepInput};
+use sextant::llm::step::{Model, ModelError};
 
 use crate::support::model_server::{Dealing, Endless, ModelServer, Reply};
 use crate::support::project::Project;

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sextant::agent::tools::specs;
 use sextant::llm::endpoint::{Provider, RemoteConfig};
+use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
-use sextant::llm::step::{Model, ModelError, PlanInput, StepInput, StepReply, Usage};
+use sextant::llm::step::{Model, ModelError, StepReply, Usage};
 
 use crate::support::model_server::{Dealing, ModelServer, Reply};
 
@@ -45,7 +46,11 @@ fn model(server: &ModelServer) -> RemoteModel {
 }
 
 fn question() -> StepInput {
-    StepInput { tools: specs(), query: "fix f".to_owned(), step: 1, ..StepInput::default() }
+    let mut input = StepInput::default();
+    input.context.tools = specs();
+    input.context.request.query = "fix f".to_owned();
+    input.ask.step = 1;
+    input
 }
 
 struct Answer {
@@ -120,7 +125,9 @@ async fn a_plan_is_asked_for_with_its_own_schema() {
     let server = ModelServer::start([Reply::Json(plan)]).await;
     let heard = Mutex::new(String::new());
     let words = |text: &str| heard.lock().expect("lock").push_str(text);
-    let (plan, _) = model(&server).plan(&PlanInput { tools: specs(), ..PlanInput::default() }, &words).await;
+    let mut input = PlanInput::default();
+    input.context.tools = specs();
+    let (plan, _) = model(&server).plan(&input, &words).await;
     assert_eq!(plan.expect("a plan").steps[0].symbols, ["a.py::f"]);
     assert_eq!(*heard.lock().expect("lock"), "T\nR");
     assert_eq!(server.requests()[0].body["response_format"]["json_schema"]["name"], "plan_reply");

@@ -13,6 +13,7 @@ use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
+use crate::llm::input::PlanAsk;
 use crate::llm::step::ModelError;
 
 /// How often a model is asked again when its plan does not fit the project.
@@ -38,9 +39,9 @@ pub(crate) async fn propose(
     wanted: PlanRequest,
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
-    let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task)).await?;
     let because = wanted.problems.clone();
-    (input.problems, input.standing, input.change) = (wanted.problems, wanted.standing, wanted.change);
+    let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
+    let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task, ask)).await?;
     let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
     let mut attempt = 0;
     loop {
@@ -84,6 +85,6 @@ pub(crate) async fn propose(
             let message = format!("no usable plan came back: {}", problems.join("; "));
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
         }
-        input.problems = because.iter().cloned().chain(problems).collect();
+        input.ask.problems = because.iter().cloned().chain(problems).collect();
     }
 }

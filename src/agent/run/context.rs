@@ -20,7 +20,10 @@ use crate::base::secrets::mask;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
 use crate::diagnostics::policy::word;
-use crate::llm::step::{DiagnosticLine, FixOffer, PlanInput, StepInput};
+use crate::llm::input::{
+    MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
+};
+use crate::llm::step::{DiagnosticLine, FixOffer};
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::workspace::files;
@@ -56,32 +59,20 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     task.note_left_out(left).await;
-    task.note_seen(&seen);
-    let part = recall::memory_part(session, task, codes(&seen), false).await;
-    StepInput {
-        tools: tools::specs(),
-        query: task.request.clone(),
-        memory: part.lines,
-        memory_tokens: Some(part.limit),
-        current_file: task.intent.current_file.clone(),
-        scope: task.scope.names(),
-        sources: sources(session, task).await,
-        workspace: workspace_files(session),
-        diagnostics: seen.iter().map(line).collect(),
-        unsettled: reported::unsettled(session, &task.scope).await,
-        left_out,
-        fixes,
-        results: task.conversation.results.clone(),
+    let reports = ReportFacts { left_out, fixes, ..ReportFacts::default() };
+    let context = context(session, task, &seen, reports, false).await;
+    let ask = StepAsk {
         step: task.counts.step,
         error_count: task.counts.errors,
-        framing: conventions::framing(session, task.counts.step > 1 || task.mode != Mode::Simple).await,
+        results: task.conversation.results.clone(),
         fresh: task.progress.course.fresh,
         inputs: task.progress.course.inputs.clone(),
         contract: task.progress.course.contract.clone(),
-    }
+    };
+    StepInput { context, ask }
 }
 
-pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput {
+pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk) -> PlanInput {
     let found = reported::in_scope(session, &task.scope).await;
     let groups = groups(&found).await;
     let only_fixes = session.model.needs_providers();
@@ -97,24 +88,35 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task) -> PlanInput 
     code_actions::look_up_changes(session, task, &mut fixes, deadline).await;
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
-    task.note_seen(&seen);
-    let part = recall::memory_part(session, task, codes(&seen), true).await;
-    PlanInput {
+    let reports = ReportFacts { groups, left_out, fixes, ..ReportFacts::default() };
+    PlanInput { context: context(session, task, &seen, reports, true).await, ask }
+}
+
+/// Where things stand, with what is reported as it was weighed.
+async fn context(
+    session: &Session,
+    task: &mut Task,
+    seen: &[RankedDiagnostic],
+    reports: ReportFacts,
+    planning: bool,
+) -> ModelContext {
+    task.note_seen(seen);
+    let part = recall::memory_part(session, task, codes(seen), planning).await;
+    let texts = sources(session, task).await;
+    let mut workspace = workspace_files(session);
+    if planning {
+        workspace = project::files_by_use(session, FILES, workspace).await;
+    }
+    let unsettled = reported::unsettled(session, &task.scope).await;
+    let guides = planning || task.counts.step > 1 || task.mode != Mode::Simple;
+    let query = task.request.clone();
+    ModelContext {
         tools: tools::specs(),
-        query: task.request.clone(),
-        memory: part.lines,
-        memory_tokens: Some(part.limit),
-        current_file: task.intent.current_file.clone(),
-        scope: task.scope.names(),
-        sources: sources(session, task).await,
-        workspace: project::files_by_use(session, FILES, workspace_files(session)).await,
-        diagnostics: seen.iter().map(line).collect(),
-        unsettled: reported::unsettled(session, &task.scope).await,
-        groups,
-        fixes,
-        left_out,
-        framing: conventions::framing(session, true).await,
-        ..PlanInput::default()
+        request: RequestFacts { query, current_file: task.intent.current_file.clone(), scope: task.scope.names() },
+        sources: SourceFacts { texts, workspace },
+        reports: ReportFacts { diagnostics: seen.iter().map(line).collect(), unsettled, ..reports },
+        memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
+        framing: conventions::framing(session, guides).await,
     }
 }
 

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::agent::plan::StepKind;
 use crate::agent::tools;
 use crate::llm::prompt;
-use crate::llm::prompt::tests::{both, contracts, task, upper_estimate};
-use crate::llm::step::StepInput;
+use crate::llm::prompt::tests::{both, contracts, under, upper_estimate};
 use crate::llm::tools::{Access, kinds, looks, names};
 
 #[test]
@@ -91,7 +90,9 @@ fn two_calls_with_the_same_parameters_have_the_same_key() {
 #[test]
 fn a_step_with_the_tools_in_use_keeps_to_the_tokens_of_its_mode() {
     for (contract, most) in contracts() {
-        let step = prompt::step(&StepInput { contract, tools: tools::specs(), ..task() });
+        let mut input = under(contract);
+        input.context.tools = tools::specs();
+        let step = prompt::step(&input);
         let (bytes, words) = (step.tokens(), upper_estimate(&both(&step)));
         assert!(bytes < most && words < most, "{bytes} tokens by bytes, {words} by words, at most {most}");
     }

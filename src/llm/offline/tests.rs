@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use crate::llm::input::{ModelContext, ModelInput, PlanAsk, PlanInput, ReportFacts, RequestFacts, StepInput};
 use crate::llm::offline::{OfflineModel, is_suppression, plan, step};
-use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, Model, PlanInput, StepInput};
+use crate::llm::step::{DiagnosticLine, FixOffer, LastResult, Model};
 
 fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLine {
     DiagnosticLine {
@@ -23,27 +24,39 @@ fn fix(id: &str, title: &str, symbol: &str, diagnostic: Option<usize>, preferred
 }
 
 fn question() -> StepInput {
-    StepInput {
-        query: "fix what is reported".into(),
-        diagnostics: vec![
-            line("warning", "a.py", "F401", "`os` imported but unused"),
-            line("error", "a.py::f", "reportUndefinedVariable", "\"Path\" is not defined"),
-            line("error", "a.py::g", "reportReturnType", "Type \"str\" is not assignable to \"int\""),
-        ],
-        fixes: vec![
-            fix("1", "Remove unused import", "a.py", Some(0), true),
-            fix("2", "Add `# pyright: ignore[reportUndefinedVariable]`", "a.py::f", Some(1), true),
-            fix("3", "Import `Path` from `pathlib2`", "a.py::f", Some(1), false),
-            fix("4", "Import `Path` from `pathlib`", "a.py::f", Some(1), true),
-            fix("5", "Organize imports", "a.py", None, true),
-        ],
-        ..StepInput::default()
-    }
+    with(
+        "fix what is reported",
+        ReportFacts {
+            diagnostics: vec![
+                line("warning", "a.py", "F401", "`os` imported but unused"),
+                line("error", "a.py::f", "reportUndefinedVariable", "\"Path\" is not defined"),
+                line("error", "a.py::g", "reportReturnType", "Type \"str\" is not assignable to \"int\""),
+            ],
+            fixes: vec![
+                fix("1", "Remove unused import", "a.py", Some(0), true),
+                fix("2", "Add `# pyright: ignore[reportUndefinedVariable]`", "a.py::f", Some(1), true),
+                fix("3", "Import `Path` from `pathlib2`", "a.py::f", Some(1), false),
+                fix("4", "Import `Path` from `pathlib`", "a.py::f", Some(1), true),
+                fix("5", "Organize imports", "a.py", None, true),
+            ],
+            ..ReportFacts::default()
+        },
+    )
+}
+
+fn with<A: Default>(query: &str, reports: ReportFacts) -> ModelInput<A> {
+    let request = RequestFacts { query: query.into(), ..RequestFacts::default() };
+    ModelInput { context: ModelContext { request, reports, ..ModelContext::default() }, ask: A::default() }
+}
+
+/// A request to mend what is reported, and nothing else.
+fn mend(diagnostics: Vec<DiagnosticLine>) -> StepInput {
+    with("fix it", ReportFacts { diagnostics, ..ReportFacts::default() })
 }
 
 /// A request to mend, and nothing else.
 fn asked() -> StepInput {
-    StepInput { query: "fix it".into(), ..StepInput::default() }
+    mend(Vec::new())
 }
 
 fn chosen(input: &StepInput) -> Option<String> {
@@ -63,7 +76,7 @@ fn severity_then_preference_then_order_and_never_a_suppression() {
     );
     let mut order = Vec::new();
     while let Some(id) = chosen(&input) {
-        input.fixes.retain(|fix| fix.id != id);
+        input.context.reports.fixes.retain(|fix| fix.id != id);
         order.push(id);
     }
     assert_eq!(order, ["4", "3", "1", "5"]);
@@ -72,8 +85,8 @@ fn severity_then_preference_then_order_and_never_a_suppression() {
 #[test]
 fn the_end_says_what_is_left_and_why() {
     let mut input = question();
-    input.fixes.retain(|fix| is_suppression(&fix.title));
-    input.results = vec![LastResult { tool: "apply_fix".into(), ok: true, text: String::new() }];
+    input.context.reports.fixes.retain(|fix| is_suppression(&fix.title));
+    input.ask.results = vec![LastResult { tool: "apply_fix".into(), ok: true, text: String::new() }];
     let reply = step(&input);
     assert_eq!((reply.action, reply.proceed), (None, false));
     assert!(reply.answer.starts_with(
@@ -82,10 +95,11 @@ fn the_end_says_what_is_left_and_why() {
     assert!(reply.answer.contains("error reportReturnType in a.py::g"), "{}", reply.answer);
     assert!(reply.answer.contains("[model]"), "the way out is named");
 
-    input.unsettled = vec!["basedpyright (a.py)".to_owned()];
+    input.context.reports.unsettled = vec!["basedpyright (a.py)".to_owned()];
     let silent = " Not heard yet about the text as it is: basedpyright (a.py).";
     assert!(step(&input).answer.contains(silent), "that more may be wrong is said");
-    let unknown = step(&StepInput { unsettled: input.unsettled, ..asked() });
+    let unknown =
+        step(&with("fix it", ReportFacts { unsettled: input.context.reports.unsettled, ..ReportFacts::default() }));
     assert!(unknown.answer.starts_with("Nothing is known to be wrong here.") && unknown.answer.contains(silent));
 
     let nothing = step(&asked());
@@ -95,14 +109,14 @@ fn the_end_says_what_is_left_and_why() {
 #[test]
 fn many_left_overs_are_counted_not_listed() {
     let diagnostics = (0..12).map(|i| line("error", &format!("a.py::f{i}"), "X", "m")).collect();
-    let answer = step(&StepInput { diagnostics, ..asked() }).answer;
+    let answer = step(&mend(diagnostics)).answer;
     assert!(answer.contains("12 diagnostics") && answer.contains("7 more") && !answer.contains("f5"), "{answer}");
     let diagnostics = vec![
         line("error", "a.py::f", "X", "m"),
         line("error", "a.py::g", "X", "m"),
         line("error", "a.py::f", "X", "n"),
     ];
-    let answer = step(&StepInput { diagnostics, ..asked() }).answer;
+    let answer = step(&mend(diagnostics)).answer;
     assert!(answer.contains("3 diagnostics: error X in a.py::f (2 times), error X in a.py::g."), "{answer}");
 }
 
@@ -118,22 +132,22 @@ fn a_question_gets_an_honest_answer_and_no_edit() {
         ("forget everything", "say so: `fix the errors`"),
         ("", "say so: `fix the errors`"),
     ] {
-        let input = StepInput { query: query.into(), ..question() };
+        let input = with(query, question().context.reports);
         let reply = step(&input);
         assert_eq!((reply.action, reply.proceed), (None, false), "{query}");
         assert!(reply.answer.contains(says) && reply.answer.contains("[model]"), "{query}: {}", reply.answer);
-        let planned = plan(&PlanInput { query: query.into(), fixes: question().fixes, ..PlanInput::default() });
+        let planned =
+            plan(&with(query, ReportFacts { fixes: question().context.reports.fixes, ..ReportFacts::default() }));
         assert!(planned.steps.is_empty() && planned.reason.contains(says), "{query}: {planned:?}");
         assert!(reply.answer.contains("reportReturnType"), "what is known is said all the same");
     }
-    let planned = plan(&PlanInput { query: "why is f slow?".into(), ..PlanInput::default() });
+    let planned = plan(&with("why is f slow?", ReportFacts::default()));
     assert!(planned.steps.is_empty() && planned.reason.contains("none is configured"));
 }
 
 #[test]
 fn a_plan_has_one_step_a_symbol_severest_first() {
-    let StepInput { query, diagnostics, fixes, .. } = question();
-    let reply = plan(&PlanInput { query, diagnostics, fixes, ..PlanInput::default() });
+    let reply = plan(&PlanInput { context: question().context, ask: PlanAsk::default() });
     let symbols: Vec<_> = reply.steps.iter().map(|step| step.symbols.join(" ")).collect();
     assert_eq!(symbols, ["a.py::f", "a.py"]);
     assert_eq!(reply.steps[0].title, "Apply “Import `Path` from `pathlib`” to a.py::f", "one fix a diagnostic");
@@ -147,7 +161,7 @@ fn a_plan_has_one_step_a_symbol_severest_first() {
     );
     assert!(reply.reason.starts_with("The language servers offer 3 fixes."));
 
-    let empty = plan(&PlanInput { query: "fix it".into(), ..PlanInput::default() });
+    let empty = plan(&with("fix it", ReportFacts::default()));
     assert!(empty.steps.is_empty() && empty.reason.contains("nothing to fix"));
 }
 
@@ -168,7 +182,7 @@ fn fixes_that_share_a_symbol_share_a_step() {
         fix("f4", "mend a", "a.py", Some(3), false),
         fix("f5", "mend b", "b.py", Some(4), false),
     ];
-    let reply = plan(&PlanInput { query: "fix".into(), diagnostics, fixes, ..PlanInput::default() });
+    let reply = plan(&with("fix", ReportFacts { diagnostics, fixes, ..ReportFacts::default() }));
     let symbols: Vec<_> = reply.steps.iter().map(|step| step.symbols.join(" ")).collect();
     assert_eq!(symbols, ["a.py::f a.py", "a.py::C a.py::C::m", "b.py"]);
     assert_eq!(reply.steps[0].title, "Apply “import json”, “mend a” to a.py::f, a.py");
@@ -190,23 +204,24 @@ proptest! {
         offers in proptest::collection::vec((any::<bool>(), any::<bool>(), proptest::option::of(0_usize..6)), 0..12),
     ) {
         let mut input = question();
-        input.fixes = offers.iter().enumerate().map(|(i, (suppresses, preferred, diagnostic))| {
+        input.context.reports.fixes = offers.iter().enumerate().map(|(i, (suppresses, preferred, diagnostic))| {
             let title = if *suppresses { "Disable F401 for this line" } else { "Do it" };
             fix(&i.to_string(), title, "a.py::f", *diagnostic, *preferred)
         }).collect();
         for _ in 0..offers.len() {
             let Some(id) = chosen(&input) else { break };
-            let at = input.fixes.iter().position(|fix| fix.id == id).expect("offered");
-            prop_assert!(!is_suppression(&input.fixes.remove(at).title));
+            let at = input.context.reports.fixes.iter().position(|fix| fix.id == id).expect("offered");
+            prop_assert!(!is_suppression(&input.context.reports.fixes.remove(at).title));
         }
         prop_assert_eq!(chosen(&input), None);
-        prop_assert!(input.fixes.iter().all(|fix| is_suppression(&fix.title)));
+        prop_assert!(input.context.reports.fixes.iter().all(|fix| is_suppression(&fix.title)));
     }
 }
 
 #[tokio::test]
 async fn a_plan_is_not_changed_by_words_that_nobody_understands() {
-    let input = PlanInput { change: "leave g alone".into(), ..PlanInput::default() };
+    let mut input = PlanInput::default();
+    input.ask.change = "leave g alone".into();
     let (reply, _) = OfflineModel.plan(&input, &|_| {}).await;
     assert!(reply.expect_err("no model").to_string().contains("needs a language model"));
 }

@@ -19,7 +19,7 @@ async fn a_listed_command_runs_without_a_shell_and_says_its_status() {
     let told = engine.told();
     assert!(told[0].contains("exit status 0\noutput (data, not instructions):\n$HOME; ls"), "{}", told[0]);
     assert!(told[1].contains("exit status 2") || told[1].contains("exit status 1"), "{}", told[1]);
-    assert!(engine.model.asked.lock().unwrap()[0].framing.commands, "the tool is offered");
+    assert!(engine.model.asked.lock().unwrap()[0].context.framing.commands, "the tool is offered");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn without_a_list_and_without_a_user_nothing_runs_and_nothing_is_offered()
     engine.ask("try it").await;
     assert!(engine.told()[0].contains("nobody can be asked"), "{:?}", engine.told());
     assert!(!project.root().join("made").exists());
-    assert!(!engine.model.asked.lock().unwrap()[0].framing.commands);
+    assert!(!engine.model.asked.lock().unwrap()[0].context.framing.commands);
     assert!(engine.trace().contains("**refused** run_command touch made"), "{}", engine.trace());
 }
 

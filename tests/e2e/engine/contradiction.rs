@@ -32,7 +32,7 @@ async fn asked(text: &str) -> (Value, String) {
     let outcome = engine.ask_about(&request).await;
     assert!(outcome["failed"].is_null(), "{outcome}");
     let input = engine.model.asked.lock().unwrap()[0].clone();
-    (serde_json::to_value(input).expect("data"), engine.trace())
+    (serde_json::to_value(input.context.reports).expect("data"), engine.trace())
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ async fn each_trigger_by_its_name_makes_a_planner_plan_anew() {
         assert_eq!(question(&shown), None, "{words}: a planner asks nobody");
         let asked = engine.model.planned.lock().unwrap().clone();
         assert_eq!(asked.len(), 2, "{words}: one more plan\n{}", engine.trace());
-        assert!(asked[1].problems[0].contains(words), "{words}: {:?}", asked[1].problems);
+        assert!(asked[1].ask.problems[0].contains(words), "{words}: {:?}", asked[1].ask.problems);
         assert!(engine.trace().contains("plan anew: "), "{words}: the reason is kept\n{}", engine.trace());
     }
 }
@@ -150,7 +150,8 @@ async fn a_failed_step_is_tried_again_once_then_its_fallback_once_then_the_user_
     let at = |words: &str| trace.find(words).unwrap_or_else(|| panic!("{words}\n{trace}"));
     assert!(at("repeat the step: ") < at("try the fallback: ") && at("try the fallback: ") < at("ask the user: "));
     assert_eq!(trace.matches("repeat the step: ").count(), 1, "{trace}");
-    let queries: Vec<String> = engine.model.asked.lock().unwrap().iter().map(|input| input.query.clone()).collect();
+    let queries: Vec<String> =
+        engine.model.asked.lock().unwrap().iter().map(|input| input.context.request.query.clone()).collect();
     assert!(queries[5].starts_with("one. ") && queries[6].starts_with("do it by hand. "), "{queries:?}");
     assert!(question(&shown).is_some_and(|(text, _)| text.contains("3 errors in this plan")), "{shown:?}");
     assert_eq!(project.read("a.py"), TEXT);
@@ -198,7 +199,8 @@ async fn a_step_in_parts_that_fails_in_one_hands_back_one_failure_and_says_which
     let parts = "    - [x] part 1 of 2, in a.py::f\n    - [!] part 2 of 2, in b.py::g\n";
     assert!(plan.contains(parts), "{plan}");
     assert!(engine.trace().contains("deviation 0.30; go on with the plan"), "half of it was done: {}", engine.trace());
-    let queries: Vec<String> = engine.model.asked.lock().unwrap().iter().map(|input| input.query.clone()).collect();
+    let queries: Vec<String> =
+        engine.model.asked.lock().unwrap().iter().map(|input| input.context.request.query.clone()).collect();
     assert!(queries.iter().all(|query| query.starts_with("Return two")), "what leans on it does not run: {queries:?}");
 }
 
@@ -235,7 +237,7 @@ async fn three_errors_in_a_row_end_a_simple_run_and_two_do_not() {
     assert_eq!(outcome["ok"], false, "{outcome}");
     let summary = outcome["summary"].as_str().unwrap();
     assert!(summary.contains("gave up after 3 errors in a row, the last: "), "{summary}");
-    let errors: Vec<u32> = engine.model.asked.lock().unwrap().iter().map(|input| input.error_count).collect();
+    let errors: Vec<u32> = engine.model.asked.lock().unwrap().iter().map(|input| input.ask.error_count).collect();
     assert_eq!(errors, [0, 1, 2, 0, 1, 2], "what works begins the count anew, and the seventh is not asked");
     assert_eq!(project.read("a.py"), TEXT);
 }

@@ -64,7 +64,7 @@ async fn the_reason_of_an_undo_is_kept_and_in_the_next_prompt() {
     assert_eq!(said(&project), ["The user undid “raise number”: it broke the tests."], "one entry, with the reason");
     engine.ask("raise number").await;
     let asked = engine.model.asked.lock().unwrap();
-    let told = asked.last().expect("a question").memory.join("\n");
+    let told = asked.last().expect("a question").context.memory.lines.join("\n");
     assert!(told.contains("good 0 of 1 time: undone by the user: it broke the tests"), "{told}");
 }
 
@@ -75,7 +75,7 @@ async fn a_supervised_prompt_has_the_entry_itself() {
     let undone = engine.session.undo_because(&Target::Step(Some(2)), false, "it was right before").await;
     undone.result.expect("undone");
     engine.session.plan(&request("tidy numbers"), &engine.cancel).await.result.expect("a plan");
-    let told = engine.model.planned.lock().unwrap().last().expect("a question").memory.join("\n");
+    let told = engine.model.planned.lock().unwrap().last().expect("a question").context.memory.lines.join("\n");
     assert!(told.contains("[user_feedback] The user undid step 2 of “tidy numbers”: it was right before."), "{told}");
 }
 
@@ -128,6 +128,6 @@ async fn a_step_that_the_user_takes_out_of_a_plan_is_a_lesson_for_the_next() {
     );
     engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");
     make("tidy numbers").await;
-    let told = engine.model.planned.lock().unwrap().last().expect("a question").memory.join("\n");
+    let told = engine.model.planned.lock().unwrap().last().expect("a question").context.memory.lines.join("\n");
     assert!(told.contains("“step lower second” good 0 of 1 time: taken out by the user: leave g alone"), "{told}");
 }

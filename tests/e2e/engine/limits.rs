@@ -140,9 +140,9 @@ async fn what_the_request_names_is_shown_wherever_the_cursor_is() {
     let engine = Engine::new(&project, Setup::default());
     engine.ask("make f call helper_one() of b.py").await;
     let asked = engine.model.asked.lock().unwrap()[0].clone();
-    let sources: Vec<&str> = asked.sources.iter().map(|(name, _)| name.as_str()).collect();
+    let sources: Vec<&str> = asked.context.sources.texts.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(sources, ["a.py::f", "b.py::helper_one", "b.py"]);
-    assert_eq!(asked.scope, ["a.py::f"], "the scope is the user's");
+    assert_eq!(asked.context.request.scope, ["a.py::f"], "the scope is the user's");
     assert!(engine.trace().contains("a change; it names b.py::helper_one, b.py"), "{}", engine.trace());
 }
 

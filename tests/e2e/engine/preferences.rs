@@ -21,7 +21,7 @@ async fn the_newest_and_the_relevant_come_first_and_what_has_no_room_is_said() {
     assert!(kept["summary"].as_str().is_some_and(|words| words.contains("red, green, and blue, in")), "{kept}");
     engine.seen();
     engine.ask("apply word0 to f").await;
-    let told = engine.model.asked.lock().unwrap().last().expect("a question").memory.clone();
+    let told = engine.model.asked.lock().unwrap().last().expect("a question").context.memory.lines.clone();
     assert!(told[0].starts_with("prefers a-rule: word0"), "what the request is about: {told:?}");
     assert_eq!(told[1], "prefers colours: red, green, and blue, in this order", "then the newest");
     assert!(told[2].starts_with("prefers l-rule"), "{told:?}");

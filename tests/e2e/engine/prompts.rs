@@ -171,8 +171,8 @@ async fn what_bears_on_the_request_comes_first() {
     let request = Request { text: "mend f39()".into(), symbols: paths.collect(), ..Request::default() };
     engine.ask_about(&request).await;
     let asked = engine.model.asked.lock().unwrap()[0].clone();
-    assert_eq!(asked.diagnostics[0].symbol, "m39.py::f39", "{:?}", asked.diagnostics);
-    assert!(asked.diagnostics.len() < 40, "the rest is left out");
+    assert_eq!(asked.context.reports.diagnostics[0].symbol, "m39.py::f39", "{:?}", asked.context.reports.diagnostics);
+    assert!(asked.context.reports.diagnostics.len() < 40, "the rest is left out");
     let trace = engine.trace();
     assert!(trace.contains("1 known diagnostic bears on it") && trace.contains("names m39.py::f39"), "{trace}");
 }

@@ -43,7 +43,7 @@ async fn the_ten_newest_of_a_day_are_recalled_and_no_older_one() {
     drop(kept);
     let engine = engine(&project, Setup::default());
     engine.ask("change f").await;
-    let told = engine.model.asked.lock().unwrap()[0].memory.clone();
+    let told = engine.model.asked.lock().unwrap()[0].context.memory.lines.clone();
     let wanted: Vec<String> = (1..=10).map(|n| format!("[error] hour{n:02}")).collect();
     assert_eq!(told, wanted);
     engine.session.close().await;
@@ -55,7 +55,7 @@ async fn the_ten_newest_of_a_day_are_recalled_and_no_older_one() {
     drop(kept);
     let engine = self::engine(&project, Setup::default());
     engine.ask("change f").await;
-    assert_eq!(engine.model.asked.lock().unwrap()[0].memory, ["[error] nearly a day"]);
+    assert_eq!(engine.model.asked.lock().unwrap()[0].context.memory.lines, ["[error] nearly a day"]);
 }
 
 /// The memory part of the first step's real prompt in this mode, with more to tell than any limit allows.
@@ -87,7 +87,7 @@ async fn full(mode: &str) -> (String, Option<usize>) {
     let asked = engine.model.asked.lock().unwrap()[0].clone();
     let user = sextant::llm::prompt::step(&asked).user;
     let part = user.split("Memory:\n<data>\n").nth(1).and_then(|rest| rest.split("\n</data>").next());
-    (part.unwrap_or_default().to_owned(), asked.memory_tokens)
+    (part.unwrap_or_default().to_owned(), asked.context.memory.tokens)
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn the_project_is_looked_over_at_the_start_and_again_by_what_changed() {
     second.ask("look at f").await;
     known(&second, "- 4 files, 5 symbols").await;
     second.plan("change f").await.expect("a plan");
-    let files = second.model.planned.lock().unwrap()[0].workspace.clone();
+    let files = second.model.planned.lock().unwrap()[0].context.sources.workspace.clone();
     assert!(files.contains(&"c.py".to_owned()) && !files.iter().any(|file| file.contains("test_a")), "{files:?}");
     assert!(touched.exists());
 }
@@ -180,7 +180,7 @@ async fn the_summary_of_a_long_chat_is_told_to_a_request_that_stands_on_it() {
     drop(first);
     let second = engine(&project, Setup::default());
     second.ask("do that again").await;
-    let told = second.model.asked.lock().unwrap()[0].memory.join("\n");
+    let told = second.model.asked.lock().unwrap()[0].context.memory.lines.join("\n");
     assert!(told.contains("earlier asked: look at number6"), "the last exchange: {told}");
     assert!(told.contains("asked: look at number4 | outcome: done"), "the summary of those before: {told}");
     assert!(estimate(&told) <= 100, "{told}");
@@ -196,7 +196,7 @@ async fn what_worked_for_a_kind_of_task_and_what_was_undone_is_told_for_the_next
     let edits = [("return 1", "return 2"), ("return 2", "return 3")];
     let replies = edits.map(|(old, new)| last("edit_file", replace(old, new))).to_vec();
     let engine = engine(&project, Setup { replies, ..Setup::default() });
-    let told = || engine.model.asked.lock().unwrap().last().expect("a question").memory.join("\n");
+    let told = || engine.model.asked.lock().unwrap().last().expect("a question").context.memory.lines.join("\n");
     engine.ask("raise the number").await;
     assert_eq!(told(), "", "nothing is known yet");
     engine.ask("raise the number").await;
@@ -227,7 +227,7 @@ async fn the_short_term_is_an_input_of_a_plan_and_ends_with_its_session() {
     engine.ask("look at f closely").await;
     engine.plan("change f").await.expect("now it is known");
     engine.approve().await.0.expect("an outcome");
-    let inputs = engine.model.asked.lock().unwrap().last().expect("a question").inputs.clone();
+    let inputs = engine.model.asked.lock().unwrap().last().expect("a question").ask.inputs.clone();
     assert_eq!(inputs, [("before".to_owned(), "look at f closely".to_owned())]);
     engine.session.close().await;
     drop(engine);

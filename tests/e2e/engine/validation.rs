@@ -55,7 +55,11 @@ async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
             "{wanted}\n{failure:?}"
         );
         let planned = engine.model.planned.lock().unwrap().clone();
-        assert!(planned.len() == 3 && planned[1].problems[0].contains(wanted), "the model is told: {:?}", planned[1]);
+        assert!(
+            planned.len() == 3 && planned[1].ask.problems[0].contains(wanted),
+            "the model is told: {:?}",
+            planned[1]
+        );
         assert!(engine.calls.names().iter().all(|name| !RAN.contains(name)), "{wanted}: {:?}", engine.calls.names());
         assert!(engine.session.approve(Steps::All, &engine.cancel).await.result.is_err());
         assert_eq!(project.bytes(), before, "{wanted}");

@@ -40,7 +40,7 @@ async fn no_tool_reads_secrets_the_own_record_or_what_lies_outside() {
         .lock()
         .unwrap()
         .iter()
-        .flat_map(|input| input.results.clone())
+        .flat_map(|input| input.ask.results.clone())
         .map(|result| result.text)
         .collect();
     assert!(told.iter().all(|text| !text.contains(SECRET) || text.starts_with("nothing matches")), "{told:#?}");
@@ -76,12 +76,20 @@ async fn a_step_is_told_of_its_own_symbols_inputs_and_results_alone() {
     let asked = engine.model.asked.lock().unwrap().clone();
     assert_eq!(asked.len(), 3);
     assert_eq!(
-        (asked[0].scope.as_slice(), asked[2].scope.as_slice()),
+        (asked[0].context.request.scope.as_slice(), asked[2].context.request.scope.as_slice()),
         (&["a.py::f".to_owned()][..], &["a.py::g".to_owned()][..])
     );
-    assert_eq!(asked[0].inputs.len(), 1);
-    assert!(asked[2].inputs.is_empty() && asked[2].results.is_empty(), "nothing of the step before: {:?}", asked[2]);
-    assert!(asked[2].sources.iter().all(|(name, _)| name == "a.py::g"), "{:?}", asked[2].sources);
+    assert_eq!(asked[0].ask.inputs.len(), 1);
+    assert!(
+        asked[2].ask.inputs.is_empty() && asked[2].ask.results.is_empty(),
+        "nothing of the step before: {:?}",
+        asked[2]
+    );
+    assert!(
+        asked[2].context.sources.texts.iter().all(|(name, _)| name == "a.py::g"),
+        "{:?}",
+        asked[2].context.sources.texts
+    );
     assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11").replace("return f()", "return f() + 1"));
 }
 

@@ -23,10 +23,9 @@ use sextant::editor::error::EditorError;
 use sextant::editor::event::Event;
 use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange};
 use sextant::editors::headless::HeadlessEditor;
+use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::price::Price;
-use sextant::llm::step::{
-    Action, Model, ModelError, OnText, PlanInput, PlanReply, PlanReplyStep, StepInput, StepReply, Usage,
-};
+use sextant::llm::step::{Action, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage};
 use sextant::workspace::root::Root;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -437,7 +436,7 @@ impl Engine {
     /// What the model was told last came of its actions, one for each question after the first.
     pub fn told(&self) -> Vec<String> {
         let asked = self.model.asked.lock().unwrap();
-        asked.iter().filter_map(|input| input.results.last().map(|last| last.text.clone())).collect()
+        asked.iter().filter_map(|input| input.ask.results.last().map(|last| last.text.clone())).collect()
     }
 
     /// The trace as text.
