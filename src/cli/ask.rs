@@ -6,7 +6,7 @@ use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless::{self, Job};
 
 pub(super) fn run(arguments: &Job) -> ExitCode {
-    headless::run(arguments, &|session, request, cancel| {
+    headless::run(arguments, None, &|session, request, cancel| {
         Box::pin(async move {
             let outcome = headless::shown(session, session.ask(request, cancel).await)?;
             serde_json::to_value(outcome)

@@ -29,7 +29,7 @@ pub(super) use crate::cli::diff::arguments::DiffArguments;
 const FAILED: u8 = 2;
 
 pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
-    if let Some(path) = &arguments.servers.log {
+    if let Some(path) = &arguments.files.log {
         log::start(path);
     }
     if arguments.batch {

@@ -11,13 +11,14 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
+use crate::agent::state::config::PlanMode;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::request::Request;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::cli::answers::Answers;
-use crate::cli::settings::Options;
+use crate::cli::settings::{UserFiles, WorkOptions};
 use crate::cli::{log, models, terminal, wording};
 use crate::editor::event::Event;
 use crate::editors::headless::HeadlessEditor;
@@ -39,6 +40,8 @@ pub(super) struct Job {
     pub(super) symbols: Vec<String>,
     #[command(flatten)]
     pub(super) folder: Folder,
+    #[command(flatten)]
+    pub(super) options: WorkOptions,
 }
 
 /// Where something is done, and how it is told.
@@ -50,11 +53,8 @@ pub(super) struct Folder {
     /// Print events as JSON lines, the outcome last
     #[arg(long)]
     pub(super) json: bool,
-    /// Answer to a question of the run, by its number; may be given more than once, for one question each
-    #[arg(long = "answer", value_name = "N")]
-    pub(super) answers: Vec<usize>,
     #[command(flatten)]
-    pub(super) options: Options,
+    files: UserFiles,
 }
 
 impl Job {
@@ -96,22 +96,35 @@ pub(super) type HeadlessRun<'r> =
         &'a CancellationToken,
     ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
 
-pub(super) fn run(arguments: &Job, work: HeadlessRun<'_>) -> ExitCode {
-    work_on(&arguments.folder, arguments.request(), work)
+/// Who works, and how; without it no model and no language server is needed.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub(super) options: &'a WorkOptions,
+    pub(super) mode: Option<PlanMode>,
+}
+
+pub(super) fn run(arguments: &Job, mode: Option<PlanMode>, work: HeadlessRun<'_>) -> ExitCode {
+    let who = Work { options: &arguments.options, mode };
+    work_on(&arguments.folder, Some(who), arguments.request(), work)
 }
 
 /// The same without a request of its own.
-pub(super) fn run_without(folder: &Folder, work: HeadlessRun<'_>) -> ExitCode {
-    work_on(folder, Ok(Request::default()), work)
+pub(super) fn run_without(folder: &Folder, who: Option<Work<'_>>, work: HeadlessRun<'_>) -> ExitCode {
+    work_on(folder, who, Ok(Request::default()), work)
 }
 
-fn work_on(arguments: &Folder, request: Result<Request, Failure>, work: HeadlessRun<'_>) -> ExitCode {
-    if let Some(path) = &arguments.options.servers.log {
+fn work_on(
+    arguments: &Folder,
+    who: Option<Work<'_>>,
+    request: Result<Request, Failure>,
+    work: HeadlessRun<'_>,
+) -> ExitCode {
+    if let Some(path) = &arguments.files.log {
         log::start(path);
     }
     let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => {
-            let ended = runtime.block_on(serve(arguments, request, work));
+            let ended = runtime.block_on(serve(arguments, who, request, work));
             runtime.shutdown_timeout(Duration::from_millis(200));
             ended
         }
@@ -152,7 +165,12 @@ pub(super) async fn answered(
     ending
 }
 
-async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: HeadlessRun<'_>) -> Result<bool, Failure> {
+async fn serve(
+    arguments: &Folder,
+    who: Option<Work<'_>>,
+    request: Result<Request, Failure>,
+    work: HeadlessRun<'_>,
+) -> Result<bool, Failure> {
     let here = std::env::current_dir().map_err(|error| {
         Failure::new(
             FailureKind::User,
@@ -164,7 +182,13 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Head
         Some(root) => Root::new(root)?,
         None => Root::find(&here)?,
     };
-    let settings = arguments.options.settings(root.path())?;
+    let mut settings = match who {
+        Some(who) => who.options.settings(&arguments.files, root.path())?,
+        None => WorkOptions::default().settings(&arguments.files, root.path())?.without_model(),
+    };
+    if let Some(mode) = who.and_then(|who| who.mode) {
+        settings.config.mode = mode;
+    }
     let model = models::make(&settings.model)?;
     let (events, queue) = unbounded_channel();
     let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
@@ -173,7 +197,7 @@ async fn serve(arguments: &Folder, request: Result<Request, Failure>, work: Head
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
     let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
-    let answers = Arc::new(Answers::new(&arguments.answers, arguments.json));
+    let answers = Arc::new(Answers::new(who.map_or(&[], |who| &who.options.answers), arguments.json));
     if answers.any() {
         session.answers_come();
     }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::agent::plan::Steps;
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless;
+use crate::cli::settings::ModeOption;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArguments {
@@ -16,6 +17,8 @@ pub(super) struct PlanArguments {
     /// Run the plan; without this it is only printed
     #[arg(long)]
     approve: bool,
+    #[command(flatten)]
+    mode: ModeOption,
 }
 
 pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
@@ -38,5 +41,5 @@ pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
                 .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
         })
     };
-    headless::run(&arguments.shared, if arguments.approve { approve } else { only_show })
+    headless::run(&arguments.shared, arguments.mode.given(), if arguments.approve { approve } else { only_show })
 }

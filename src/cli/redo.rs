@@ -14,7 +14,7 @@ pub(super) struct RedoArguments {
 }
 
 pub(super) fn run(arguments: &RedoArguments) -> ExitCode {
-    headless::run_without(&arguments.folder, &|session, _request, _cancel| {
+    headless::run_without(&arguments.folder, None, &|session, _request, _cancel| {
         Box::pin(async move { undo::outcome(headless::shown(session, bring_back(session).await)?) })
     })
 }

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::base::failure::{Failure, FailureKind};
-use crate::cli::headless;
+use crate::cli::headless::{self, Work};
+use crate::cli::settings::{ModeOption, WorkOptions};
 
 #[derive(Debug, Args)]
 pub(super) struct ResumeArguments {
@@ -14,11 +15,16 @@ pub(super) struct ResumeArguments {
     approve: bool,
     #[command(flatten)]
     folder: headless::Folder,
+    #[command(flatten)]
+    options: WorkOptions,
+    #[command(flatten)]
+    mode: ModeOption,
 }
 
 pub(super) fn run(arguments: &ResumeArguments) -> ExitCode {
-    let (approve, answers) = (arguments.approve, !arguments.folder.answers.is_empty());
-    headless::run_without(&arguments.folder, &move |session, _request, cancel| {
+    let (approve, answers) = (arguments.approve, !arguments.options.answers.is_empty());
+    let who = Work { options: &arguments.options, mode: arguments.mode.given() };
+    headless::run_without(&arguments.folder, Some(who), &move |session, _request, cancel| {
         Box::pin(async move {
             let mut ending = session.resume(approve, cancel).await;
             if answers {

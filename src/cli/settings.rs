@@ -18,25 +18,33 @@ use crate::diagnostics::server::config::{self, ServerConfig};
 use crate::diagnostics::syntax::Syntax;
 use crate::workspace::record;
 
-/// Where the providers come from, for every subcommand that has its own.
+/// The user's own files, for every subcommand that works on a folder.
 #[derive(Debug, Args)]
-pub(super) struct Servers {
+pub(super) struct UserFiles {
     /// Configuration file [default: sextant/config.toml in the user's configuration folder]
     #[arg(long)]
     config: Option<PathBuf>,
-    /// Folder to look for language servers in, before PATH; may be given more than once
-    #[arg(long = "servers", value_name = "FOLDER")]
-    folders: Vec<PathBuf>,
     /// File that the log is appended to
     #[arg(long)]
     pub(super) log: Option<PathBuf>,
 }
 
-/// Options that `ask` and `plan` share.
-#[derive(Debug, Args)]
-pub(super) struct Options {
+/// Where language servers are looked for, for every subcommand that starts some.
+#[derive(Debug, Default, Args)]
+pub(super) struct ServerFolders {
+    /// Folder to look for language servers in, before PATH; may be given more than once
+    #[arg(long = "servers", value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+}
+
+/// What a subcommand takes that gives work to a model.
+#[derive(Debug, Default, Args)]
+pub(super) struct WorkOptions {
     #[command(flatten)]
-    pub(super) servers: Servers,
+    servers: ServerFolders,
+    /// Answer to a question of the run, by its number; may be given more than once, for one question each
+    #[arg(long = "answer", value_name = "N")]
+    pub(super) answers: Vec<usize>,
     /// `offline`, or `PROVIDER:MODEL` with openai, openai_compatible, anthropic, gemini or ollama
     #[arg(long)]
     model: Option<String>,
@@ -46,9 +54,20 @@ pub(super) struct Options {
     /// Milliseconds that the diagnostics of one edit may take
     #[arg(long)]
     timeout_ms: Option<u64>,
+}
+
+/// How a plan is carried out.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct ModeOption {
     /// What a plan does when a step leaves it: plan anew, or pause and ask [default: the configuration's, or planner]
     #[arg(long, value_enum)]
     mode: Option<GivenMode>,
+}
+
+impl ModeOption {
+    pub(super) fn given(self) -> Option<PlanMode> {
+        self.mode.map(PlanMode::from)
+    }
 }
 
 /// The modes that a plan can have; `ask` is the third, simple mode.
@@ -88,6 +107,13 @@ pub(super) struct Settings {
     pub(super) commands: Vec<CommandProvider>,
 }
 
+impl Settings {
+    /// For work that asks no model: what is wrong with its configuration is in nobody's way.
+    pub(super) fn without_model(self) -> Self {
+        Self { model: Value::Null, ..self }
+    }
+}
+
 /// Everything that can be asked for diagnostics without an editor.
 #[derive(Clone, Debug)]
 pub(super) struct Providers {
@@ -107,10 +133,10 @@ impl Providers {
     }
 }
 
-impl Servers {
+impl ServerFolders {
     /// The configured language servers, or else those that are found, and the configured commands.
-    pub(super) fn providers(&self, root: &Path) -> Result<Providers, Failure> {
-        let file = self.file()?;
+    pub(super) fn providers(&self, files: &UserFiles, root: &Path) -> Result<Providers, Failure> {
+        let file = files.file()?;
         let commands = file.commands.into_iter().map(CommandSpec::config).collect::<Result<_, String>>();
         let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
         let path = std::env::var_os("PATH");
@@ -131,7 +157,9 @@ impl Servers {
         let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
         self.folders.iter().map(absolute).collect()
     }
+}
 
+impl UserFiles {
     fn file(&self) -> Result<File, Failure> {
         let default = user_folder().map(|folder| folder.join("sextant").join("config.toml"));
         let (path, named) = match (&self.config, default) {
@@ -149,16 +177,13 @@ impl Servers {
     }
 }
 
-impl Options {
-    pub(super) fn settings(&self, root: &Path) -> Result<Settings, Failure> {
-        let file = self.servers.file()?;
+impl WorkOptions {
+    pub(super) fn settings(&self, files: &UserFiles, root: &Path) -> Result<Settings, Failure> {
+        let file = files.file()?;
         let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
         let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
         if let Some(timeout_ms) = self.timeout_ms {
             config.diagnostics.timeout_ms = timeout_ms;
-        }
-        if let Some(mode) = self.mode {
-            config.mode = mode.into();
         }
         config.memory.state = state_folder();
         let servers = self.servers.of(file.servers, root);

@@ -31,7 +31,7 @@ pub(super) struct UndoArguments {
 
 pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     if arguments.list {
-        return headless::run_without(&arguments.folder, &|session, _request, _cancel| {
+        return headless::run_without(&arguments.folder, None, &|session, _request, _cancel| {
             Box::pin(async move {
                 let history = list::history(session).await?;
                 let markdown = list::markdown(&history);
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     }
     let (target, partial, reason) = (Target::parse(&arguments.target), arguments.partial, arguments.because.clone());
     let wish = UndoRequest { target, partial, reason };
-    headless::run_without(&arguments.folder, &move |session, _request, _cancel| {
+    headless::run_without(&arguments.folder, None, &move |session, _request, _cancel| {
         let wish = wish.clone();
         Box::pin(async move { outcome(headless::shown(session, take_back(session, &wish).await)?) })
     })

@@ -23,7 +23,7 @@ pub(super) struct WhyArguments {
 
 pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
     let (task, list) = (arguments.task.clone(), arguments.list);
-    headless::run_without(&arguments.folder, &move |session, _request, _cancel| {
+    headless::run_without(&arguments.folder, None, &move |session, _request, _cancel| {
         let task = task.clone();
         Box::pin(async move {
             if list {

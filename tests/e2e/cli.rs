@@ -12,10 +12,13 @@ use crate::support::servers::tool;
 pub fn sextant(project: &Project, arguments: &[&str]) -> Output {
     let tools = tool("ruff").parent().expect("a folder").to_owned();
     tool("basedpyright-langserver");
-    Command::new(env!("CARGO_BIN_EXE_sextant"))
-        .args(arguments)
-        .args(["--timeout-ms", "60000", "--servers"])
-        .arg(tools)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sextant"));
+    command.args(arguments);
+    // The others start no language server and take none of this.
+    if matches!(arguments.first(), Some(&("ask" | "plan" | "resume"))) {
+        command.args(["--timeout-ms", "60000", "--servers"]).arg(tools);
+    }
+    command
         .current_dir(project.root())
         .env("XDG_CONFIG_HOME", project.beside("config"))
         .env("XDG_STATE_HOME", project.state_home())
@@ -93,6 +96,26 @@ fn the_mode_of_a_plan_is_given_on_the_command_line() {
     let refused = of("bold");
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("planner") && said.contains("supervised"), "{said}");
+}
+
+#[test]
+fn a_subcommand_takes_the_options_that_it_uses() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let help = |command: &str| String::from_utf8_lossy(&sextant(&project, &["help", command]).stdout).into_owned();
+    let all = ["--model", "--base-url", "--timeout-ms", "--servers", "--answer", "--mode"];
+    for (command, used) in
+        [("ask", &all[..5]), ("plan", &all), ("resume", &all), ("undo", &[]), ("redo", &[]), ("why", &[])]
+    {
+        let help = help(command);
+        for option in all {
+            assert_eq!(help.contains(&format!("{option} ")), used.contains(&option), "{command} {option}:\n{help}");
+        }
+        assert!(help.contains("--root") && help.contains("--json") && help.contains("--config"), "{help}");
+    }
+    std::fs::write(project.beside("config/sextant").join("config.toml"), "[model]\nprovider = \"none\"\n")
+        .expect("a file");
+    let said = String::from_utf8_lossy(&sextant(&project, &["undo"]).stderr).into_owned();
+    assert!(said.contains("nothing to undo"), "an undo needs no model: {said}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::settings::Servers;
+use crate::cli::settings::{ServerFolders, UserFiles};
 use crate::diagnostics::model::Severity;
 
 const EXAMPLES: &str = "\
@@ -64,7 +64,9 @@ pub(in crate::cli) struct DiffArguments {
     #[arg(long)]
     pub root: Option<PathBuf>,
     #[command(flatten)]
-    pub servers: Servers,
+    pub servers: ServerFolders,
+    #[command(flatten)]
+    pub files: UserFiles,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

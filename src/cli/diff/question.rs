@@ -113,7 +113,7 @@ async fn new_side(
 }
 
 fn providers(arguments: &DiffArguments, root: &Path) -> Result<Providers, Failure> {
-    let providers = arguments.servers.providers(root)?;
+    let providers = arguments.servers.providers(&arguments.files, root)?;
     if providers.servers.is_empty() && providers.commands.is_empty() {
         let hint = "put basedpyright or another server on PATH, name its folder with --servers, or configure one";
         return Err(Failure::new(FailureKind::Config, "no provider of diagnostics was found", hint));
