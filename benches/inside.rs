@@ -93,7 +93,8 @@ where
             "shown" => self.inside.shown.notify_one(),
             "hello" => {
                 let channel = Arc::clone(self.inside.channel.get_or_init(|| Arc::new(Channel::new(nvim))));
-                let welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": "none"});
+                let welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": "none",
+                    "servers": sextant::diagnostics::server_facts::handshake()});
                 tokio::spawn(async move {
                     channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await.expect("a greeting");
                 });

@@ -13,6 +13,7 @@ pub mod policy;
 pub mod program;
 pub mod sarif;
 pub mod server;
+pub mod server_facts;
 pub mod syntax;
 pub mod theme;
 pub(crate) mod work;

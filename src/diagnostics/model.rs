@@ -35,7 +35,7 @@ impl Severity {
 pub const MOST: usize = 2_000;
 
 /// The most characters of a message that are kept.
-const MESSAGE: usize = 4_000;
+pub(crate) const MESSAGE: usize = 4_000;
 
 /// The most characters of a code or a title.
 const NAME: usize = 200;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::diagnostics::delta::message::{self, likeness, template};
 use crate::diagnostics::delta::verdict::is_syntax;
 use crate::diagnostics::model::Diagnostic;
+use crate::diagnostics::server_facts::{Fact, knows, same_engine};
 
 /// One complaint and the codes of the checkers that have it: ruff and flake8, the pyright family, mypy, ty, pyrefly,
 /// pylint, TypeScript, rustc.
@@ -80,18 +81,6 @@ const THEMES: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-
-/// Tools that share an engine: their agreement is one opinion said twice.
-const FAMILIES: &[&[&str]] = &[
-    &["pyright", "basedpyright", "pylance"],
-    &["ruff", "ruff-lsp"],
-    &["rust-analyzer", "cargo", "rustc", "clippy"],
-    &["tsserver", "typescript-language-server", "ts_ls", "vtsls", "tsc"],
-    &["mypy", "dmypy", "pylsp-mypy"],
-];
-
-/// Tools that never look at another file than the one that they speak of.
-const ONE_FILE: &[&str] = &["ruff", "ruff-lsp", "pylsp", "jedi_language_server", "jedi-language-server", "syntax"];
 
 /// The share of words that two masked messages must have in common where the codes say nothing.
 const ALIKE: f32 = 0.6;
@@ -182,13 +171,12 @@ pub fn tool(source: &str) -> &str {
 
 /// Whether what a source says of a file depends on that file alone. A tool that is not known here may look at others.
 pub fn looks_at_one_file(source: &str) -> bool {
-    ONE_FILE.contains(&tool(source))
+    knows(tool(source), Fact::OneFile)
 }
 
 /// Whether two sources came to their word on their own.
 pub fn independent(a: &str, b: &str) -> bool {
-    let (a, b) = (tool(a).to_lowercase(), tool(b).to_lowercase());
-    a != b && !FAMILIES.iter().any(|family| family.contains(&a.as_str()) && family.contains(&b.as_str()))
+    !same_engine(tool(a), tool(b))
 }
 
 #[cfg(test)]

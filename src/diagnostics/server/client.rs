@@ -13,29 +13,10 @@ use crate::diagnostics::model::Reach;
 use crate::diagnostics::server::connection::{Connection, Handler};
 use crate::diagnostics::server::wire::{Reply, RpcError};
 use crate::diagnostics::server::{Inner, saves};
+use crate::diagnostics::server_facts::{self, Fact};
 
 /// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
 const INITIALIZE: Duration = Duration::from_secs(60);
-
-/// Servers whose pulled diagnostics were compared with their pushed ones and found whole, advertised or not.
-const TRUSTED: &[&str] = &["pyright", "basedpyright", "pyrefly", "ruff", "ty"];
-
-/// Servers that were measured to publish a version once and whole; `lua/sextant/servers.lua` has the same list.
-const PUBLISH_ONCE: &[&str] = &[
-    "pyright",
-    "basedpyright",
-    "ruff",
-    "ty",
-    "pylsp",
-    "jedi_language_server",
-    "jedi-language-server",
-    "clangd",
-    "bashls",
-    "bash-language-server",
-];
-
-/// Servers whose pull was seen to answer from the text before, without an error; `lua/sextant/servers.lua` has them too.
-const ANSWER_EARLY: &[&str] = &["pyrefly"];
 
 /// The request of typescript-language-server that hands a command to tsserver and its answer back.
 pub(super) const TSSERVER: &str = "typescript.tsserverRequest";
@@ -75,27 +56,9 @@ pub(crate) struct ServerConnection {
 }
 
 impl ServerConnection {
-    pub(crate) fn is(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known == name)
-    }
-
-    pub(crate) fn publishes_once(&self) -> bool {
-        PUBLISH_ONCE.iter().any(|name| self.is(name))
-    }
-
-    /// Whether it answers with an empty list where it cannot check at all, and tells so elsewhere.
-    pub(crate) fn hides_trouble(&self) -> bool {
-        self.names.iter().any(|name| name.contains("eslint"))
-    }
-
-    /// Whether what a compiler says comes beside its pulls, and what it pulls before it has loaded is empty.
-    pub(crate) fn is_rust_analyzer(&self) -> bool {
-        self.names.iter().any(|name| matches!(name.as_str(), "rust-analyzer" | "rust_analyzer"))
-    }
-
-    /// Whether one answer to a pull proves nothing by itself.
-    pub(crate) fn must_confirm(&self) -> bool {
-        ANSWER_EARLY.iter().any(|name| self.is(name))
+    /// Whether the fact is known of it, under either name.
+    pub(crate) fn knows(&self, fact: Fact) -> bool {
+        self.names.iter().any(|name| server_facts::knows(name, fact))
     }
 
     pub(crate) fn advertises_pull(&self) -> bool {
@@ -113,11 +76,8 @@ impl ServerConnection {
             self.capabilities.pointer(&format!("/diagnosticProvider/{name}")).and_then(Value::as_bool) == Some(value)
         };
         // One that reports on the whole workspace looks at other files, whatever it declares (emmylua_ls does both).
-        if says("interFileDependencies", false) && !says("workspaceDiagnostics", true) {
-            Reach::File
-        } else {
-            Reach::Project
-        }
+        let declared = says("interFileDependencies", false) && !says("workspaceDiagnostics", true);
+        if declared || self.knows(Fact::OneFile) { Reach::File } else { Reach::Project }
     }
 
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
@@ -184,7 +144,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
         is_mute: AtomicBool::new(false),
         capabilities,
     };
-    if run.advertises_pull() || TRUSTED.iter().any(|name| run.is(name)) {
+    if run.advertises_pull() || run.knows(Fact::AnswersPulls) {
         run.set_way(PullMethod::Pull);
     } else if run.commands().any(|command| command == TSSERVER) {
         run.set_way(PullMethod::Command);

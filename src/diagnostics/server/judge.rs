@@ -4,10 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostics::model::{Freshness, Reach};
 use crate::diagnostics::server::documents::{OpenDocument, Published, directives};
-
-/// How long a server must be silent after a publish that proves nothing before it is taken for its last
-/// word. A guess: 9 of 60 such answers of a real server were wrong, which is why it is never called fresh.
-pub(super) const QUIET: Duration = Duration::from_millis(250);
+use crate::diagnostics::server_facts::QUIET;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SettleVerdict {

@@ -34,10 +34,11 @@ use crate::diagnostics::policy::confidence;
 use crate::diagnostics::server::client::{PullMethod, ServerConnection};
 use crate::diagnostics::server::config::ServerConfig;
 use crate::diagnostics::server::documents::{DID_CHANGE, DocumentNotice, Documents, OpenDocument, Settled};
-use crate::diagnostics::server::judge::{QUIET, SettleVerdict, judge};
+use crate::diagnostics::server::judge::{SettleVerdict, judge};
 use crate::diagnostics::server::mood::Mood;
 use crate::diagnostics::server::patience::Patience;
 use crate::diagnostics::server::provider::Settling;
+use crate::diagnostics::server_facts::QUIET;
 
 /// Edits that one fix may ask for.
 const CAPTURED: usize = 100;

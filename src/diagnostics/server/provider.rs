@@ -14,9 +14,9 @@ use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
 use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
 use crate::diagnostics::server::client::{PullMethod, ServerConnection};
-use crate::diagnostics::server::saves::{self, PERHAPS_SAVED_ONLY};
-use crate::diagnostics::server::settle::{self, CHASE, NoAnswer};
-use crate::diagnostics::server::{Inner, LanguageServer, ServerPhase, supervise};
+use crate::diagnostics::server::settle::{self, NoAnswer};
+use crate::diagnostics::server::{Inner, LanguageServer, ServerPhase, saves, supervise};
+use crate::diagnostics::server_facts::{Fact, LATE, NOT_COMPILED, PERHAPS_SAVED_ONLY};
 
 /// Why a text that is not there any more has no diagnostics.
 const CHANGED: &str = "the text changed meanwhile";
@@ -73,7 +73,7 @@ impl DiagnosticsProvider for LanguageServer {
         let questions = covered.iter().zip(versions);
         let asked = questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline));
         let mut reports = futures::future::join_all(asked).await;
-        if matches!(&*self.inner.phase.borrow(), ServerPhase::Running(run) if run.is_rust_analyzer()) {
+        if matches!(&*self.inner.phase.borrow(), ServerPhase::Running(run) if run.knows(Fact::CompilesBeside)) {
             reports.extend(covered.iter().map(|file| unchecked(&self.inner, &file.path, deadline.elapsed_ms())));
         }
         reports
@@ -88,10 +88,9 @@ impl LanguageServer {
     }
 }
 
-/// The half that rust-analyzer does not answer for: it compiles after a save, and tells of it when it has.
+/// The half that the server does not answer for: it compiles after a save, and tells of it when it has.
 fn unchecked(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
-    let note = "cargo check has not run on this text".to_owned();
-    let report = inner.nothing(path, Freshness::Unavailable, note, elapsed_ms);
+    let report = inner.nothing(path, Freshness::Unavailable, NOT_COMPILED.to_owned(), elapsed_ms);
     Report { provider: format!("{}/check", inner.source), ..report }
 }
 
@@ -210,7 +209,7 @@ fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Rec
 async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: watch::Sender<Option<Report>>) {
     let start = Instant::now();
     let elapsed = || u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let outcome = tokio::time::timeout(CHASE, settle::settle(&inner, &path, version)).await;
+    let outcome = tokio::time::timeout(LATE, settle::settle(&inner, &path, version)).await;
     if let Ok(Ok(_)) = outcome {
         inner.patience.spoke();
     }

@@ -1,12 +1,6 @@
-//! Servers that check saved files: which are known to by what they declare, and what is said of an unsaved text.
+//! Servers that check saved files: which are known by what they declare.
 
 use serde_json::Value;
-
-/// Of a server that declares so.
-pub(super) const SAVED_ONLY: &str = "it checks saved files only, and this one is not saved";
-
-/// Of one that hears of saves and has never spoken of an unsaved text: nothing is known of its habits.
-pub(super) const PERHAPS_SAVED_ONLY: &str = "it may check saved files only, and this one is not saved";
 
 /// Whether it is not told of changes, but of saves: all it can know of a text after its opening is what the disk has.
 pub(super) fn reads_the_disk(capabilities: &Value) -> bool {

@@ -14,18 +14,11 @@ use crate::diagnostics::server::convert::fingerprint;
 use crate::diagnostics::server::documents::{Settled, directives};
 use crate::diagnostics::server::judge::{Habits, SettleVerdict, judge};
 use crate::diagnostics::server::pull::{self, NotPulled};
-use crate::diagnostics::server::saves::SAVED_ONLY;
 use crate::diagnostics::server::{Inner, ServerPhase};
-
-/// How long an answer is waited for after nobody waits for it any more. A cold start of a type checker
-/// on a large project takes some 20 s on a busy machine.
-pub(super) const CHASE: Duration = Duration::from_secs(120);
+use crate::diagnostics::server_facts::{CONFIRM, Fact, LATE, SAVED_ONLY};
 
 /// The pause before an interrupted pull is asked again; doubled up to the second value.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(80));
-
-/// The pause before an answer is asked for again that has to be confirmed.
-const CONFIRM: Duration = Duration::from_millis(50);
 
 /// How long a probe may take, from the question to the publish that it is compared with.
 const PROBE: Duration = Duration::from_secs(5);
@@ -70,19 +63,19 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
     loop {
         let asked = asked(inner, path).filter(|asked| asked.version == version).ok_or(NoAnswer::Superseded)?;
         let complaints = inner.mood.complaints();
-        if run.is_rust_analyzer() {
+        if run.knows(Fact::TellsWhenLoaded) {
             loaded(inner, &run).await?;
         }
         let outcome = match run.way() {
-            PullMethod::Pull => pull::diagnostics(&run, &asked.uri, CHASE).await,
-            PullMethod::Command => pull::command(&run, &asked.uri, CHASE).await,
+            PullMethod::Pull => pull::diagnostics(&run, &asked.uri, LATE).await,
+            PullMethod::Command => pull::command(&run, &asked.uri, LATE).await,
             PullMethod::Push => match listen(inner, &run, path, &asked).await? {
                 Some(answer) => return Ok(answer),
                 None => continue,
             },
         };
         match outcome {
-            Ok(items) if run.must_confirm() => {
+            Ok(items) if run.knows(Fact::AnswersEarly) => {
                 // Of a server that answers from the text before now and then, the second of two equal answers counts.
                 let said = Some((asked.version, asked.epoch, fingerprint(&items)));
                 if before == said
@@ -93,11 +86,13 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
                 before = said;
                 tokio::time::sleep(CONFIRM).await;
             }
-            Ok(items) if run.hides_trouble() && items.is_empty() && inner.mood.objection(complaints).is_some() => {
+            Ok(items)
+                if run.knows(Fact::HidesTrouble) && items.is_empty() && inner.mood.objection(complaints).is_some() =>
+            {
                 return Err(NoAnswer::Unavailable(inner.mood.objection(complaints).unwrap_or_default()));
             }
             // What it says while it loads is of a part.
-            Ok(_) if run.is_rust_analyzer() && !inner.mood.at_rest() => {}
+            Ok(_) if run.knows(Fact::TellsWhenLoaded) && !inner.mood.at_rest() => {}
             Ok(items) => {
                 if !items.is_empty() {
                     inner.mood.has_found();
@@ -168,8 +163,8 @@ pub(super) fn habits(inner: &Inner, run: &ServerConnection) -> Habits {
     Habits {
         reach: run.reach(),
         two_phase: inner.two_phase.load(Ordering::Relaxed),
-        once: inner.config.publishes_once || run.publishes_once(),
-        preamble: run.is("clangd"),
+        once: inner.config.publishes_once || run.knows(Fact::PublishesOnce),
+        preamble: run.knows(Fact::Preamble),
         reads_disk: run.reads_the_disk(),
     }
 }
@@ -182,7 +177,7 @@ async fn listen(
     asked: &Asked,
 ) -> Result<Option<Answer>, NoAnswer> {
     let mut news = inner.news.subscribe();
-    if run.is("clangd") {
+    if run.knows(Fact::WokenByRequest) {
         poke(run, &asked.uri);
     }
     if run.take_probe() {

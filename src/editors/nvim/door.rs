@@ -21,6 +21,7 @@ use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
 use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
+use crate::diagnostics::server_facts;
 use crate::editor::event::Event;
 use crate::editors::nvim::beside;
 use crate::editors::nvim::channel::{Channel, ChannelWriter};
@@ -194,7 +195,8 @@ impl Door {
 
     async fn greet(&self, json: &str, nvim: Neovim<ChannelWriter>) {
         let channel = Arc::clone(self.channel.get_or_init(|| Arc::new(Channel::new(nvim))));
-        let mut welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": ""});
+        let mut welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": "",
+            "servers": server_facts::handshake()});
         match self.prepare(json) {
             Ok((ready, commands)) => {
                 let root = Root::find(&ready.cwd).map(|root| root.path().display().to_string()).unwrap_or_default();

@@ -1,0 +1,172 @@
+//! What is known of single language servers and checkers, each fact measured: one row a tool, for every editor.
+//!
+//! Headless asks [`knows`]; Neovim's Lua is given the rows in the handshake ([`handshake`]).
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::diagnostics::model;
+
+/// How long an answer is waited for after nobody waits for it any more, and told as a late one. A cold start of a type
+/// checker on a large project takes some 20 s on a busy machine.
+pub const LATE: Duration = Duration::from_secs(120);
+
+/// How long a server must be silent after a publish that proves nothing before it is taken for its last
+/// word. A guess: 9 of 60 such answers of a real server were wrong, which is why it is never called fresh.
+pub const QUIET: Duration = Duration::from_millis(250);
+
+/// The pause before an answer is asked for again that has to be confirmed.
+pub const CONFIRM: Duration = Duration::from_millis(50);
+
+/// Why nothing is known of an unsaved text: of a server that declares to check what is saved.
+pub const SAVED_ONLY: &str = "it checks saved files only, and this one is not saved";
+
+/// The same of one that hears of saves and has never spoken of an unsaved text: nothing is known of its habits.
+pub const PERHAPS_SAVED_ONLY: &str = "it may check saved files only, and this one is not saved";
+
+/// Of the half of a server that [`Fact::CompilesBeside`].
+pub const NOT_COMPILED: &str = "cargo check has not run on this text";
+
+/// Something that is true of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// Its pulled diagnostics were compared with its pushed ones and found whole, advertised or not.
+    AnswersPulls,
+    /// It publishes a version once and whole: only then does the version of a publish prove anything.
+    PublishesOnce,
+    /// It never looks at another file than the one that it speaks of.
+    OneFile,
+    /// Of another file's edits only those of headers concern it.
+    OnlyHeaders,
+    /// Its pull has answered from the text before, without an error (pyrefly 1.4.1: about 1 in 200).
+    AnswersEarly,
+    /// Its answer to a pull is of the whole buffer: no range is looked at, and no save changes it.
+    PullOfBuffer,
+    /// It publishes a version twice where `#` lines changed, first with the old preamble.
+    Preamble,
+    /// A read request makes it look at once instead of waiting for more typing.
+    WokenByRequest,
+    /// What it says before it has loaded is of a part, and it tells when it has (`experimental/serverStatus`).
+    TellsWhenLoaded,
+    /// It compiles after a save, and what the compiler says is none of its answers to a pull.
+    CompilesBeside,
+    /// It answers with an empty list where it cannot check at all, and tells so elsewhere.
+    HidesTrouble,
+    /// It holds documents and has nothing to say about them.
+    NoChecker,
+}
+
+use Fact::{
+    AnswersEarly, AnswersPulls, CompilesBeside, HidesTrouble, NoChecker, OneFile, OnlyHeaders, Preamble, PublishesOnce,
+    PullOfBuffer, TellsWhenLoaded, WokenByRequest,
+};
+
+/// One tool.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct ToolFacts {
+    /// In lower case: what editors call it, and what it calls itself. `*name*` is every name with this in it.
+    names: &'static [&'static str],
+    /// Tools of one engine have one opinion, said twice. Empty: an engine of its own.
+    #[serde(skip)]
+    engine: &'static str,
+    facts: &'static [Fact],
+}
+
+const fn row(names: &'static [&'static str], engine: &'static str, facts: &'static [Fact]) -> ToolFacts {
+    ToolFacts { names, engine, facts }
+}
+
+const TOOLS: &[ToolFacts] = &[
+    row(&["pyright"], "pyright", &[AnswersPulls, PublishesOnce]),
+    row(&["basedpyright"], "pyright", &[AnswersPulls, PublishesOnce]),
+    row(&["pylance"], "pyright", &[]),
+    row(&["ruff"], "ruff", &[AnswersPulls, PublishesOnce, OneFile, PullOfBuffer]),
+    row(&["ruff-lsp"], "ruff", &[OneFile]),
+    row(&["ty"], "", &[AnswersPulls, PublishesOnce, PullOfBuffer]),
+    row(&["pyrefly"], "", &[AnswersPulls, AnswersEarly]),
+    row(&["pylsp"], "", &[PublishesOnce, OneFile]),
+    row(&["jedi_language_server", "jedi-language-server"], "", &[PublishesOnce, OneFile]),
+    row(&["mypy", "dmypy", "pylsp-mypy"], "mypy", &[]),
+    row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders]),
+    row(&["bashls", "bash-language-server"], "", &[PublishesOnce]),
+    row(&["rust-analyzer", "rust_analyzer"], "rust", &[TellsWhenLoaded, CompilesBeside]),
+    row(&["cargo", "rustc", "clippy"], "rust", &[]),
+    row(&["tsserver", "typescript-language-server", "ts_ls", "vtsls", "tsc"], "tsserver", &[]),
+    row(&["*eslint*"], "", &[HidesTrouble]),
+    row(&["copilot", "github copilot", "copilot_ls"], "", &[NoChecker]),
+    // Sextant's own look at the syntax.
+    row(&["syntax"], "", &[OneFile]),
+];
+
+fn is_named(pattern: &str, name: &str) -> bool {
+    match pattern.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
+        Some(part) => name.contains(part),
+        None => pattern == name,
+    }
+}
+
+fn of(name: &str) -> Option<&'static ToolFacts> {
+    let name = name.to_lowercase();
+    TOOLS.iter().find(|tool| tool.names.iter().any(|known| is_named(known, &name)))
+}
+
+/// Whether the fact is known of the tool of this name.
+pub fn knows(name: &str, fact: Fact) -> bool {
+    of(name).is_some_and(|tool| tool.facts.contains(&fact))
+}
+
+/// Whether two tools share an engine.
+pub(crate) fn same_engine(a: &str, b: &str) -> bool {
+    let engine = |name| of(name).map(|tool| tool.engine).filter(|engine| !engine.is_empty());
+    a.eq_ignore_ascii_case(b) || engine(a).is_some_and(|shared| engine(b) == Some(shared))
+}
+
+/// The facts and the constants that go with them, as an editor's own layer is given them.
+pub fn handshake() -> Value {
+    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    json!({
+        "tools": TOOLS.iter().filter(|tool| !tool.facts.is_empty()).collect::<Vec<_>>(),
+        "late_ms": ms(LATE),
+        "quiet_ms": ms(QUIET),
+        "confirm_ms": ms(CONFIRM),
+        // One more than is kept, so that it shows that there were more.
+        "most": model::MOST + 1,
+        "message": model::MESSAGE + 1,
+        "notes": {
+            "saved_only": SAVED_ONLY,
+            "perhaps_saved_only": PERHAPS_SAVED_ONLY,
+            "not_compiled": NOT_COMPILED,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_known_by_any_of_its_names_in_any_case_and_stands_in_one_row() {
+        assert!(knows("Ruff", Fact::OneFile) && knows("jedi-language-server", Fact::PublishesOnce));
+        assert!(knows("vscode-eslint-language-server", Fact::HidesTrouble), "a name with it inside");
+        assert!(!knows("ruffian", Fact::OneFile) && !knows("", Fact::OneFile));
+        let names: Vec<&str> = TOOLS.iter().flat_map(|tool| tool.names.iter().copied()).collect();
+        for (at, name) in names.iter().enumerate() {
+            let plain = name.trim_matches('*');
+            assert_eq!(name.to_lowercase(), **name);
+            let others = names.iter().enumerate().filter(|(other, _)| *other != at);
+            assert_eq!(others.filter(|(_, other)| is_named(other, plain)).count(), 0, "{name} is in two rows");
+        }
+    }
+
+    #[test]
+    fn an_editor_is_given_the_rows_that_say_something() {
+        let given = handshake();
+        let clangd = given["tools"].as_array().unwrap().iter().find(|tool| tool["names"][0] == "clangd").unwrap();
+        assert_eq!(clangd["facts"], json!(["publishes_once", "preamble", "woken_by_request", "only_headers"]));
+        assert!(!given["tools"].to_string().contains("mypy"), "an engine alone is of no use there");
+        assert_eq!((&given["late_ms"], &given["most"]), (&json!(120_000), &json!(2_001)));
+    }
+}
