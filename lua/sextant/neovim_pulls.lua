@@ -3,6 +3,7 @@
 -- Neovim pulls after every change of the current buffer. A second pull for the same text would make the server
 -- work twice and wait for itself, so what went out and came in is noted at the client's RPC functions: there
 -- every request has its number, and nothing is missing that the server was told in between.
+local mood = require('sextant.mood')
 local servers = require('sextant.servers')
 local texts = require('sextant.texts')
 
@@ -18,6 +19,8 @@ local CANCEL = '$/cancelRequest'
 ---@field buf integer
 ---@field texts string the texts that the server had
 ---@field at integer when it was sent, milliseconds of vim.uv.now()
+---@field complaints integer errors that the server had logged then
+---@field at_rest boolean whether the server had said that it has loaded
 ---@field void boolean? of an older text, or cancelled: its answer is worth nothing
 ---@field answer { err: table?, result: any }?
 ---@field waiting table<function, boolean>
@@ -60,7 +63,7 @@ local function outdates(client, method, params, pull)
   elseif document.uri ~= pull.uri then
     return not servers.looks_at_one_file(client)
   end
-  return method ~= 'textDocument/didSave' or not servers.pull_is_of_buffer(client)
+  return method ~= 'textDocument/didSave' or not servers.knows(client, 'pull_of_buffer')
 end
 
 local function on_notify(client, seen, method, params)
@@ -82,7 +85,7 @@ local function is_whole(client, buf, params)
   local range = params.range
   if params.previousResultId then
     return false
-  elseif not range or servers.pull_is_of_buffer(client) then
+  elseif not range or servers.knows(client, 'pull_of_buffer') then
     return true
   end
   local last = vim.api.nvim_buf_line_count(buf) - 1
@@ -99,6 +102,8 @@ local function new_pull(client, seen, params)
     buf = buf,
     texts = texts.texts_of(client, buf),
     at = vim.uv.now(),
+    complaints = mood.complaints(client.id),
+    at_rest = mood.at_rest(client.id),
     waiting = {},
   }
   local before = seen.pulls[pull.uri]

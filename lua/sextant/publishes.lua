@@ -1,4 +1,5 @@
 --- What servers published, with the version that Neovim's own handler drops.
+local mood = require('sextant.mood')
 local neovim_pulls = require('sextant.neovim_pulls')
 local preamble = require('sextant.preamble')
 local servers = require('sextant.servers')
@@ -15,11 +16,11 @@ local ECHO_MS = 10000
 ---@field at integer milliseconds of vim.uv.now()
 ---@field count integer how many publishes of this version came
 ---@field ambiguous boolean may be of a document that was closed and opened again with the same versions
----@field epoch integer how many changes the client had been told of
+---@field epoch integer the last change that could concern it, of those that the client had been told of
 
 ---@class sextant.Document what was sent to one client
 ---@field version integer the newest
----@field epoch integer of its last change
+---@field change integer the number of its last change
 ---@field at integer of its last change, milliseconds of vim.uv.now()
 ---@field unsaved? boolean changed since it was opened or saved
 ---@field closed? { version: integer, at: integer } the document that had this URI before
@@ -28,13 +29,14 @@ local ECHO_MS = 10000
 local store = {}
 ---@type table<integer, table<string, sextant.Document>>
 local documents = {}
----@type table<integer, integer> how often each client was told of a change that may concern other documents
-local epochs = {}
+---@type table<integer, integer> how often each client was told of a change
+local changes = {}
 ---@type table<function, boolean>
 local listeners = {}
 local wrapped = {}
 local group = nil
 
+---@param uri string? nil where it is about the server itself
 local function tell(client_id, uri)
   for listener in pairs(listeners) do
     listener(client_id, uri)
@@ -75,15 +77,33 @@ local function record(client_id, params)
   tell(client_id, params.uri)
 end
 
-local function wrap(orig)
-  return function(err, params, ctx, ...)
-    if type(params) == 'table' and params.uri then
-      record(ctx.client_id, params)
+-- What is heard of what servers send, by method.
+---@type table<string, fun(client_id: integer, params: table)>
+local heard = {
+  [PUBLISH] = function(client_id, params)
+    if params.uri then
+      record(client_id, params)
     end
-    local handler = orig or vim.lsp.handlers[PUBLISH]
+  end,
+}
+for method, note in pairs(mood.methods) do
+  heard[method] = function(client_id, params)
+    note(client_id, params)
+    tell(client_id)
+  end
+end
+
+local function wrap(method, orig)
+  return function(err, params, ctx, ...)
+    if type(params) == 'table' then
+      heard[method](ctx.client_id, params)
+    end
+    local handler = orig or vim.lsp.handlers[method]
     if handler then
       return handler(err, params, ctx, ...)
     end
+    -- As Neovim answers a request that nobody handles; of a notification nobody reads it.
+    return nil, vim.lsp.rpc_response_error(vim.lsp.protocol.ErrorCodes.MethodNotFound)
   end
 end
 
@@ -96,10 +116,14 @@ local function watch_client(client)
   end
   wrapped[client.id] = true
   local inner = client.handlers
+  local wrappers = {}
+  for method in pairs(heard) do
+    wrappers[method] = wrap(method, rawget(inner, method))
+  end
   client.handlers = setmetatable({}, {
-    __index = setmetatable({ [PUBLISH] = wrap(rawget(inner, PUBLISH)) }, { __index = inner }),
+    __index = setmetatable(wrappers, { __index = inner }),
     __newindex = function(t, key, value)
-      rawset(t, key, key == PUBLISH and wrap(value) or value)
+      rawset(t, key, heard[key] and wrap(key, value) or value)
     end,
   })
 end
@@ -147,11 +171,9 @@ local function on_notify(args)
   local id, uri = client.id, params.textDocument.uri
   documents[id] = documents[id] or {}
   local document, anew = note(documents[id][uri], params, client)
-  if not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
-    epochs[id] = M.epoch(id) + 1
-  end
+  changes[id] = (changes[id] or 0) + 1
   if document then
-    document.epoch = M.epoch(id)
+    document.change = changes[id]
   end
   documents[id][uri] = document
   if anew then
@@ -160,7 +182,8 @@ local function on_notify(args)
     end
     preamble.closed(id, uri)
   end
-  if client.name == 'clangd' and params.textDocument.version then
+  -- Before the handshake nobody knows yet whom it will be asked of.
+  if params.textDocument.version and (not servers.has_facts() or servers.knows(client, 'preamble')) then
     local buf = vim.uri_to_bufnr(uri)
     if vim.api.nvim_buf_is_loaded(buf) then
       preamble.sent(id, buf, params)
@@ -196,6 +219,7 @@ function M.watch()
         local client = vim.lsp.get_client_by_id(id)
         if not client or client:is_stopped() then
           store[id], documents[id] = nil, nil
+          mood.forget(id)
         end
         tell(id, uri)
       end)
@@ -209,15 +233,33 @@ function M.last(client_id, uri)
   return store[client_id] and store[client_id][uri]
 end
 
---- How many changes that may concern other documents the client has been told of.
+--- The last change that may concern other documents, of those that the client has been told of. Which ones do is looked
+--- up when it is asked: the facts about servers come with the first command, the changes may be older.
+---@param client_id integer
+---@return integer
 function M.epoch(client_id)
-  return epochs[client_id] or 0
+  local client = vim.lsp.get_client_by_id(client_id)
+  if not client or servers.looks_at_one_file(client) then
+    return 0
+  elseif not servers.knows(client, 'only_headers') then
+    return changes[client_id] or 0
+  end
+  local newest = 0
+  for uri, document in pairs(documents[client_id] or {}) do
+    if document.change > newest and not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
+      newest = document.change
+    end
+  end
+  return newest
 end
 
 --- Whether no document that this one may depend on has changed later: only then does its version say what the server saw.
+---@param client_id integer
+---@param uri string
+---@return boolean
 function M.is_newest(client_id, uri)
   local document = documents[client_id] and documents[client_id][uri]
-  return (document and document.epoch or 0) == M.epoch(client_id)
+  return (document and document.change or 0) >= M.epoch(client_id)
 end
 
 --- Whether this was published after the document was last changed.
@@ -226,7 +268,8 @@ function M.is_later(client_id, uri, publish)
   return not document or publish.at >= document.at
 end
 
---- Calls `listener(client_id, uri)` at every publish, attach and detach, until the returned function is called.
+--- Calls `listener(client_id, uri)` at every publish, attach and detach, and `listener(client_id)` at every word of the
+--- server about itself, until the returned function is called.
 function M.listen(listener)
   listeners[listener] = true
   return function()

@@ -170,6 +170,8 @@ function M.welcome(json)
     return
   end
   channel.ready = true
+  require('sextant.servers').know(info.servers)
+  info.servers = nil
   M.info = vim.tbl_extend('force', info, { path = channel.path })
   require('sextant.publishes').watch()
   flush_queue()

@@ -1,45 +1,116 @@
---- What is known of single language servers, each fact measured: who answers a pull, who looks at one file at a time.
+--- What is known of single language servers: the facts that the binary hands over, and what was learned of each here.
 local M = {}
 
 M.PULL = 'textDocument/diagnostic'
 
--- Servers that answer a pull without advertising it.
-local ANSWERS_PULL = { pyright = true, basedpyright = true, pyrefly = true }
--- Clients that hold documents but have nothing to say about them.
-local NOT_A_CHECKER = { copilot = true, ['GitHub Copilot'] = true, copilot_ls = true }
---- Of a client that declares so, and of one that may do so for all that is known.
-M.SAVED_ONLY = 'it checks saved files only, and this one is not saved'
-M.PERHAPS_SAVED_ONLY = 'it may check saved files only, and this one is not saved'
--- Servers that never look at another file.
-local ONE_FILE = { pylsp = true, jedi_language_server = true, ruff = true }
+---@alias sextant.Fact
+---| 'answers_pulls'
+---| 'publishes_once'
+---| 'one_file'
+---| 'only_headers'
+---| 'answers_early'
+---| 'pull_of_buffer'
+---| 'preamble'
+---| 'woken_by_request'
+---| 'tells_when_loaded'
+---| 'compiles_beside'
+---| 'hides_trouble'
+---| 'no_checker'
+
+---@class sextant.Tool
+---@field names string[] in lower case; `*name*` is every name with this in it
+---@field facts sextant.Fact[]
+
+---@class sextant.ServerFacts as src/diagnostics/server_facts.rs hands them over
+---@field tools sextant.Tool[]
+---@field late_ms integer how long an unanswered question may still be answered late
+---@field quiet_ms integer silence after a publish that proves nothing, before it is taken for the last of its kind
+---@field confirm_ms integer the pause before an answer is asked for again
+---@field most integer diagnostics of one file that the binary takes, and says so
+---@field message integer characters of a message that it takes
+---@field notes table<string, string> why nothing is known
+
+---@type sextant.ServerFacts? nil before the first command
+local shared = nil
+---@type table<vim.lsp.Client, table<string, true>>
+local of_client = setmetatable({}, { __mode = 'k' })
+
+--- Takes the facts that come with the handshake.
+---@param facts sextant.ServerFacts
+function M.know(facts)
+  shared = facts
+  of_client = setmetatable({}, { __mode = 'k' })
+end
+
+--- The facts. Nobody settles anything before the handshake.
+---@return sextant.ServerFacts
+function M.shared()
+  return assert(shared, 'the binary has not handed over its facts about servers')
+end
+
+--- Whether the handshake has been done.
+---@return boolean
+function M.has_facts()
+  return shared ~= nil
+end
+
+---@param pattern string
+---@param name string
+local function is_named(pattern, name)
+  local part = pattern:match('^%*(.*)%*$')
+  if part then
+    return name:find(part, 1, true) ~= nil
+  end
+  return pattern == name
+end
+
+---@param client vim.lsp.Client
+---@return table<string, true>
+local function facts_of(client)
+  if not shared then
+    return {}
+  elseif of_client[client] then
+    return of_client[client]
+  end
+  local own = client.server_info and client.server_info.name
+  local found = {}
+  for _, name in ipairs({ client.name:lower(), type(own) == 'string' and own:lower() or nil }) do
+    for _, tool in ipairs(shared.tools) do
+      local named = vim.iter(tool.names):any(function(pattern)
+        return is_named(pattern, name)
+      end)
+      for _, fact in ipairs(named and tool.facts or {}) do
+        found[fact] = true
+      end
+    end
+  end
+  -- What it calls itself comes with the end of its start.
+  if client.initialized then
+    of_client[client] = found
+  end
+  return found
+end
+
+--- Whether the fact is known of the client; nothing is before the handshake.
+---@param client vim.lsp.Client
+---@param fact sextant.Fact
+---@return boolean
+function M.knows(client, fact)
+  return facts_of(client)[fact] == true
+end
+
 local TS_REQUEST = 'typescript.tsserverRequest'
 
--- Servers that were measured to publish a version once and whole; src/diagnostics/server/client.rs has the same list.
-local PUBLISH_ONCE = {
-  pyright = true,
-  basedpyright = true,
-  ruff = true,
-  ty = true,
-  pylsp = true,
-  jedi_language_server = true,
-  ['jedi-language-server'] = true,
-  clangd = true,
-  bashls = true,
-  ['bash-language-server'] = true,
-}
-
 --- Whether the version of a publish proves that it is all there is to say of that text.
+---@param client vim.lsp.Client
+---@return boolean
 function M.publishes_once(client)
   local given = require('sextant').given.publishes_once
-  return PUBLISH_ONCE[client.name] == true or (type(given) == 'table' and vim.list_contains(given, client.name))
+  return M.knows(client, 'publishes_once') or (type(given) == 'table' and vim.list_contains(given, client.name))
 end
 
 ---@type table<string, string> by client name: `pull` or `push`
 local learned = {}
-
-function M.is_checker(client)
-  return not NOT_A_CHECKER[client.name]
-end
 
 ---@type table<string, boolean> by client name: seen to publish one version twice
 local two_phase = {}
@@ -79,36 +150,19 @@ local function is_source(path)
   return path:match('%.c$') or path:match('%.cc$') or path:match('%.cpp$') or path:match('%.cxx$')
 end
 
--- Servers whose pull has answered from the text before without an error (pyrefly 1.4.1: about 1 in 200).
-local ANSWERS_EARLY = { pyrefly = true }
-
---- Whether one answer of the client to a pull proves nothing by itself.
-function M.must_confirm(client)
-  return ANSWERS_EARLY[client.name] == true
-end
-
--- Servers whose answer to a pull is of the whole buffer: no range is looked at, and no save changes it.
-local PULL_OF_BUFFER = { ruff = true, ty = true }
-
---- Whether Neovim's own pull of the lines that are shown, before the buffer is written, is as good as any.
-function M.pull_is_of_buffer(client)
-  return PULL_OF_BUFFER[client.name] == true
-end
-
 --- Whether what the client says of a file depends on that file alone.
 function M.looks_at_one_file(client)
   local provider = client.server_capabilities and client.server_capabilities.diagnosticProvider
   local declared = type(provider) == 'table'
     and provider.interFileDependencies == false
     and not provider.workspaceDiagnostics
-  return declared or ONE_FILE[client.name] == true
+  return declared or M.knows(client, 'one_file')
 end
 
 --- Whether edits of these files leave what the client says of any other file as it is.
 ---@param edited string[] paths
 function M.leaves_others(client, edited)
-  if client.name == 'clangd' then
-    -- Only a header is part of another file.
+  if M.knows(client, 'only_headers') then
     return vim.iter(edited):all(is_source)
   end
   return M.looks_at_one_file(client)
@@ -124,7 +178,7 @@ end
 function M.way(client, buf)
   if learned[client.name] then
     return learned[client.name]
-  elseif client:supports_method(M.PULL, buf) or ANSWERS_PULL[client.name] then
+  elseif client:supports_method(M.PULL, buf) or M.knows(client, 'answers_pulls') then
     return 'pull'
   elseif has_command(client, TS_REQUEST) then
     return 'command'
@@ -134,7 +188,7 @@ end
 
 --- Whether it is still open if the client answers a pull.
 function M.is_unknown(client)
-  return not learned[client.name] and not ANSWERS_PULL[client.name]
+  return not learned[client.name] and not M.knows(client, 'answers_pulls')
 end
 
 ---@param way 'pull'|'push'|nil nil takes back what was learned

@@ -11,9 +11,6 @@ local ways = require('sextant.ways')
 local M = {}
 local api = vim.api
 
--- How long an unanswered job may still deliver late, in milliseconds.
-local LATE_MS = 60000
-
 ---@type table<string, sextant.Job> open jobs by client and buffer
 local open_jobs = {}
 ---@type table<integer, table<integer, table>> raw items of the last answer, by client and buffer
@@ -37,10 +34,8 @@ local function stop(job)
   end
 end
 
--- The binary takes no more of one file, and says so.
-local MOST = 2001
--- Characters of a message that the binary keeps, and bytes that are certain to hold as many.
-local MESSAGE, MESSAGE_BYTES = 4001, 16000
+-- Bytes that are certain to hold a character.
+local BYTES = 4
 
 -- What no JSON can carry (an endless number, none at all) is drawn to the nearest that it can.
 local function whole(number)
@@ -63,12 +58,12 @@ local function trimmed(items)
   if type(items) ~= 'table' then
     return nil
   end
-  local out = {}
+  local out, shared = {}, servers.shared()
   for i, item in ipairs(items) do
     local range = type(item) == 'table' and range_of(item.range)
     if not range then
       return nil
-    elseif i > MOST then
+    elseif i > shared.most then
       break
     end
     local code, message, severity = item.code, item.message, item.severity
@@ -77,7 +72,7 @@ local function trimmed(items)
       range = range,
       severity = (severity == 1 or severity == 2 or severity == 3 or severity == 4) and severity or nil,
       code = (type(code) == 'string' or type(code) == 'number') and tostring(code) or nil,
-      message = #message > MESSAGE_BYTES and vim.fn.strcharpart(message, 0, MESSAGE) or message,
+      message = #message > BYTES * shared.message and vim.fn.strcharpart(message, 0, shared.message) or message,
     }
   end
   return out
@@ -96,6 +91,14 @@ local function entry(job, how, version, items)
     items = items or {},
     note = job.note,
   }
+end
+
+-- The half that the server does not answer for: it compiles after a save, and tells of it when it has.
+local function unchecked(job)
+  local result = entry(job, 'unavailable')
+  result.client = job.client.name .. '/check'
+  result.note = servers.shared().notes.not_compiled
+  return result
 end
 
 -- Neovim asks only for the current buffer; what we asked for of others is shown by its own handler, so that the
@@ -190,7 +193,7 @@ local function await_amendment(job, version, told)
     if amending[job.key] == stop_listening then
       stop_amending(job.key)
     end
-  end, LATE_MS)
+  end, servers.shared().late_ms)
 end
 
 local function finish(job, how, version, items)
@@ -244,7 +247,7 @@ local function cut_short(job)
   job.late = true
   vim.defer_fn(function()
     stop(job)
-  end, LATE_MS)
+  end, servers.shared().late_ms)
   local buf = job.buf
   if
     job.listens
@@ -252,7 +255,7 @@ local function cut_short(job)
     and vim.bo[buf].modified
     and servers.may_wait_for_a_save(job.client)
   then
-    job.note = servers.PERHAPS_SAVED_ONLY
+    job.note = servers.shared().notes.perhaps_saved_only
     return entry(job, 'unavailable')
   end
   return entry(job, 'timeout')
@@ -265,6 +268,11 @@ function M.settle(params, reply)
   local entries, jobs, left, closed = {}, {}, 1, false
   local function answer()
     closed = true
+    for _, job in ipairs(jobs) do
+      if servers.knows(job.client, 'compiles_beside') then
+        entries[#entries + 1] = unchecked(job)
+      end
+    end
     reply(nil, entries)
   end
   local function done(result)
@@ -285,7 +293,7 @@ function M.settle(params, reply)
   for _, item in ipairs(params.files) do
     local buf = buffers.find(item.path)
     for _, client in ipairs(buf and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}) do
-      if servers.is_checker(client) and not (item.bystander and servers.leaves_others(client, edited)) then
+      if not servers.knows(client, 'no_checker') and not (item.bystander and servers.leaves_others(client, edited)) then
         jobs[#jobs + 1] = new_job(client, buf, item, done)
         left = left + 1
       end

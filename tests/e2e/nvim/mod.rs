@@ -12,6 +12,7 @@ mod gone;
 mod memory;
 mod mended;
 mod modes;
+mod moods;
 mod plan;
 mod record;
 mod said;

@@ -8,10 +8,10 @@ use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::servers::{PATIENCE_MS, tool};
 
-const OPEN: &str = "textDocument/didOpen";
+pub(crate) const OPEN: &str = "textDocument/didOpen";
 const CHANGE: &str = "textDocument/didChange";
 const SAVE: &str = "textDocument/didSave";
-const PULL: &str = "textDocument/diagnostic";
+pub(crate) const PULL: &str = "textDocument/diagnostic";
 /// Neovim's own, of the lines that are shown; ours names no range.
 const OWN_PULL: &str = "textDocument/diagnostic with range";
 
@@ -37,19 +37,27 @@ fn stale() -> Value {
     json!({"publish": {"version": "-1", "items": "old"}})
 }
 
-struct Faked {
+pub(crate) struct Faked {
     project: Project,
     nvim: Nvim,
 }
 
 impl Faked {
     /// Neovim with `a.py` and `b.py`, the first shown, and the fake server of this name on both.
-    async fn start(name: &str, script: &Value, text: &str) -> Self {
+    pub(crate) async fn start(name: &str, script: &Value, text: &str) -> Self {
         Self::start_with(name, script, text, "{ publishes_once = { 'fake' } }").await
     }
 
     /// The same with options of Sextant's.
     async fn start_with(name: &str, script: &Value, text: &str, options: &str) -> Self {
+        let fake = Self::before_greeting(name, script, text, options).await;
+        fake.nvim.greeted().await;
+        fake.attach().await;
+        fake
+    }
+
+    /// The same before anything of Sextant's was asked for, and before the server is there.
+    async fn before_greeting(name: &str, script: &Value, text: &str, options: &str) -> Self {
         let mut script = script.clone();
         if script["capabilities"]["textDocumentSync"].is_null() {
             script["capabilities"]["textDocumentSync"] = json!({"openClose": true, "change": 1, "save": true});
@@ -64,7 +72,9 @@ impl Faked {
         let setup = format!(
             "{ASK}
             local config = {{ name = '{name}', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}
-            vim.lsp.start(config)
+            function _G.begin()
+              vim.lsp.start(config)
+            end
             function _G.attach(path)
               local buf = vim.fn.bufadd(path)
               vim.fn.bufload(buf)
@@ -74,6 +84,25 @@ impl Faked {
         );
         nvim.lua::<bool>(&setup).await;
         Self { project, nvim }
+    }
+
+    /// The fake server on `b.py` alone, which is not shown: Neovim asks nothing about it by itself.
+    pub(crate) async fn hidden(name: &str, script: &Value) -> Self {
+        let fake = Self::before_greeting(name, script, "fine\n", "{}").await;
+        std::fs::write(fake.project.root().join("b.py"), "bad\n").expect("a file");
+        fake.nvim.greeted().await;
+        fake.nvim.lua::<bool>("_G.attach('b.py') return true").await;
+        fake
+    }
+
+    pub(crate) async fn ask_hidden(&mut self) -> Entry {
+        self.begin(PATIENCE_MS, &[("b.py", false)]).await;
+        self.answer().await
+    }
+
+    /// Starts the server on the shown buffer.
+    async fn attach(&self) {
+        self.nvim.lua::<bool>("_G.begin() return true").await;
     }
 
     /// Replaces the whole text of the shown buffer.
@@ -86,7 +115,7 @@ impl Faked {
             .await;
     }
 
-    async fn begin(&self, ms: u64, files: &[(&str, bool)]) {
+    pub(crate) async fn begin(&self, ms: u64, files: &[(&str, bool)]) {
         let files: Vec<Value> = files
             .iter()
             .map(|(path, bystander)| json!({"path": self.project.root().join(path), "bystander": bystander}))
@@ -116,12 +145,12 @@ impl Faked {
         entries.remove(0)
     }
 
-    async fn entries(&mut self) -> Vec<Entry> {
+    pub(crate) async fn entries(&mut self) -> Vec<Entry> {
         let answer = self.nvim.wait("answer").await;
         answer.as_array().cloned().unwrap_or_default().into_iter().map(Entry).collect()
     }
 
-    async fn late(&mut self) -> Entry {
+    pub(crate) async fn late(&mut self) -> Entry {
         Entry(self.nvim.wait("late").await)
     }
 
@@ -129,11 +158,11 @@ impl Faked {
         self.nvim.lua("return #_G.lates").await
     }
 
-    fn go(&self, name: &str) {
+    pub(crate) fn go(&self, name: &str) {
         std::fs::write(self.project.beside("fake").join(name), "").expect("a signal");
     }
 
-    fn log(&self) -> Vec<Value> {
+    pub(crate) fn log(&self) -> Vec<Value> {
         let text = self.project.beside("fake").join("log");
         let text = std::fs::read_to_string(text).expect("the script has a log");
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -142,22 +171,22 @@ impl Faked {
 
 /// One entry of an answer.
 #[derive(Debug)]
-struct Entry(Value);
+pub(crate) struct Entry(pub(crate) Value);
 
 impl Entry {
     /// How it is known, and the zero-based lines.
-    fn said(&self) -> (&str, Vec<u64>) {
+    pub(crate) fn said(&self) -> (&str, Vec<u64>) {
         let items = self.0["items"].as_array().cloned().unwrap_or_default();
         let lines = items.iter().map(|item| item["range"]["start"]["line"].as_u64().expect("a line")).collect();
         (self.0["how"].as_str().expect("how"), lines)
     }
 
-    fn note(&self) -> &str {
+    pub(crate) fn note(&self) -> &str {
         self.0["note"].as_str().unwrap_or_default()
     }
 }
 
-fn pulling() -> Value {
+pub(crate) fn pulling() -> Value {
     json!({"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}})
 }
 
@@ -597,6 +626,28 @@ async fn a_publish_for_another_file_proves_nothing_after_an_edit_elsewhere() {
     fake.set("bad\n").await;
     fake.begin(PATIENCE_MS, &[("a.py", false), ("b.py", true)]).await;
     assert_eq!(fake.answer().await.said(), ("versioned", vec![0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_known_of_a_server_holds_for_what_it_did_before_the_first_command() {
+    let on = json!({OPEN: [push("same")], CHANGE: [push("same")]});
+    for (name, text, after, expected) in
+        [("pylsp", "bad\n", "versioned", vec![0]), ("clangd", "#include <a>\nbad\n", "timeout", vec![])]
+    {
+        let mut fake = Faked::before_greeting(name, &json!({"on": on}), "bad\n", "{}").await;
+        fake.hear_publishes().await;
+        fake.attach().await;
+        fake.nvim.wait("sign").await;
+        fake.set(text).await;
+        fake.nvim.wait("sign").await;
+        if name == "pylsp" {
+            // A later change of a file that this server does not look at for another one.
+            fake.nvim.lua::<bool>("_G.attach('b.py') return true").await;
+            fake.nvim.wait("sign").await;
+        }
+        fake.nvim.greeted().await;
+        assert_eq!(fake.ask(700).await.said(), (after, expected), "{name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

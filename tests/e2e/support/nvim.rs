@@ -197,6 +197,13 @@ impl Nvim {
         serde_json::from_str(value.as_str().expect("JSON")).unwrap_or_else(|error| panic!("{code}: {value}: {error}"))
     }
 
+    /// Starts the process and waits until it has handed over what it knows of servers, as the first command does.
+    pub async fn greeted(&self) {
+        let ask = "require('sextant.rpc').send('greet', {})
+            return (vim.wait(60000, require('sextant.servers').has_facts, 10))";
+        assert!(self.lua::<bool>(ask).await, "no handshake");
+    }
+
     /// Runs an Ex command.
     pub async fn command(&self, text: &str) {
         self.nvim.command(text).await.unwrap_or_else(|error| panic!("{text}: {error}"));
