@@ -63,9 +63,7 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
     loop {
         let asked = asked(inner, path).filter(|asked| asked.version == version).ok_or(NoAnswer::Superseded)?;
         let complaints = inner.mood.complaints();
-        if run.knows(Fact::TellsWhenLoaded) {
-            loaded(inner, &run).await?;
-        }
+        loaded(inner, &run).await?;
         let outcome = match run.way() {
             PullMethod::Pull => pull::diagnostics(&run, &asked.uri, LATE).await,
             PullMethod::Command => pull::command(&run, &asked.uri, LATE).await,
@@ -112,12 +110,12 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
     }
 }
 
-/// Waits until a server has loaded what it judges by.
+/// Waits until a server has loaded what it judges by, where it tells when it has.
 async fn loaded(inner: &Inner, run: &ServerConnection) -> Result<(), NoAnswer> {
     let mut news = inner.news.subscribe();
     loop {
         news.borrow_and_update();
-        if inner.mood.at_rest() {
+        if !run.knows(Fact::TellsWhenLoaded) || inner.mood.at_rest() {
             return Ok(());
         }
         tokio::select! {

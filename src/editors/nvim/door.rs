@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
-use crate::agent::commands::intents;
 use crate::agent::plan::Steps;
 use crate::agent::state::config::{Config, PlanMode};
 use crate::agent::state::request::Request;
@@ -349,11 +348,6 @@ impl Door {
         let new = Arc::new(Open { root: path, editor, session });
         open.push(Arc::clone(&new));
         Ok(new)
-    }
-
-    /// Whether a request asks to stop what is running; then it is stopped.
-    fn is_stop(&self, json: &str) -> bool {
-        serde_json::from_str::<Ask>(json).is_ok_and(|ask| intents::is_stop(&ask.text)) && self.stop()
     }
 
     /// Stops the running task; false when none runs.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
+use crate::agent::commands::intents;
 use crate::agent::commands::undo::redo::bring_back;
 use crate::agent::commands::undo::{UndoRequest, take_back};
 use crate::agent::durable::traces;
@@ -21,6 +22,11 @@ use crate::editors::nvim::door::{Ask, Door, Open, Running};
 use crate::editors::nvim::wire::CommandPlace;
 
 impl Door {
+    /// Whether a request asks to stop what is running; then it is stopped.
+    pub(super) fn is_stop(&self, json: &str) -> bool {
+        serde_json::from_str::<Ask>(json).is_ok_and(|ask| intents::is_stop(&ask.text)) && self.stop()
+    }
+
     /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
     pub(super) fn meant(&self, json: &str) -> Option<Arc<Open>> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
