@@ -18,7 +18,7 @@ use crate::agent::plan::{Plan, StepKind, StepState};
 use crate::agent::planner::attempt::{self, Tried};
 use crate::agent::planner::available;
 use crate::agent::planner::checks::{self, unmet};
-use crate::agent::state::edit_answer::Line;
+use crate::agent::state::render::Line;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::span;

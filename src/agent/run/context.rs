@@ -10,16 +10,15 @@ use crate::agent::plan::mode::Mode;
 use crate::agent::run::conventions;
 use crate::agent::state::authority;
 use crate::agent::state::located::LocatedDiagnostic;
+use crate::agent::state::render;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::{target, tools};
 use crate::base::deadline::Deadline;
-use crate::base::message::headline;
 use crate::base::secrets::mask;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
-use crate::diagnostics::policy::word;
 use crate::llm::input::{
     MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
 };
@@ -228,17 +227,7 @@ async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
 }
 
 fn line(seen: &RankedDiagnostic) -> DiagnosticLine {
-    let LocatedDiagnostic { diagnostic, symbol, .. } = &seen.found;
-    let doubt = if seen.doubtful { " (still there after its fixes: possibly a false positive)" } else { "" };
-    DiagnosticLine {
-        severity: diagnostic.severity.to_string(),
-        symbol: symbol.to_string(),
-        code: diagnostic.code.clone().unwrap_or_default(),
-        message: format!("{}{doubt}", headline(&diagnostic.message)),
-        source: seen.source(),
-        confidence: word(seen.confidence).to_owned(),
-        suggested_action: diagnostic.suggested_action.as_deref().map(headline),
-    }
+    render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful)
 }
 
 /// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes

@@ -9,20 +9,18 @@ use crate::agent::edit::guard;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::baseline::doubt_late;
 use crate::agent::state::comparison::{self, Status, Verdict};
-use crate::agent::state::edit_answer::{Line, agreed};
 use crate::agent::state::language::Say;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::outcome::{OpenEnd, Outcome};
+use crate::agent::state::render::{self, Line};
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::{SnapshotStore, Snapshots};
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
-use crate::base::message::headline;
 use crate::base::plural::counted;
-use crate::diagnostics::model::Severity;
-use crate::editor::event::{Event, QuickfixEntry};
+use crate::editor::event::Event;
 use crate::llm::step::Usage;
 
 /// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
@@ -92,7 +90,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
 pub(crate) fn introduced(session: &Session, request: &str, shown: &[&LocatedDiagnostic], amend: bool) {
     session.emit(Event::Introduced {
         title: format!("Sextant: {request}"),
-        entries: shown.iter().map(|found| entry(found)).collect(),
+        entries: shown.iter().map(|found| render::entry(found)).collect(),
         open: session.config.quickfix.open,
         amend,
     });
@@ -160,28 +158,6 @@ pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known:
         start.extend(SnapshotStore::absent(file, [provider.clone()]));
     }
     start
-}
-
-pub(crate) fn entry(found: &LocatedDiagnostic) -> QuickfixEntry {
-    let kind = match found.diagnostic.severity {
-        Severity::Error => "E",
-        Severity::Warning => "W",
-        Severity::Info => "I",
-        Severity::Hint => "N",
-    };
-    let symbol = if found.symbol.names.is_empty() { String::new() } else { format!("{}: ", found.symbol.names) };
-    let code = found.diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
-    QuickfixEntry {
-        path: found.symbol.file.clone(),
-        line: found.line,
-        column: found.column,
-        kind: kind.to_owned(),
-        text: format!(
-            "{symbol}{}{code}{}",
-            headline(&found.diagnostic.message),
-            agreed(&found.sources, found.diagnostic.confidence)
-        ),
-    }
 }
 
 /// What is new in a line for each theme, where it is more than is taken in at a glance.

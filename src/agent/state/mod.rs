@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod owner;
 pub(crate) mod reach;
 pub(crate) mod read_cache;
+pub mod render;
 pub mod request;
 pub mod reverse;
 pub mod risk;

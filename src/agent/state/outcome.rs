@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::agent::plan::progress::Objection;
 use crate::agent::state::comparison::Status;
-use crate::agent::state::edit_answer::Line;
+use crate::agent::state::render::Line;
 use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::trace::TraceEntry;
 use crate::base::failure::Failure;

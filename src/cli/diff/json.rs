@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::state::located::LocatedDiagnostic;
+use crate::agent::state::render;
 use crate::cli::diff::compare::{ComparedState, Comparison};
-use crate::cli::diff::report::{symbol, unknown};
+use crate::cli::diff::report::unknown;
 
 /// `new`, `updated`, `revealed`, `masked` and `fixed` list diagnostics; `counts` has every state. Lines are counted
 /// from 1, columns in bytes from 1, `range` is LSP's (from 0, in UTF-16).
@@ -21,9 +21,9 @@ pub(super) fn json(found: &Comparison) -> Value {
     for state in ComparedState::ALL.into_iter().filter(|state| *state != ComparedState::Unchanged) {
         let entries = found.entries.iter().filter(|entry| entry.state == state);
         let list = entries.map(|entry| {
-            let mut one = diagnostic(&entry.found);
+            let mut one = render::json(&entry.found);
             if let Some(was) = entry.was.as_ref().filter(|_| state == ComparedState::Updated) {
-                one["was"] = diagnostic(was);
+                one["was"] = render::json(was);
             }
             one
         });
@@ -37,22 +37,6 @@ pub(super) fn json(found: &Comparison) -> Value {
     out.insert("unconfirmed".into(), json!(found.unconfirmed));
     out.insert("notes".into(), json!(unknown(found)));
     Value::Object(out)
-}
-
-fn diagnostic(found: &LocatedDiagnostic) -> Value {
-    let said = &found.diagnostic;
-    json!({
-        "path": found.symbol.file,
-        "symbol": symbol(found),
-        "line": found.line,
-        "column": found.column,
-        "range": said.location.range(),
-        "severity": said.severity,
-        "code": said.code,
-        "message": said.message,
-        "source": said.source,
-        "suggested_action": said.suggested_action,
-    })
 }
 
 #[cfg(test)]

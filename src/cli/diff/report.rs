@@ -1,7 +1,7 @@
 //! The answer as lines: for a reader, and for an editor's quickfix list.
 
-use crate::agent::state::located::LocatedDiagnostic;
-use crate::base::message::{clean, headline};
+use crate::agent::state::render;
+use crate::base::message::clean;
 use crate::base::plural::counted;
 use crate::cli::diff::collect::short;
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, Comparison};
@@ -80,47 +80,25 @@ pub(super) fn unknown(found: &Comparison) -> Vec<String> {
 /// `%f:%l:%c: %t%*[^:]: %m`. Columns are bytes, from 1.
 pub(super) fn errorformat(found: &Comparison) -> String {
     let new = found.entries.iter().filter(|entry| entry.state == ComparedState::New);
-    let lines: Vec<String> = new
-        .map(|entry| {
-            let LocatedDiagnostic { line, column, diagnostic, .. } = &entry.found;
-            let (file, message) = (clean(entry.file()), headline(&diagnostic.message));
-            format!("{file}:{line}:{column}: {}: {}: {message}{}", entry.severity(), symbol(&entry.found), code(entry))
-        })
-        .collect();
+    let lines: Vec<String> = new.map(|entry| render::errorformat(&entry.found)).collect();
     lines.join("\n")
 }
 
 /// `Cart::total: new error: Type "str" is … [reportReturnType] basedpyright, line 42`.
 fn line(entry: &ComparedDiagnostic) -> String {
-    let LocatedDiagnostic { line, diagnostic, .. } = &entry.found;
     let severity = match entry.was.as_ref().map(|was| was.diagnostic.severity) {
         Some(was) if was != entry.severity() => format!("{} (was {was})", entry.severity()),
         _ => entry.severity().to_string(),
     };
     let gone = matches!(entry.state, ComparedState::Masked | ComparedState::Fixed);
-    format!(
-        "{}: {} {severity}: {}{} {}, {} {line}",
-        symbol(&entry.found),
-        entry.state.name(),
-        headline(&diagnostic.message),
-        code(entry),
-        short(&diagnostic.source),
-        if gone { "was line" } else { "line" },
-    )
-}
-
-/// The names inside the file; at module level, the file.
-pub(super) fn symbol(found: &LocatedDiagnostic) -> String {
-    clean(if found.symbol.names.is_empty() { &found.symbol.file } else { &found.symbol.names })
-}
-
-fn code(entry: &ComparedDiagnostic) -> String {
-    entry.found.diagnostic.code.as_deref().map(|code| format!(" [{}]", clean(code))).unwrap_or_default()
+    let state = format!("{} {severity}", entry.state.name());
+    render::compared(&entry.found, &state, short(&entry.found.diagnostic.source), gone)
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::agent::state::located::LocatedDiagnostic;
     use crate::cli::diff::collect::Silent;
     use crate::cli::diff::revisions::Revision;
     use crate::diagnostics::model::{Confidence, Diagnostic, Location};
