@@ -254,7 +254,7 @@ fn session_is_state(file: &File) -> Vec<String> {
     file.each_line(|line| line.starts_with("impl Session").then(|| format!("methods belong into {SESSION}")))
 }
 
-/// In the agent nobody shows an event to an editor but the observer that stands for it.
+/// In the agent nobody shows an event to an editor but the observer that stands for it, nor enters a trace by hand.
 fn one_stream(file: &File) -> Vec<String> {
     if !file.under("src/agent") || file.is_test() || file.path == FRONT_END {
         return Vec::new();
@@ -264,7 +264,8 @@ fn one_stream(file: &File) -> Vec<String> {
             let before = &code(line)[..at];
             !before.ends_with("events")
         });
-        shows.then(|| "emit it: only the stream's observers show".to_owned())
+        let traces = code(line).contains(".trace.push(");
+        (shows || traces).then(|| "emit it: only the stream's observers show and collect".to_owned())
     })
 }
 
@@ -548,6 +549,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (hints_are_codes, "src/cli/a.rs", "\"see :help sextant-models\""),
         (one_stream, "src/agent/run/start.rs", "session.editor.show(Event::Progress { text });"),
         (one_stream, "src/agent/edit/making.rs", "editor.show(event);"),
+        (one_stream, "src/agent/run/run_loop.rs", "task.trace.push(step, entry);"),
         (imports_go_down, "src/serve/rpc.rs", "use crate::editors::nvim;"),
         (imports_go_down, "src/cli/a.rs", "use sextant::base::text;"),
         (paths_in_full, "src/a.rs", concat!("use super::", "super::x;")),
@@ -594,7 +596,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (session_is_state, "src/agent/state/session.rs", "impl Session {"),
         (hints_are_codes, "src/agent/a.rs", "agent::Agent; // as :AgentUndo does"),
         (hints_are_codes, "src/editors/nvim/wording.rs", "\":AgentUndo takes it back\""),
-        (one_stream, "src/agent/run/start.rs", "session.emit(event); events.show(event);"),
+        (one_stream, "src/agent/run/start.rs", "session.emit(event); events.show(event); task.events.trace(1, entry);"),
         (one_stream, FRONT_END, "self.0.show(event.clone());"),
         (imports_go_down, "src/edits/find.rs", "use crate::edits::find::nearest::Nearest;"),
         (imports_go_down, "src/main.rs", "sextant::cli::run()"),

@@ -11,7 +11,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::merge::{Placed, agree};
 use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
@@ -68,7 +68,7 @@ impl Evidence {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     Kept,
@@ -113,7 +113,7 @@ impl Effect {
 }
 
 /// Which rule did what to which diagnostic, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Trace {
     pub effect: Effect,
     /// The diagnostic in words, or what the entry is about.

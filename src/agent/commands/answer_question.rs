@@ -67,7 +67,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         depends::reopen(plan, number);
     }
     durable::keep_task(session, task, Some(plan), Phase::Paused).await;
-    session.events.emit(Some(&task.journal.task), TaskEvent::Answered { choice: Some(choice) });
+    task.events.emit(TaskEvent::Answered { choice: Some(choice) });
     Ok(!matches!(choice, 3 | 4))
 }
 

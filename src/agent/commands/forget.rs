@@ -11,7 +11,6 @@ use crate::agent::state::language::Say;
 use crate::agent::state::memory::Remember;
 use crate::agent::state::notes::short;
 use crate::agent::state::session::Session;
-use crate::agent::state::trace::SharedTrace;
 use crate::base::failure::Failure;
 use crate::memory::forget::{Cost, Forget, Forgotten};
 
@@ -165,7 +164,7 @@ async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
     }
     let trace = session.trace_markdown().to_lowercase();
     if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
-        session.use_trace(&SharedTrace::default());
+        session.trace.forget();
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) async fn go_on(
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
     task.counts.spent.resume(task.counts.usage);
-    session.take_up(&task);
+    session.take_up(&mut task);
     span::belongs_to(&task);
     session.emit(Event::Started {
         request: task.request.clone(),

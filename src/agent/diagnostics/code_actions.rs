@@ -85,7 +85,7 @@ pub(crate) async fn offers(
             if is_suppression(&fix.title) {
                 let reason = "it would only hide what it is for";
                 let about = format!("fix “{}” for {}", fix.title, item.symbol);
-                task.trace.push(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+                task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
                 continue;
             }
             let about = crate::agent::diagnostics::triage::key(item);

@@ -137,7 +137,7 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
         } else {
             let about = format!("late report of {} on {}", report.provider, report.file);
             let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
-            task.trace.push(task.counts.step.max(1), entry);
+            task.events.trace(task.counts.step.max(1), entry);
         }
     }
     let Some(pending) = task.reports.pending.as_mut() else { return };

@@ -142,7 +142,7 @@ pub(crate) async fn weigh(
     let items: Vec<Placed> = found.iter().map(placed).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
     trace_merged(task, &merged, &items);
-    judgement.trace.into_iter().for_each(|entry| task.trace.push(task.counts.step.max(1), entry));
+    judgement.trace.into_iter().for_each(|entry| task.events.trace(task.counts.step.max(1), entry));
     // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
     // What servers offer is what the offline model is for, and nobody could answer it: "the errors" are all of them.
     let driven = session.model.needs_providers();
@@ -187,7 +187,7 @@ fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
     for group in merged.iter().filter(|group| group.members.len() > 1) {
         let about = words::about(&items[group.shown], &group.sources);
         let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
-        task.trace.push(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+        task.events.trace(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
 }
 
@@ -195,8 +195,8 @@ fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
 fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
-    let new = !task.trace.entries().iter().any(|known| known.trace == entry);
-    task.trace.push(task.counts.step.max(1), entry);
+    let new = !task.events.has_told(&entry);
+    task.events.trace(task.counts.step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
         session.emit(Event::Progress { text: question.clone() });
     }
@@ -248,7 +248,7 @@ impl Task {
             if let Some(word) = &seen.found.diagnostic.suggested_action {
                 claim = format!("{claim} Suggested: {}.", headline(word));
             }
-            self.trace.push(self.counts.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
+            self.events.trace(self.counts.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
         }
     }
 
@@ -256,7 +256,7 @@ impl Task {
     pub(crate) async fn note_left_out(&self, found: Vec<LocatedDiagnostic>) {
         for line in summed_up(found, GROUPS).await {
             let reason = "there are more than can be weighed at once, and worse ones";
-            self.trace.push(self.counts.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
+            self.events.trace(self.counts.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
         }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
         write_task(session, &durable, task, plan, phase).await;
     }
     // Written before it is said.
-    session.events.emit(Some(&task.journal.task), TaskEvent::PhaseChanged { phase });
+    task.events.emit(TaskEvent::PhaseChanged { phase });
 }
 
 async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
@@ -111,11 +111,10 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
 /// A step of a plan begins.
 pub(crate) async fn keep_step(session: &Session, plan: &Plan, task: &mut Task, index: usize) {
     task.keep.at = index + 1;
-    task.trace.enter(index + 1);
     task.keep.mark = Some(task.journal.checkpoints.len());
     task.keep.replanning = None;
     keep_task(session, task, Some(plan), Phase::Executing).await;
-    session.events.emit(Some(&task.journal.task), TaskEvent::StepBegan { step: index + 1 });
+    task.events.step_began(index + 1);
 }
 
 /// A step of a plan was judged. From here on it is not run again.
@@ -127,7 +126,7 @@ pub(crate) async fn keep_judged(session: &Session, plan: &Plan, task: &mut Task)
 /// A plan is about to be made anew: a checkpoint of its own, without files.
 pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task, trigger: &Trigger) {
     task.keep.replanning = Some(trigger.clone());
-    task.trace.planning();
+    task.events.planning();
     let id = session.next_checkpoint();
     let kind = CheckpointKind::Replan;
     let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };

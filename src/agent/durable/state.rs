@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent::events::task_events::TaskEvents;
 use crate::agent::plan::Plan;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::mode::Mode;
@@ -12,7 +13,6 @@ use crate::agent::state::authority::Consent;
 use crate::agent::state::notes::{Counted, Notes};
 use crate::agent::state::scope::Scope;
 use crate::agent::state::task::{Task, TaskProgress};
-use crate::agent::state::trace::SharedTrace;
 use crate::llm::step::{LastResult, Usage};
 
 /// Grows when an older program could not read the state.
@@ -122,10 +122,7 @@ impl RunState {
     pub fn into_task(self) -> (Task, Option<Plan>) {
         let mut task = Task::new(&self.request, self.mode, self.current_file, self.scope);
         task.journal.task.clone_from(&self.id);
-        task.trace = SharedTrace::of(&self.id, &self.request);
-        if self.mode != Mode::Simple {
-            task.trace.planning();
-        }
+        task.events = TaskEvents::new(&self.id, self.mode);
         task.journal.task = self.id;
         let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
         task.progress = self.progress;

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use crate::agent::durable::open;
+use crate::agent::events::envelope::TraceEntry;
 use crate::agent::memory;
 use crate::agent::state::session::Session;
-use crate::agent::state::trace::{TraceEntry, markdown};
+use crate::agent::state::trace::markdown;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::hint::{Hint, HintCode};
 use crate::base::message::clean;
@@ -33,7 +34,7 @@ impl Traced {
 
 /// Enters what the running or last task has recorded since the last time. What cannot be kept is left out.
 pub(crate) async fn keep(session: &Session) {
-    let (task, request, entries) = session.shared_trace().take_unkept();
+    let (task, request, entries) = session.trace.take_unkept();
     if entries.is_empty() {
         return;
     }
@@ -94,7 +95,7 @@ pub async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
     let tasks = list(session).await?;
     if tasks.is_empty() && which.is_empty() {
         // Without memory there is what the process holds.
-        let (entries, (task, request, _)) = (session.trace(), session.shared_trace().take_unkept());
+        let (entries, (task, request, _)) = (session.trace(), session.trace.take_unkept());
         if entries.is_empty() {
             return Err(Failure::user("nothing was done here yet", HintCode::Start));
         }

@@ -182,7 +182,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let about = format!("report of {} on {}", report.provider, report.file);
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
-        task.trace.push(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+        task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
     let after: Snapshots = collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();

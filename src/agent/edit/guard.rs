@@ -96,7 +96,7 @@ async fn may_touch(session: &Session, task: &mut Task, path: &str, before: &str,
     let (say, name, why) = (Say::to(&task.request), clean(path), capital(&reason));
     let text = say.of(format!("Change {name}? {why}."), format!("¿Cambiar {name}? {why}."));
     let options = if say.spanish { FILE_OPCIONES } else { FILE_OPTIONS }.map(str::to_owned).to_vec();
-    task.trace.push(
+    task.events.trace(
         task.counts.step.max(1),
         Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
     );
@@ -153,7 +153,7 @@ async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &Repai
     let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
     match objection.weight {
         Weight::Refused if is_strict(session, task) => {
-            task.trace.push(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
+            task.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
             Err(tool_failure(
                 format!(
                     "{reason}, and it was asked to mend what is reported, not to hide it ({rule}); nothing was written"
@@ -162,7 +162,7 @@ async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &Repai
             ))
         }
         Weight::Asked => {
-            task.trace.push(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
+            task.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
             let (say, name) = (Say::to(&task.request), clean(path));
             let text = say.of(
                 format!("The edit of {name} goes further than mending: {reason}. Do it?"),
@@ -177,7 +177,7 @@ async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &Repai
             }
         }
         _ => {
-            task.trace.push(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
+            task.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
             Ok(())
         }
     }

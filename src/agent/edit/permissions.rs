@@ -43,19 +43,19 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
         let (said, unsaid): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
         for path in said {
             let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
-            task.trace.push(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
+            task.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
         }
         if !unsaid.is_empty() {
             let what = unsaid.join(", ");
             let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
-            task.trace.push(step, trace);
+            task.events.trace(step, trace);
             task.intent.consent.withheld.extend(unsaid);
             return Err(unasked(basis, &what));
         }
     }
     let narrow = basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || ask::wants_all(&task.request);
     if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
-        task.trace.push(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
+        task.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
             format!("{reason}, and it was only asked to mend what is reported; nothing was written"),
             "mend it in fewer places, or let the user ask for it with a plan",
@@ -91,7 +91,7 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
     let asked = matches!(task.scope, Scope::Symbols(_)) || authority::names_a_kind(&task.request, &diagnostics);
     let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };
-    task.trace.push(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
+    task.events.trace(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
     let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
     let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();
     let hint = if rule == "noise" {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::plan::mode::{Mode, Phase};
+use crate::diagnostics::policy::Trace;
 use crate::editor::event::Event;
 
 /// An event in its place in the stream.
@@ -26,14 +27,35 @@ pub enum TaskEvent {
     /// Something for the user to see.
     Shown { event: Event },
     /// The session works on this task from here on: a new one, or one that it goes on with.
-    TakenUp { request: String, mode: Mode },
+    TakenUp {
+        request: String,
+        mode: Mode,
+        /// Whether it has worked on it before.
+        #[serde(default)]
+        again: bool,
+    },
     /// How far the task is; told when it has been kept.
     PhaseChanged { phase: Phase },
     /// A step of the plan begins, counted from 1.
     StepBegan { step: usize },
+    /// Why something was done, or was not.
+    Traced { entry: TraceEntry },
     /// The open question is not open any more. `choice` counts from 1; without one nobody waits for the answer now.
     Answered {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         choice: Option<usize>,
     },
+}
+
+/// Why something was done, or was not: which diagnostics led to which step, what was set aside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceEntry {
+    /// The step that was being worked out: that of the plan, counted from 1 and 0 while it is made, or that of a
+    /// task without a plan.
+    pub step: u32,
+    /// The call inside of a plan's step, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u32>,
+    #[serde(flatten)]
+    pub trace: Trace,
 }

@@ -5,5 +5,6 @@ pub mod observer;
 pub mod state;
 pub mod stream;
 pub mod subscription;
+pub mod task_events;
 #[cfg(test)]
 mod tests;

@@ -60,18 +60,20 @@ impl StreamState {
         self.seq = envelope.seq;
         match &envelope.event {
             TaskEvent::Shown { event } => self.shown(envelope.task.as_deref(), event),
-            TaskEvent::TakenUp { request, mode } => self.taken_up(envelope.task.as_deref(), request, *mode),
+            TaskEvent::TakenUp { request, mode, .. } => self.taken_up(envelope.task.as_deref(), request, *mode),
             TaskEvent::PhaseChanged { phase } => {
                 self.work.iter_mut().for_each(|work| work.phase = Some(*phase));
             }
             TaskEvent::StepBegan { step } => self.work.iter_mut().for_each(|work| work.step = *step),
             TaskEvent::Answered { .. } => self.question = None,
+            TaskEvent::Traced { .. } => {}
         }
     }
 
     fn taken_up(&mut self, task: Option<&str>, request: &str, mode: Mode) {
         (self.over, self.end, self.interrupted) = (false, None, None);
-        if self.work.as_ref().is_some_and(|work| work.task.as_deref() == task && task.is_some()) {
+        // What needs no task leaves everything else as it stands.
+        if task.is_none() || self.work.as_ref().is_some_and(|work| work.task.as_deref() == task) {
             return;
         }
         (self.question, self.introduced) = (None, None);

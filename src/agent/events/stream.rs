@@ -73,7 +73,9 @@ impl HeldEvents {
 
 /// Whether an event is about what is worked on, rather than about the session or about what is over.
 fn is_of_work(event: &TaskEvent) -> bool {
-    let TaskEvent::Shown { event } = event else { return true };
+    let TaskEvent::Shown { event } = event else {
+        return !matches!(event, TaskEvent::TakenUp { .. });
+    };
     !matches!(
         event,
         Event::Page { .. }

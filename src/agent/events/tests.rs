@@ -72,7 +72,7 @@ fn many_who_emit_at_once_are_numbered_without_a_gap_and_in_one_order() {
 #[test]
 fn who_comes_late_is_told_how_things_stand_and_what_comes_after() {
     let stream = stream(100, 1 << 20);
-    stream.emit(Some("t1"), TaskEvent::TakenUp { request: "mend".into(), mode: Mode::Planner });
+    stream.emit(Some("t1"), TaskEvent::TakenUp { request: "mend".into(), mode: Mode::Planner, again: false });
     stream.show(Event::Started { request: "mend".into(), mode: "planner".into(), model: "m".into() });
     stream.emit(Some("t1"), TaskEvent::PhaseChanged { phase: Phase::Executing });
     stream.emit(Some("t1"), TaskEvent::StepBegan { step: 2 });
@@ -99,7 +99,7 @@ fn who_comes_late_is_told_how_things_stand_and_what_comes_after() {
     let state = stream.state();
     assert!(state.over && state.question.is_none(), "{state:?}");
     assert_eq!(state.end, Some(Event::Finished { ok: true, summary: "done".into() }));
-    stream.emit(Some("t2"), TaskEvent::TakenUp { request: "more".into(), mode: Mode::Simple });
+    stream.emit(Some("t2"), TaskEvent::TakenUp { request: "more".into(), mode: Mode::Simple, again: false });
     let state = stream.state();
     assert_eq!((state.over, state.end, state.work.unwrap().step), (false, None, 0), "nothing of the task before");
 }
@@ -180,7 +180,7 @@ fn an_event_that_is_written_and_read_is_the_same_and_folds_to_the_same() {
     let stream = stream(100, 1 << 20);
     let collector = Arc::new(Collector::default());
     stream.observe(Arc::<Collector>::clone(&collector));
-    stream.emit(Some("t"), TaskEvent::TakenUp { request: "mend".into(), mode: Mode::Simple });
+    stream.emit(Some("t"), TaskEvent::TakenUp { request: "mend".into(), mode: Mode::Simple, again: false });
     stream.show(Event::Plan { markdown: "# P".into(), phase: "p".into(), steps: 2, done: 1, failed: 0, running: None });
     stream.show(Event::Words { text: "ñ\u{1b}\n".into() });
     stream.emit(None, TaskEvent::Answered { choice: None });

@@ -65,7 +65,7 @@ pub(crate) async fn propose(
                         session.model.name().clone_into(&mut plan.model);
                         for (number, step) in (1..).zip(&plan.steps) {
                             let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
-                            task.trace.push_step(number, trace);
+                            task.events.trace_step(number, trace);
                         }
                         return Ok(plan);
                     }
@@ -75,12 +75,12 @@ pub(crate) async fn propose(
             Err(ModelError::Unusable { problems, .. }) => problems,
             Err(error) => {
                 let trace = Trace::new(Effect::Stopped, "the plan", session.model.name(), error.to_string());
-                task.trace.push(1, trace);
+                task.events.trace(1, trace);
                 return Err(crate::agent::run::run_loop::model_failure(&error));
             }
         };
         let trace = Trace::new(Effect::Refused, "a plan", session.model.name(), problems.join("; "));
-        task.trace.push(1, trace);
+        task.events.trace(1, trace);
         if attempt > ATTEMPTS {
             let message = format!("no usable plan came back: {}", problems.join("; "));
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));

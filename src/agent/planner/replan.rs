@@ -44,7 +44,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
         return Err(Failure::user("there is no plan to change", HintCode::Plan));
     };
-    session.take_up(&task);
+    session.take_up(&mut task);
     span::belongs_to(&task);
     let standing = document::numbered(&plan);
     let mut new = plan.clone();

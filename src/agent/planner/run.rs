@@ -53,7 +53,7 @@ pub(crate) async fn carry_out(
         return Err(failure);
     }
     session.use_cancel(cancel);
-    session.take_up(&task);
+    session.take_up(&mut task);
     durable::claim(session, &mut task, Some(&plan)).await?;
     ending::take_back_unfinished(session, &mut task).await?;
     task.notes.start_clock();
@@ -144,7 +144,7 @@ fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
     for index in &stopped {
         let step = &plan.steps[*index];
         let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.outcome);
-        task.trace.push_step(number(*index), trace);
+        task.events.trace_step(number(*index), trace);
     }
     if !stopped.is_empty() {
         session.emit(event::plan_event(plan, Phase::Executing.words()));
@@ -283,12 +283,12 @@ fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
     if tried.state == StepState::Failed {
         task.progress.plan_errors += 1;
         let failed = format!("failed: {}", step.outcome);
-        task.trace.push(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
+        task.events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
     }
     for part in &step.parts {
         let ok = if part.state == StepState::Done { "done" } else { "failed" };
         let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
-        task.trace.push_step(number(index), trace);
+        task.events.trace_step(number(index), trace);
     }
 }
 
@@ -307,7 +307,7 @@ async fn decide(
     let step = &plan.steps[index];
     facts.fallback = !fallback_tried && !step.fallback.is_empty();
     let decision = evaluate::decide(task.mode, &facts);
-    task.trace.push_step(number(index), decision.trace(&about(index, step), &facts));
+    task.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
         Decision::Ask(trigger) => Some(
             Question::new(Say::to(&task.request).spanish, index, step, trigger, mark).with_objection(tried.objection),

@@ -144,7 +144,7 @@ pub(crate) async fn weigh_named(task: &mut Task, known: &Snapshots) {
     task.intent.analysis.codes =
         codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
     task.intent.analysis.bearing = found.iter().filter(|found| task.intent.analysis.bears_on(found)).count();
-    task.trace.push(1, Trace::new(Effect::Understood, "the request", "analysis", task.intent.analysis.words()));
+    task.events.trace(1, Trace::new(Effect::Understood, "the request", "analysis", task.intent.analysis.words()));
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
         return false;
     }
     let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
-    task.trace.push(task.counts.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
+    task.events.trace(task.counts.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
     task.notes.calls_saved += 1;
     true
 }

@@ -83,7 +83,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         pending: verdict.pending,
         usage: task.counts.usage,
         failed_steps: Vec::new(),
-        trace: task.trace.entries(),
+        trace: session.trace.of(&task.journal.task),
     }
 }
 

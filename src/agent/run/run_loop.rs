@@ -137,7 +137,7 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
     let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
-    task.trace.push(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
+    task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     traces::keep(session).await;
     task.note_acted(&called, ok, &text);

@@ -35,7 +35,7 @@ pub(crate) async fn begin(
     session.use_cancel(cancel);
     let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
-    session.take_up(&task);
+    session.take_up(&mut task);
     span::belongs_to(&task);
     session.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;

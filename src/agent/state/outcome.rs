@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::agent::events::envelope::TraceEntry;
 use crate::agent::plan::progress::Objection;
 use crate::agent::state::comparison::Status;
 use crate::agent::state::render::Line;
 use crate::agent::state::snapshots::Snapshots;
-use crate::agent::state::trace::TraceEntry;
 use crate::base::failure::Failure;
 use crate::editor::event::Event;
 use crate::llm::step::Usage;

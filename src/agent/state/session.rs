@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::events::envelope::TaskEvent;
-use crate::agent::events::observer::FrontEnd;
+use crate::agent::events::envelope::TraceEntry;
+use crate::agent::events::observer::{FrontEnd, Observer};
 use crate::agent::events::stream::{EventStream, HeldLimits};
 use crate::agent::plan::Plan;
 use crate::agent::plan::mode::Mode;
@@ -21,7 +21,7 @@ use crate::agent::state::memory::Remember;
 use crate::agent::state::outcome::OpenEnd;
 use crate::agent::state::snapshots::SnapshotStore;
 use crate::agent::state::task::Task;
-use crate::agent::state::trace::{SharedTrace, TraceEntry};
+use crate::agent::state::trace::TraceLog;
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::llm::step::Model;
@@ -47,8 +47,7 @@ pub struct Session {
     pub(crate) no_plan: AtomicBool,
     /// A finished task whose answer is not complete: a late one amends its list.
     pub(crate) open_end: Mutex<Option<OpenEnd>>,
-    /// Of the last task, or of the one that runs.
-    trace: RwLock<SharedTrace>,
+    pub(crate) trace: Arc<TraceLog>,
     mode: RwLock<PlanMode>,
     checkpoints: AtomicU64,
     pub(crate) approvals: Approvals,
@@ -79,7 +78,10 @@ impl Session {
             None => root,
         };
         let events = EventStream::new(&root.path().display().to_string(), HeldLimits::default());
-        events.observe(Arc::new(FrontEnd(Arc::clone(&editor))));
+        let trace = Arc::new(TraceLog::default());
+        let observers: [Arc<dyn Observer>; 2] =
+            [Arc::new(FrontEnd(Arc::clone(&editor))), Arc::<TraceLog>::clone(&trace)];
+        observers.into_iter().for_each(|observer| events.observe(observer));
         Self {
             mode: RwLock::new(config.mode),
             editor,
@@ -94,7 +96,7 @@ impl Session {
             plan: Mutex::default(),
             no_plan: AtomicBool::new(false),
             open_end: Mutex::default(),
-            trace: RwLock::default(),
+            trace,
             checkpoints: AtomicU64::new(1),
             approvals: Approvals::default(),
             making: Making::default(),
@@ -137,27 +139,17 @@ impl Session {
 
     /// What led to what in the last task, in order.
     pub fn trace(&self) -> Vec<TraceEntry> {
-        self.trace.read().unwrap_or_else(PoisonError::into_inner).entries()
+        self.trace.entries()
     }
 
     /// The same for a reader.
     pub fn trace_markdown(&self) -> String {
-        self.trace.read().unwrap_or_else(PoisonError::into_inner).markdown()
-    }
-
-    pub(crate) fn shared_trace(&self) -> SharedTrace {
-        self.trace.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.trace.markdown()
     }
 
     /// The task is what is worked on from here on.
-    pub(crate) fn take_up(&self, task: &Task) {
-        self.use_trace(&task.trace);
-        let taken_up = TaskEvent::TakenUp { request: task.request.clone(), mode: task.mode };
-        self.events.emit(Some(&task.journal.task), taken_up);
-    }
-
-    pub(crate) fn use_trace(&self, trace: &SharedTrace) {
-        *self.trace.write().unwrap_or_else(PoisonError::into_inner) = trace.clone();
+    pub(crate) fn take_up(&self, task: &mut Task) {
+        task.events.take_up(&self.events, &task.request, task.mode);
     }
 
     pub(crate) fn note_asked(&self, task: &str, request: &str) {

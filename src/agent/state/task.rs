@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::events::task_events::TaskEvents;
 use crate::agent::plan::mode::Mode;
 use crate::agent::plan::progress::PlanProgress;
 use crate::agent::plan::question::Question;
@@ -21,7 +22,6 @@ use crate::agent::state::risk::Risk;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::spent::Spent;
-use crate::agent::state::trace::SharedTrace;
 use crate::base::clock;
 use crate::llm::ask;
 use crate::llm::step::{LastResult, Usage};
@@ -34,7 +34,8 @@ pub struct Task {
     pub scope: Scope,
     /// What it has changed; its name is the task's, see [`clock::new_id`].
     pub journal: Journal,
-    pub trace: SharedTrace,
+    /// Where it says what happens.
+    pub events: TaskEvents,
     pub intent: TaskIntent,
     pub reports: TaskReports,
     pub conversation: Conversation,
@@ -129,17 +130,13 @@ pub struct TaskProgress {
 impl Task {
     pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
         let id = clock::new_id();
-        let trace = SharedTrace::of(&id, request);
-        if mode != Mode::Simple {
-            trace.planning();
-        }
         let read_only = ask::forbids(request) && (mode == Mode::Simple || !ask::forbids_for_now(request));
         Self {
+            events: TaskEvents::new(&id, mode),
             journal: Journal::new(id, request),
             request: request.to_owned(),
             mode,
             scope,
-            trace,
             intent: TaskIntent { current_file, read_only, ..TaskIntent::default() },
             reports: TaskReports::default(),
             conversation: Conversation::default(),

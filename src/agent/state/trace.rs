@@ -1,10 +1,11 @@
-//! The record of one task: which diagnostics led to which step, and what was set aside and why.
+//! The traces of the last tasks, as an observer collects them: which diagnostics led to which step, and what was set
+//! aside and why.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
-use serde::Serialize;
-
+use crate::agent::events::envelope::TraceEntry;
+use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
+use crate::agent::events::observer::Observer;
 use crate::base::lock::lock;
 use crate::base::message::clean;
 use crate::base::plural::counted;
@@ -12,48 +13,22 @@ use crate::diagnostics::policy::Trace;
 
 /// Entries of one task that the process holds; memory keeps all of them.
 const MOST: usize = 400;
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TraceEntry {
-    /// The step that was being worked out: that of the plan, counted from 1 and 0 while it is made, or that of a
-    /// task without a plan.
-    pub step: u32,
-    /// The call inside of a plan's step, counted from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<u32>,
-    #[serde(flatten)]
-    pub trace: Trace,
-}
-
-/// Where a plan stands that the task carries out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    /// There is none: its steps are those of the task.
-    #[default]
-    Simple,
-    Planning,
-    Step(u32),
-}
+/// Tasks of which the process holds them.
+const TASKS: usize = 16;
 
 #[derive(Debug, Default)]
 struct Record {
     /// Whose it is; empty for what no task was made for.
     task: String,
     request: String,
-    stage: Stage,
     entries: Vec<TraceEntry>,
     /// What memory has not yet.
     unkept: Vec<TraceEntry>,
-    /// What is recorded already: a step that sees the same as the one before says nothing new.
-    known: HashSet<Trace>,
     left_out: usize,
 }
 
 impl Record {
     fn push(&mut self, entry: TraceEntry) {
-        if !self.known.insert(entry.trace.clone()) {
-            return;
-        }
         if !self.task.is_empty() {
             self.unkept.push(entry.clone());
         }
@@ -65,64 +40,64 @@ impl Record {
     }
 }
 
-/// A task's record, shared with whoever shows it while the task runs.
-#[derive(Clone, Debug, Default)]
-pub struct SharedTrace(Arc<Mutex<Record>>);
+/// The traces of the last tasks; that of the last one, or of the one that runs, is last.
+#[derive(Debug, Default)]
+pub struct TraceLog(Mutex<Vec<Record>>);
 
-impl SharedTrace {
-    /// Of what is no task of its own.
-    pub fn new(request: &str) -> Self {
-        Self::of("", request)
+impl Observer for TraceLog {
+    fn notice(&self, envelope: &EventEnvelope) {
+        let task = envelope.task.as_deref().unwrap_or_default();
+        let mut records = lock(&self.0);
+        match &envelope.event {
+            TaskEvent::TakenUp { request, again, .. } => {
+                let known = records.iter().position(|record| *again && record.task == task);
+                let (task, request) = (task.to_owned(), request.clone());
+                let record = known.map(|at| records.remove(at));
+                records.push(record.unwrap_or_else(|| Record { task, request, ..Record::default() }));
+                let old = records.len().saturating_sub(TASKS);
+                records.drain(..old);
+            }
+            TaskEvent::Traced { entry } => {
+                let record = records.iter_mut().rev().find(|record| record.task == task);
+                record.into_iter().for_each(|record| record.push(entry.clone()));
+            }
+            _ => {}
+        }
     }
+}
 
-    pub fn of(task: &str, request: &str) -> Self {
-        let (task, request) = (task.to_owned(), request.to_owned());
-        Self(Arc::new(Mutex::new(Record { task, request, ..Record::default() })))
-    }
-
-    fn record(&self) -> MutexGuard<'_, Record> {
+impl TraceLog {
+    fn records(&self) -> MutexGuard<'_, Vec<Record>> {
         lock(&self.0)
     }
 
-    /// A plan is made, or made anew.
-    pub(crate) fn planning(&self) {
-        self.record().stage = Stage::Planning;
-    }
-
-    /// A step of the plan begins, counted from 1.
-    pub(crate) fn enter(&self, step: usize) {
-        self.record().stage = Stage::Step(u32::try_from(step).unwrap_or(u32::MAX));
-    }
-
-    /// Records an entry of the loop, at its call of this number, unless the task has recorded the same before.
-    pub fn push(&self, call: u32, trace: Trace) {
-        let mut record = self.record();
-        let (step, call) = match record.stage {
-            Stage::Simple => (call, None),
-            Stage::Planning => (0, None),
-            Stage::Step(step) => (step, Some(call)),
-        };
-        record.push(TraceEntry { step, call, trace });
-    }
-
-    /// Records an entry about a step of the plan as a whole.
-    pub(crate) fn push_step(&self, step: u32, trace: Trace) {
-        self.record().push(TraceEntry { step, call: None, trace });
-    }
-
     pub fn entries(&self) -> Vec<TraceEntry> {
-        self.record().entries.clone()
+        self.records().last().map(|record| record.entries.clone()).unwrap_or_default()
+    }
+
+    /// Those of a task.
+    pub(crate) fn of(&self, task: &str) -> Vec<TraceEntry> {
+        let records = self.records();
+        let known = records.iter().rev().find(|record| record.task == task);
+        known.map(|record| record.entries.clone()).unwrap_or_default()
     }
 
     /// The task, its request, and the entries that memory has not yet; they count as kept from here on.
     pub(crate) fn take_unkept(&self) -> (String, String, Vec<TraceEntry>) {
-        let mut record = self.record();
-        (record.task.clone(), record.request.clone(), std::mem::take(&mut record.unkept))
+        let mut records = self.records();
+        let last = records.last_mut();
+        last.map(|record| (record.task.clone(), record.request.clone(), std::mem::take(&mut record.unkept)))
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn forget(&self) {
+        self.records().clear();
     }
 
     /// What the process holds, for a reader.
     pub fn markdown(&self) -> String {
-        let record = self.record();
+        let records = self.records();
+        let Some(record) = records.last() else { return markdown("", &[]) };
         let mut text = markdown(&record.request, &record.entries);
         if record.left_out > 0 {
             text.push_str(&format!("\n\nNot kept: {}.", counted(record.left_out, "more entry")));
@@ -158,33 +133,50 @@ pub(crate) fn markdown(request: &str, entries: &[TraceEntry]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::agent::events::stream::EventStream;
+    use crate::agent::events::task_events::TaskEvents;
+    use crate::agent::plan::mode::Mode;
     use crate::diagnostics::policy::Effect;
 
     #[test]
     fn the_same_is_recorded_once_and_only_so_much() {
-        let trace = SharedTrace::new("fix\nthis");
+        let (stream, log) = (Arc::new(EventStream::default()), Arc::new(TraceLog::default()));
+        stream.observe(Arc::<TraceLog>::clone(&log));
         let entry = |about: &str| Trace::new(Effect::Kept, about, "view", "seen");
-        trace.push(1, entry("a"));
-        trace.push(2, entry("a"));
-        trace.push(2, entry("b\u{1b}"));
-        assert_eq!(trace.entries().iter().map(|entry| entry.step).collect::<Vec<_>>(), [1, 2]);
+        let mut task = TaskEvents::new("s", Mode::Simple);
+        task.take_up(&stream, "fix\nthis", Mode::Simple);
+        task.trace(1, entry("a"));
+        task.trace(2, entry("a"));
+        task.trace(2, entry("b\u{1b}"));
+        assert!(task.has_told(&entry("a")) && !task.has_told(&entry("c")));
+        assert_eq!(log.entries().iter().map(|entry| entry.step).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(
-            trace.markdown(),
+            log.markdown(),
             "# Trace: fix this\n\n## Step 1\n- **kept** a — seen (view)\n\n## Step 2\n- **kept** b — seen (view)"
         );
-        let plan = SharedTrace::of("t", "plan it");
-        plan.planning();
-        plan.push(1, entry("facts"));
-        plan.push_step(1, entry("one"));
-        plan.enter(2);
-        plan.push(3, entry("call"));
-        let text = plan.markdown();
+        let mut plan = TaskEvents::new("t", Mode::Planner);
+        plan.take_up(&stream, "plan it", Mode::Planner);
+        plan.trace(1, entry("facts"));
+        plan.trace_step(1, entry("one"));
+        plan.step_began(2);
+        plan.trace(3, entry("call"));
+        let text = log.markdown();
         let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("## ")).collect();
         assert_eq!(headings, ["## Planning", "## Step 1", "## Step 2, call 3"]);
-        assert_eq!((plan.take_unkept().2.len(), plan.take_unkept().2.len(), trace.take_unkept().2.len()), (3, 0, 0));
-        (0..MOST).for_each(|n| trace.push(3, entry(&n.to_string())));
-        assert_eq!(trace.entries().len(), MOST);
-        assert!(trace.markdown().ends_with("Not kept: 2 more entries."));
+        assert_eq!((log.take_unkept().2.len(), log.take_unkept().2.len()), (3, 0));
+        task.take_up(&stream, "fix\nthis", Mode::Simple);
+        assert_eq!((log.entries().len(), log.of("t").len()), (2, 3), "gone on with, it has what it had");
+        (0..MOST).for_each(|n| task.trace(3, entry(&n.to_string())));
+        assert_eq!((log.entries().len(), log.take_unkept().2.len()), (MOST, MOST + 2), "memory gets all");
+        assert!(log.markdown().ends_with("Not kept: 2 more entries."));
+        let entry = TraceEntry { step: 1, call: None, trace: entry("x") };
+        stream.emit(None, TaskEvent::TakenUp { request: "show".into(), mode: Mode::Simple, again: false });
+        stream.emit(None, TaskEvent::Traced { entry });
+        assert_eq!((log.entries().len(), log.take_unkept().2.len()), (1, 0), "what is no task is not for memory");
+        (0..TASKS).for_each(|n| TaskEvents::new(&n.to_string(), Mode::Simple).take_up(&stream, "", Mode::Simple));
+        assert_eq!((log.of("s").len(), log.records().len()), (0, TASKS));
     }
 }

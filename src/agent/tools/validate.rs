@@ -31,7 +31,7 @@ pub(crate) async fn gate(
         && failure.kind != FailureKind::Cancelled
     {
         let about = format!("{tool} {about}");
-        task.trace.push(task.counts.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
+        task.events.trace(task.counts.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
     }
     passed
 }

@@ -19,12 +19,14 @@ use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::Phrase;
 use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::commands::{forget, remember};
+use crate::agent::events::envelope::TaskEvent;
+use crate::agent::events::envelope::TraceEntry;
+use crate::agent::plan::mode::Mode;
 use crate::agent::state::comparison::Status;
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::Outcome;
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
-use crate::agent::state::trace::SharedTrace;
 use crate::base::failure::Failure;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
@@ -81,8 +83,9 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
     if !said.text.is_empty() {
         session.emit(Event::Words { text: format!("{}\n", said.text) });
     }
-    let trace = SharedTrace::new(&request.text);
-    trace.push(1, Trace::new(Effect::Acted, "the request", "direct", format!("{}; no model was asked", said.summary)));
+    let reason = format!("{}; no model was asked", said.summary);
+    let trace = Trace::new(Effect::Acted, "the request", "direct", reason);
+    let entry = TraceEntry { step: 1, call: None, trace };
     // What is said of the work itself is no request that an undo could be about.
     let about_work = matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
     let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
@@ -91,7 +94,9 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
     }
     // Asked why, the answer is about the task before, and stays about it.
     if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
-        session.use_trace(&trace);
+        let taken_up = TaskEvent::TakenUp { request: request.text.clone(), mode: Mode::Simple, again: false };
+        session.events.emit(None, taken_up);
+        session.events.emit(None, TaskEvent::Traced { entry: entry.clone() });
     }
     Ok(Some(Outcome {
         ok: true,
@@ -105,7 +110,7 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
         pending: Vec::new(),
         usage: Usage::default(),
         failed_steps: Vec::new(),
-        trace: trace.entries(),
+        trace: vec![entry],
     }))
 }
 

@@ -1,0 +1,91 @@
+//! How a task speaks to the stream: in its own name, with its steps numbered, and never the same trace twice.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use crate::agent::events::envelope::{TaskEvent, TraceEntry};
+use crate::agent::events::stream::EventStream;
+use crate::agent::plan::mode::Mode;
+use crate::base::lock::lock;
+use crate::diagnostics::policy::Trace;
+
+/// Where a plan stands that the task carries out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// There is none: its steps are those of the task.
+    Simple,
+    Planning,
+    Step(u32),
+}
+
+#[derive(Debug)]
+struct Said {
+    stage: Stage,
+    /// What was said already: a step that sees the same as the one before says nothing new.
+    known: HashSet<Trace>,
+    /// Whether a session has taken the task up.
+    joined: bool,
+}
+
+/// The stream as one task has it. Until a session takes the task up it speaks to nobody.
+#[derive(Debug)]
+pub struct TaskEvents {
+    stream: Arc<EventStream>,
+    task: String,
+    said: Mutex<Said>,
+}
+
+impl TaskEvents {
+    pub fn new(task: &str, mode: Mode) -> Self {
+        let stage = if mode == Mode::Simple { Stage::Simple } else { Stage::Planning };
+        let said = Mutex::new(Said { stage, known: HashSet::new(), joined: false });
+        Self { stream: Arc::default(), task: task.to_owned(), said }
+    }
+
+    /// Speaks to this stream from here on: of what is done about this request.
+    pub fn take_up(&mut self, stream: &Arc<EventStream>, request: &str, mode: Mode) {
+        self.stream = Arc::clone(stream);
+        let again = std::mem::replace(&mut lock(&self.said).joined, true);
+        self.emit(TaskEvent::TakenUp { request: request.to_owned(), mode, again });
+    }
+
+    pub fn emit(&self, event: TaskEvent) {
+        self.stream.emit(Some(&self.task), event);
+    }
+
+    /// A plan is made, or made anew.
+    pub(crate) fn planning(&self) {
+        lock(&self.said).stage = Stage::Planning;
+    }
+
+    /// A step of the plan begins, counted from 1.
+    pub(crate) fn step_began(&self, step: usize) {
+        lock(&self.said).stage = Stage::Step(u32::try_from(step).unwrap_or(u32::MAX));
+        self.emit(TaskEvent::StepBegan { step });
+    }
+
+    /// Tells why, at the loop's call of this number, unless the task has told the same before.
+    pub fn trace(&self, call: u32, trace: Trace) {
+        let (step, call) = match lock(&self.said).stage {
+            Stage::Simple => (call, None),
+            Stage::Planning => (0, None),
+            Stage::Step(step) => (step, Some(call)),
+        };
+        self.tell(TraceEntry { step, call, trace });
+    }
+
+    /// Tells why, about a step of the plan as a whole.
+    pub(crate) fn trace_step(&self, step: u32, trace: Trace) {
+        self.tell(TraceEntry { step, call: None, trace });
+    }
+
+    pub(crate) fn has_told(&self, trace: &Trace) -> bool {
+        lock(&self.said).known.contains(trace)
+    }
+
+    fn tell(&self, entry: TraceEntry) {
+        if lock(&self.said).known.insert(entry.trace.clone()) {
+            self.emit(TaskEvent::Traced { entry });
+        }
+    }
+}
