@@ -96,7 +96,10 @@ where
                 let welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": "none",
                     "servers": sextant::diagnostics::server_facts::handshake()});
                 tokio::spawn(async move {
-                    channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await.expect("a greeting");
+                    channel
+                        .tell("require('sextant.dispatch').welcome(...)", welcome.to_string())
+                        .await
+                        .expect("a greeting");
                 });
             }
             "measure" => {

@@ -32,6 +32,7 @@ BOUNDS = {
     "public type names": 0,
     "median file": 150,
     "longest file": 400,
+    "circles of Lua modules": 0,
 }
 
 # Methods of the standard library and of traits that everybody implements: a call of one names no file of ours.
@@ -289,6 +290,9 @@ def main() -> int:
     rows.append(("median file, lines", int(statistics.median(sizes)), []))
     longest = max(house.files, key=lambda file: file.lines)
     rows.append(("longest file, lines", longest.lines, [longest.path]))
+    lua = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "lua" / "sextant").glob("*.lua"))}
+    found = circles({name: set(re.findall(r"'sextant\.(\w+)'", text)) - {name} for name, text in lua.items()})
+    rows.append(("circles of Lua modules", len(found), [", ".join(group) for group in found]))
     for name, figure, places in rows:
         print(f"{figure:>6}  {name}")
         if given.list:

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -475,6 +476,26 @@ fn counted(file: &File) -> Vec<String> {
     })
 }
 
+/// The Lua modules that a text names, wherever it requires them.
+fn lua_names(text: &str) -> Vec<&str> {
+    let quoted = text.match_indices("'sextant.").map(|(at, open)| &text[at + open.len()..]);
+    quoted.filter_map(|rest| rest.split_once('\'').map(|(name, _)| name)).collect()
+}
+
+/// The Lua modules that require each other, be it late and inside of a function.
+fn lua_circles(files: &[File]) -> Vec<String> {
+    let module = |file: &File| Some(file.path.strip_prefix("lua/sextant/")?.strip_suffix(".lua")?.to_owned());
+    let mut modules: BTreeMap<String, Vec<&str>> =
+        files.iter().filter_map(|file| Some((module(file)?, lua_names(&file.text)))).collect();
+    // Whoever requires only what is gone can be in no circle.
+    while let Some(free) = modules.iter().find(|(_, to)| !to.iter().any(|name| modules.contains_key(*name))) {
+        let free = free.0.clone();
+        modules.remove(&free);
+    }
+    let left: Vec<String> = modules.into_keys().collect();
+    if left.is_empty() { left } else { vec![format!("in a circle, or above one: {}", left.join(", "))] }
+}
+
 fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -515,7 +536,21 @@ fn the_house_is_in_order() {
     for (name, rule) in RULES {
         problems.extend(files.iter().flat_map(rule).map(|problem| format!("{name}: {problem}")));
     }
+    problems.extend(lua_circles(&files));
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+#[test]
+fn lua_modules_that_require_each_other_are_found() {
+    let file = |name: &str, text: &str| File::new(&format!("lua/sextant/{name}.lua"), text);
+    let mut files = vec![
+        file("a", "local b = require('sextant.b')"),
+        file("b", "local t = { go = { 'sextant.c', 'go' } }"),
+        file("c", "local x = require('sextant.missing')"),
+    ];
+    assert_eq!(lua_circles(&files), Vec::<String>::new());
+    files[2].text.push_str("\nfunction M.late()\n  require('sextant.a').go()\nend");
+    assert_eq!(lua_circles(&files), ["in a circle, or above one: a, b, c"]);
 }
 
 #[test]

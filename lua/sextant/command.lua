@@ -1,7 +1,11 @@
 --- The commands: what is at the cursor or in the range, handed to the binary.
 local M = {}
 
+local rpc = require('sextant.rpc')
 local say = require('sextant.say').say
+
+-- The user is told of the end of the process, whatever it was about.
+rpc.on_gone(require('sextant.show').process_gone)
 
 local function where(args)
   local buf = vim.api.nvim_get_current_buf()
@@ -34,7 +38,7 @@ function M.ask(args)
   end
   local place = where(args)
   require('sextant.answer').expect(text_of(args), require('sextant.show').status ~= 'running')
-  require('sextant.rpc').send('ask', { text = text_of(args), place = place })
+  rpc.send('ask', { text = text_of(args), place = place })
 end
 
 function M.plan(args)
@@ -44,27 +48,26 @@ function M.plan(args)
       -- Another Neovim may have left one.
       local place = where(args)
       plan.expect()
-      require('sextant.rpc').send('show_plan', { place = place })
+      rpc.send('show_plan', { place = place })
     end
     return
   end
   local place = where(args)
   require('sextant.plan').open(text_of(args))
-  require('sextant.rpc').send('plan', { text = text_of(args), place = place })
+  rpc.send('plan', { text = text_of(args), place = place })
 end
 
 --- How the runs in this workspace went.
 function M.stats(args)
-  require('sextant.rpc').send('stats', { place = where(args) })
+  rpc.send('stats', { place = where(args) })
 end
 
 --- What is remembered of this workspace.
 function M.memory(args)
-  require('sextant.rpc').send('memory', { place = where(args) })
+  rpc.send('memory', { place = where(args) })
 end
 
 local function needs_process(verb)
-  local rpc = require('sextant.rpc')
   if not rpc.running() then
     return say('nothing is running', vim.log.levels.INFO)
   end
@@ -78,7 +81,7 @@ end
 --- What led to what in a task: the last one, or the nth last.
 function M.trace(args)
   args.range = 0
-  require('sextant.rpc').send('trace', { task = text_of(args), place = where(args) })
+  rpc.send('trace', { task = text_of(args), place = where(args) })
 end
 
 function M.complete_trace(lead)
@@ -90,31 +93,30 @@ end
 -- What outlives the process starts one, in the workspace of the last command or of this buffer.
 function M.undo(args)
   args.range = 0
-  require('sextant.rpc').send('undo', { target = text_of(args), partial = args.bang, place = where(args) })
+  rpc.send('undo', { target = text_of(args), partial = args.bang, place = where(args) })
 end
 
 function M.redo(args)
   args.range = 0
-  require('sextant.rpc').send('redo', { place = where(args) })
+  rpc.send('redo', { place = where(args) })
 end
 
 --- What the last tasks changed, and what of it is undone.
 function M.history(args)
   args.range = 0
-  require('sextant.rpc').send('history', { place = where(args) })
+  rpc.send('history', { place = where(args) })
 end
 
 function M.resume(args)
   args.range = 0
   require('sextant.plan').expect()
-  require('sextant.rpc').send('resume', { place = where(args) })
+  rpc.send('resume', { place = where(args) })
 end
 
 local MODES = { 'planner', 'supervised' }
 
 --- Shows or sets how plans are carried out, until the user sets it again.
 function M.mode(args)
-  local rpc = require('sextant.rpc')
   local wanted = text_of(args)
   local given = require('sextant').given
   if wanted == '' then
@@ -141,7 +143,7 @@ function M.answer(args)
   if not choice then
     return say('answer with the number of an option: `:AgentAnswer 1`', vim.log.levels.WARN)
   end
-  require('sextant.rpc').send('answer', { choice = choice })
+  rpc.send('answer', { choice = choice })
 end
 
 return M

@@ -1,4 +1,4 @@
---- The process and the RPC channel: finds the binary, starts it, speaks with it. No other file does.
+--- The process and the RPC channel: finds the binary, starts it, sends to it, notes its end. No other file does.
 local M = {}
 
 --- How long the binary may take to answer the greeting, in milliseconds.
@@ -13,17 +13,25 @@ local SLICE = 200
 ---@field ready boolean
 ---@field queue table[] commands given before the handshake was done
 ---@field stopping boolean
+---@field path string of the binary
+---@type sextant.Channel?
 local channel = nil
 
---- What the binary told about itself in the handshake; for :checkhealth.
+---@class sextant.ProcessInfo what the binary told about itself in the handshake
+---@field version string
+---@field model string
+---@field root string of the workspace
+---@field problem? string why it will not work
+---@field commands? { name: string, program?: string }[] what is asked for diagnostics, and whether it is there
+---@field path string of the binary
+
+--- Of the running process; for :checkhealth.
+---@type sextant.ProcessInfo?
 M.info = nil
+---@type fun(text: string)[]
+local mourners = {}
 --- The folder of this plugin.
 M.folder = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2))))
-
--- JSON's null is nil here: `vim.NIL` would count as true.
-local function decode(json)
-  return vim.json.decode(json, { luanil = { object = true, array = true } })
-end
 
 --- Where the binary is looked for, in order.
 ---@return string[]
@@ -58,6 +66,20 @@ local function build_hint()
   )
 end
 
+--- Calls `listener` with the reason whenever the process has ended by itself, or could not be started.
+---@param listener fun(text: string)
+function M.on_gone(listener)
+  if not vim.list_contains(mourners, listener) then
+    mourners[#mourners + 1] = listener
+  end
+end
+
+local function gone(text)
+  for _, listener in ipairs(mourners) do
+    listener(text)
+  end
+end
+
 local function fail(text)
   local had = channel
   channel = nil
@@ -66,7 +88,7 @@ local function fail(text)
     had.stopping = true
     vim.fn.jobstop(had.job)
   end
-  require('sextant.show').process_gone(text)
+  gone(text)
 end
 
 local function on_exit(job, code)
@@ -78,7 +100,7 @@ local function on_exit(job, code)
   M.info = nil
   local what = was_ready and 'the agent process ended' or 'the agent process ended before it answered'
   local text = ('%s (exit code %d); the next command starts it again. Log: %s'):format(what, code, M.log_path())
-  require('sextant.show').process_gone(text)
+  gone(text)
 end
 
 --- The log file of the binary.
@@ -153,28 +175,31 @@ local function start(options)
   return true
 end
 
---- Called by the binary once it has read the greeting.
----@param json string
-function M.welcome(json)
-  local info = decode(json)
+--- Takes what the binary told in the handshake; false where it will not do, and has been ended.
+---@param info sextant.ProcessInfo
+---@return boolean
+function M.welcome(info)
   if not channel then
-    return
+    return false
   end
   local wanted = require('sextant').version
   if info.version ~= wanted then
     fail(('%s is version %s, this plugin needs %s; %s'):format(channel.path, info.version, wanted, build_hint()))
-    return
-  end
-  if info.problem then
+    return false
+  elseif info.problem then
     fail(info.problem)
-    return
+    return false
   end
-  channel.ready = true
-  require('sextant.servers').know(info.servers)
-  info.servers = nil
   M.info = vim.tbl_extend('force', info, { path = channel.path })
-  require('sextant.publishes').watch()
-  flush_queue()
+  return true
+end
+
+--- Sends what was queued while the binary started; from now on nothing is.
+function M.open()
+  if channel then
+    channel.ready = true
+    flush_queue()
+  end
 end
 
 --- Sends a command to the binary, starting it where needed.
@@ -213,20 +238,6 @@ function M.stop()
     M.info = nil
   end
 end
-
--- What the binary may ask. Each handler gets the parameters and a `reply(err, result)` to call once.
-local handlers = {
-  read = { 'sextant.buffers', 'read' },
-  apply = { 'sextant.apply', 'apply' },
-  reread = { 'sextant.buffers', 'reread' },
-  close = { 'sextant.buffers', 'close' },
-  loaded = { 'sextant.buffers', 'loaded' },
-  marks = { 'sextant.buffers', 'marks' },
-  restore_marks = { 'sextant.buffers', 'restore_marks' },
-  settle = { 'sextant.settle', 'settle' },
-  fixes = { 'sextant.fixes', 'fixes' },
-  fix_change = { 'sextant.fixes', 'change' },
-}
 
 -- What is sent besides commands, each as a coroutine that yields where its next part may wait for a turn. None
 -- overtakes another: an amendment must not come before what it amends.
@@ -268,8 +279,19 @@ local function slice(report)
   report.items, report.slices = {}, slices
 end
 
--- In turns of its own: what made the answer has held Neovim long enough.
-local function answer(job, id, err, result, reports)
+--- The process that asks; whoever it is by the time of the answer, this one is answered.
+---@return integer?
+function M.process()
+  return channel and channel.job
+end
+
+--- Answers a question of the binary. In turns of its own: what made the answer has held Neovim long enough.
+---@param job integer? of the process that asked
+---@param id integer
+---@param err table?
+---@param result any
+---@param reports table[] those in the result that may be long
+function M.reply(job, id, err, result, reports)
   post(function()
     local ok, text = pcall(function()
       for _, report in ipairs(reports) do
@@ -287,43 +309,6 @@ local function answer(job, id, err, result, reports)
         coroutine.yield()
       end
     end
-  end)
-end
-
---- Called by the binary: runs a handler later, answers through a notification.
----@param id integer
----@param method string
----@param json string
-function M.call(id, method, json)
-  -- Who asks is answered: by then another process may be there, with questions of the same numbers.
-  local job = channel and channel.job
-  vim.schedule(function()
-    local handler = handlers[method]
-    local done = false
-    local function reply(err, result)
-      if not done then
-        done = true
-        vim.schedule(function()
-          answer(job, id, err, result, method == 'settle' and result or {})
-        end)
-      end
-    end
-    if not handler then
-      return reply({ kind = 'other', message = 'unknown method ' .. method })
-    end
-    local ok, err = pcall(function()
-      require(handler[1])[handler[2]](decode(json), reply)
-    end)
-    if not ok then
-      reply({ kind = 'other', message = tostring(err) })
-    end
-  end)
-end
-
---- Called by the binary: shows an event.
-function M.event(json)
-  vim.schedule(function()
-    require('sextant.show').event(decode(json))
   end)
 end
 

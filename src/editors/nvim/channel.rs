@@ -47,7 +47,7 @@ impl Channel {
         tokio::spawn(async move {
             while let Some((root, event)) = queue.recv().await {
                 if let Ok(json) = wording::json(root.as_deref(), &event) {
-                    let code = "require('sextant.rpc').event(...)";
+                    let code = "require('sextant.dispatch').event(...)";
                     if let Err(error) = events_to.exec_lua(code, vec![Value::from(json)]).await {
                         tracing::warn!(%error, "an event was not shown");
                     }
@@ -69,7 +69,7 @@ impl Channel {
         result.map(|_| ()).map_err(|error| EditorError::Other(error.to_string()))
     }
 
-    /// Calls a handler of `lua/sextant/rpc.lua` and reads its answer. `about` names the subject in errors.
+    /// Calls a handler of `lua/sextant/dispatch.lua` and reads its answer. `about` names the subject in errors.
     pub async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -87,7 +87,7 @@ impl Channel {
             let nvim = self.nvim.clone();
             // A request that is dropped before Neovim has answered it ends the whole channel: nvim-rs finds nobody to
             // give the answer to. A stop drops calls, so the request is waited for in a task of its own.
-            let sent = tokio::spawn(async move { nvim.exec_lua("require('sextant.rpc').call(...)", args).await });
+            let sent = tokio::spawn(async move { nvim.exec_lua("require('sextant.dispatch').call(...)", args).await });
             match sent.await {
                 Ok(Ok(_)) => {}
                 Ok(Err(error)) => return Err(closed_or(&error)),

@@ -205,7 +205,7 @@ impl Door {
             }
             Err(failure) => welcome["problem"] = json!(wording::failure(&failure).one_line()),
         }
-        if let Err(error) = channel.tell("require('sextant.rpc').welcome(...)", welcome.to_string()).await {
+        if let Err(error) = channel.tell("require('sextant.dispatch').welcome(...)", welcome.to_string()).await {
             tracing::error!(%error, "the greeting was not answered");
         }
     }

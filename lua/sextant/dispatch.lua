@@ -1,0 +1,77 @@
+--- What the binary sends: the end of the handshake, questions, events. Nobody but the binary calls this.
+local publishes = require('sextant.publishes')
+local rpc = require('sextant.rpc')
+local servers = require('sextant.servers')
+
+local M = {}
+
+-- JSON's null is nil here: `vim.NIL` would count as true.
+local function decode(json)
+  return vim.json.decode(json, { luanil = { object = true, array = true } })
+end
+
+--- Called by the binary once it has read the greeting.
+---@param json string
+function M.welcome(json)
+  local info = decode(json)
+  local facts = info.servers
+  info.servers = nil
+  if rpc.welcome(info) then
+    servers.know(facts)
+    publishes.watch()
+    rpc.open()
+  end
+end
+
+-- What the binary may ask. Each handler gets the parameters and a `reply(err, result)` to call once.
+local handlers = {
+  read = { 'sextant.buffers', 'read' },
+  apply = { 'sextant.apply', 'apply' },
+  reread = { 'sextant.buffers', 'reread' },
+  close = { 'sextant.buffers', 'close' },
+  loaded = { 'sextant.buffers', 'loaded' },
+  marks = { 'sextant.buffers', 'marks' },
+  restore_marks = { 'sextant.buffers', 'restore_marks' },
+  settle = { 'sextant.settle', 'settle' },
+  fixes = { 'sextant.fixes', 'fixes' },
+  fix_change = { 'sextant.fixes', 'change' },
+}
+
+--- Called by the binary: runs a handler later, answers through a notification.
+---@param id integer
+---@param method string
+---@param json string
+function M.call(id, method, json)
+  -- Who asks is answered: by then another process may be there, with questions of the same numbers.
+  local job = rpc.process()
+  vim.schedule(function()
+    local handler = handlers[method]
+    local done = false
+    local function reply(err, result)
+      if not done then
+        done = true
+        vim.schedule(function()
+          rpc.reply(job, id, err, result, method == 'settle' and result or {})
+        end)
+      end
+    end
+    if not handler then
+      return reply({ kind = 'other', message = 'unknown method ' .. method })
+    end
+    local ok, err = pcall(function()
+      require(handler[1])[handler[2]](decode(json), reply)
+    end)
+    if not ok then
+      reply({ kind = 'other', message = tostring(err) })
+    end
+  end)
+end
+
+--- Called by the binary: shows an event.
+function M.event(json)
+  vim.schedule(function()
+    require('sextant.show').event(decode(json))
+  end)
+end
+
+return M
