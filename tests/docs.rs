@@ -30,30 +30,52 @@ fn texts(folder: &Path, ending: &str) -> Vec<String> {
     out
 }
 
-/// The options of a Lua table as `name` and default, nested ones as `diagnostics.max`. The model's own keys are
-/// the binary's business.
-fn options(source: &str) -> Vec<(String, String)> {
-    let table = source.split_once("M.defaults = {\n").expect("the defaults").1.split_once("\n}").expect("their end").0;
-    let mut out = Vec::new();
-    let mut outer = String::new();
-    for line in table.lines().map(str::trim).filter(|line| !line.starts_with("--")) {
-        if line == "}," {
-            outer.clear();
-            continue;
+/// One row of the table of options.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    name: String,
+    /// As LuaCATS writes it; the choices where there are some.
+    kind: String,
+    default: String,
+    help: String,
+}
+
+/// The rows of `lua/sextant/options.lua`.
+fn options(source: &str) -> Vec<Row> {
+    let table = source.split_once("M.rows = {\n").expect("the rows").1.split_once("\n}").expect("their end").0;
+    let mut rows = Vec::new();
+    for line in table.lines().map(str::trim) {
+        if line == "{" {
+            rows.push(Row { default: "nil".to_owned(), ..Row::default() });
         }
-        let Some((name, value)) = line.split_once(" = ") else { continue };
-        let value = value.trim_end_matches(',');
-        let inner = value.strip_prefix("{ ").and_then(|rest| rest.strip_suffix(" }"));
-        match (value, inner) {
-            ("{", _) => outer = format!("{name}."),
-            (_, Some(inner)) if name != "model" => {
-                let (key, value) = inner.split_once(" = ").expect("one option a line");
-                out.push((format!("{name}.{key}"), value.to_owned()));
-            }
-            _ => out.push((format!("{outer}{name}"), value.to_owned())),
+        let (Some((key, value)), Some(row)) = (line.split_once(" = "), rows.last_mut()) else { continue };
+        let value = value.strip_suffix(',').expect("a value a line");
+        let text = value.trim_matches(['\'', '"']).to_owned();
+        match key {
+            "name" => row.name = text,
+            "type" => row.kind = text,
+            "choices" => row.kind = value.trim_matches(['{', '}', ' ']).replace(", ", "|"),
+            "default" => row.default = value.to_owned(),
+            "help" => row.help = text,
+            _ => {}
         }
     }
-    out
+    rows
+}
+
+/// The LuaCATS classes of the options, so that an editor completes `setup({`.
+fn classes(rows: &[Row]) -> String {
+    let mut sections: Vec<(String, String)> = vec![(String::new(), "---@class sextant.Options\n".to_owned())];
+    for Row { name, kind, help, .. } in rows {
+        let (section, key) = name.split_once('.').unwrap_or(("", name));
+        if !sections.iter().any(|(known, _)| known == section) {
+            sections[0].1 += &format!("---@field {section}? sextant.Options.{section}\n");
+            sections.push((section.to_owned(), format!("---@class sextant.Options.{section}\n")));
+        }
+        let text = &mut sections.iter_mut().find(|(known, _)| known == section).expect("just put there").1;
+        *text += &format!("---@field {key}? {kind} {help}\n");
+    }
+    sections.into_iter().map(|(_, text)| text + "\n").collect()
 }
 
 /// What stands between a tag and the next one.
@@ -64,11 +86,11 @@ fn entry<'t>(help: &'t str, tag: &str) -> Option<&'t str> {
 
 /// The options that the help leaves out, or gives another default.
 fn undocumented(source: &str, help: &str) -> Vec<String> {
-    let stated = |(name, default): &(String, String)| {
+    let stated = |Row { name, default, .. }: &Row| {
         let text = entry(help, &format!("sextant-option-{name}"));
         text.is_some_and(|text| text.contains(&format!("Default: `{default}`\n")))
     };
-    options(source).into_iter().filter(|option| !stated(option)).map(|(name, _)| name).collect()
+    options(source).into_iter().filter(|option| !stated(option)).map(|row| row.name).collect()
 }
 
 /// The words of a text between two marks, without blanks in them.
@@ -85,17 +107,30 @@ fn tags(help: &str) -> BTreeSet<String> {
 #[test]
 fn every_option_is_in_the_help_with_its_default() {
     let source = read("lua/sextant/options.lua");
-    let names: Vec<String> = options(&source).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = options(&source).into_iter().map(|row| row.name).collect();
     for known in ["binary", "model", "diagnostics.on_edit", "save", "quickfix.open", "window.height", "limits.steps"] {
         assert!(names.iter().any(|name| name == known), "{known} was not read: {names:?}");
     }
     let help = read("doc/sextant.txt");
     assert_eq!(undocumented(&source, &help), Vec::<String>::new());
-    let more = source.replace("  save = ", "  extra = { more = 1 },\n  save = ").replace("max = 20", "max = 21");
-    assert_eq!(undocumented(&more, &help), ["diagnostics.max", "extra.more"], "the rule objects");
+    let row = "  {\n    name = 'extra.more',\n    type = 'integer',\n    default = 1,\n    help = 'x',\n  },\n";
+    let more = source.replace("M.rows = {\n", &format!("M.rows = {{\n{row}")).replace("default = 20,", "default = 21,");
+    assert_eq!(undocumented(&more, &help), ["extra.more", "diagnostics.max"], "the rule objects");
     for tag in tags(&help).iter().filter_map(|tag| tag.strip_prefix("sextant-option-")) {
         assert!(names.iter().any(|name| name == tag), "{tag} is no option any more");
     }
+}
+
+#[test]
+fn every_option_is_a_field_that_an_editor_completes() {
+    let source = read("lua/sextant/options.lua");
+    let rows = options(&source);
+    let wanted = classes(&rows);
+    assert!(wanted.contains("---@field mode? 'planner'|'supervised' "), "{wanted}");
+    assert!(source.contains(&wanted), "lua/sextant/options.lua needs these classes:\n{wanted}");
+    let more = Row { name: "limits.more".to_owned(), kind: "integer".to_owned(), ..Row::default() };
+    let more: Vec<Row> = rows.into_iter().chain([more]).collect();
+    assert!(!source.contains(&classes(&more)), "the rule objects");
 }
 
 #[test]

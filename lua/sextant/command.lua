@@ -113,7 +113,9 @@ function M.resume(args)
   rpc.send('resume', { place = where(args) })
 end
 
-local MODES = { 'planner', 'supervised' }
+local function modes()
+  return require('sextant.options').choices('mode') or {}
+end
 
 --- Shows or sets how plans are carried out, until the user sets it again.
 function M.mode(args)
@@ -122,8 +124,8 @@ function M.mode(args)
   if wanted == '' then
     return say('plans are carried out in mode ' .. (given.mode or require('sextant.options').defaults.mode))
   end
-  if not vim.tbl_contains(MODES, wanted) then
-    return say(('there is no mode %s; use %s'):format(wanted, table.concat(MODES, ' or ')), vim.log.levels.WARN)
+  if not vim.tbl_contains(modes(), wanted) then
+    return say(('there is no mode %s; use %s'):format(wanted, table.concat(modes(), ' or ')), vim.log.levels.WARN)
   end
   given.mode = wanted
   if rpc.running() then
@@ -134,7 +136,7 @@ end
 function M.complete_mode(lead)
   return vim.tbl_filter(function(mode)
     return vim.startswith(mode, lead)
-  end, MODES)
+  end, modes())
 end
 
 --- Answers the question of a paused plan.

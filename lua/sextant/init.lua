@@ -4,11 +4,11 @@ local M = {}
 --- The version that the binary must have as well.
 M.version = '0.1.0'
 
----@type table what the user gave to setup()
+---@type sextant.Options what the user gave to setup()
 M.given = {}
 
 --- Keeps the options. They are checked when the first command runs; nothing is started here.
----@param opts? table see |sextant-options|
+---@param opts? sextant.Options see |sextant-options|
 function M.setup(opts)
   M.given = opts or {}
 end

@@ -1,73 +1,268 @@
---- The options: defaults, and what is wrong with the user's own.
+--- The options: one row each, from which the defaults, the checks and what the binary is sent derive.
+--
+-- `tests/docs.rs` holds the classes below and the help to the rows, and says what is missing.
 local M = {}
 
-M.defaults = {
-  -- Path of the sextant binary; nil looks in the plugin's own build folder, then in PATH.
-  binary = nil,
-  -- The model; `offline` needs no network and no key.
-  model = { provider = 'offline' },
-  -- How a plan is carried out: `planner` plans anew by itself when the work leaves the plan, `supervised` pauses
-  -- and asks. Only you change it.
-  mode = 'planner',
-  -- Programs that are asked for diagnostics beside the language servers: names (ruff, mypy, pytest, cargo), or
-  -- commands in full.
-  commands = {},
-  -- Names of further language servers that publish the diagnostics of a version once and whole. Of any other that is
-  -- not known to do so, what it publishes is a guess.
-  publishes_once = {},
-  diagnostics = {
-    -- Answer every edit with the diagnostics that it introduced.
-    on_edit = true,
-    -- Milliseconds for one edit's diagnostics, everything included.
-    timeout_ms = 1000,
-    -- Milliseconds for the first look at a file, while a server may still be starting.
-    start_timeout_ms = 30000,
-    -- The least severity that is reported: error, warning, info, hint.
-    severity_floor = 'warning',
-    -- The most new diagnostics that one answer lists.
-    max = 20,
+---@class sextant.Options
+---@field binary? string Path of the sextant binary; without it the plugin's own build folder, then PATH.
+---@field model? table The model; `offline` needs no network and no key.
+---@field mode? 'planner'|'supervised' How a plan is carried out when the work leaves it: planned anew, or paused with a question.
+---@field commands? (string|table)[] Programs that are asked for diagnostics beside the language servers, by name or in full.
+---@field publishes_once? string[] Names of further language servers that publish the diagnostics of a version once and whole.
+---@field diagnostics? sextant.Options.diagnostics
+---@field save? 'if_clean'|'never' Whether files are written after an edit: where they had no unsaved changes of yours, or never.
+---@field quickfix? sextant.Options.quickfix
+---@field window? sextant.Options.window
+---@field limits? sextant.Options.limits
+---@field commands_allowed? string[] Commands that the agent may run without asking you, each the beginning of one.
+---@field commands_env? string[] Environment variables that these are given beside what every program needs, by name.
+---@field memory? sextant.Options.memory
+---@field preferences? table<string, string> What you prefer in every project, by name.
+
+---@class sextant.Options.diagnostics
+---@field on_edit? boolean Answer every edit with the diagnostics that it introduced.
+---@field timeout_ms? integer Milliseconds for one edit's diagnostics, everything included.
+---@field start_timeout_ms? integer Milliseconds for the first look at a file, while a server may still be starting.
+---@field severity_floor? 'error'|'warning'|'info'|'hint' The least severity that is reported.
+---@field max? integer The most new diagnostics that one answer lists.
+
+---@class sextant.Options.quickfix
+---@field open? boolean Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.
+
+---@class sextant.Options.window
+---@field height? integer Lines of the answer window.
+
+---@class sextant.Options.limits
+---@field steps? integer The most steps of one task.
+---@field tokens? integer The most tokens of one task; 0 is no limit.
+---@field seconds? integer The most seconds of one task; 0 is no limit.
+---@field cost? number The most that one task may cost; 0 is no limit.
+---@field command_seconds? integer Seconds after which a command is killed.
+
+---@class sextant.Options.memory
+---@field enabled? boolean Remember from task to task, in the user's state folder.
+---@field session? string The name of what belongs together.
+---@field checkpoints_mb? integer Megabytes that the states to go back to may take.
+
+---@class sextant.Option
+---@field name string dotted where it is inside of another
+---@field type string as LuaCATS writes it; whatever is inside of a table the binary checks
+---@field default any
+---@field choices? string[]
+---@field help string one line
+---@field here? boolean whether it concerns this plugin alone, and is not passed on
+
+---@type sextant.Option[]
+M.rows = {
+  {
+    name = 'binary',
+    type = 'string',
+    help = "Path of the sextant binary; without it the plugin's own build folder, then PATH.",
+    here = true,
   },
-  -- Whether files are written after an edit: `if_clean` (no unsaved changes of yours) or `never`.
-  save = 'if_clean',
-  -- Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.
-  quickfix = { open = true },
-  -- Lines of the answer window.
-  window = { height = 12 },
-  limits = {
-    -- The most steps of one task.
-    steps = 25,
-    -- The most tokens of one task, its most seconds, and the most that it may cost; 0 is no limit.
-    tokens = 0,
-    seconds = 0,
-    cost = 0,
-    -- Seconds after which a command is killed.
-    command_seconds = 60,
+  {
+    name = 'model',
+    type = 'table',
+    default = { provider = 'offline' },
+    help = 'The model; `offline` needs no network and no key.',
   },
-  -- Commands that the agent may run without asking you, each the beginning of one: 'pytest', 'cargo test'.
-  commands_allowed = {},
-  -- Environment variables that these are given beside what every program needs, by name.
-  commands_env = {},
-  -- What is remembered from task to task, in the user's state folder; `session` names what belongs
-  -- together.
-  memory = {
-    enabled = true,
-    session = 'main',
-    -- Megabytes that the states to go back to may take.
-    checkpoints_mb = 256,
+  {
+    name = 'mode',
+    type = 'string',
+    default = 'planner',
+    choices = { 'planner', 'supervised' },
+    help = 'How a plan is carried out when the work leaves it: planned anew, or paused with a question.',
   },
-  -- What you prefer in every project, by name: `{ style = 'short functions' }`.
-  preferences = {},
+  {
+    name = 'commands',
+    type = '(string|table)[]',
+    default = {},
+    help = 'Programs that are asked for diagnostics beside the language servers, by name or in full.',
+  },
+  {
+    name = 'publishes_once',
+    type = 'string[]',
+    default = {},
+    help = 'Names of further language servers that publish the diagnostics of a version once and whole.',
+    here = true,
+  },
+  {
+    name = 'diagnostics.on_edit',
+    type = 'boolean',
+    default = true,
+    help = 'Answer every edit with the diagnostics that it introduced.',
+  },
+  {
+    name = 'diagnostics.timeout_ms',
+    type = 'integer',
+    default = 1000,
+    help = "Milliseconds for one edit's diagnostics, everything included.",
+  },
+  {
+    name = 'diagnostics.start_timeout_ms',
+    type = 'integer',
+    default = 30000,
+    help = 'Milliseconds for the first look at a file, while a server may still be starting.',
+  },
+  {
+    name = 'diagnostics.severity_floor',
+    type = 'string',
+    default = 'warning',
+    choices = { 'error', 'warning', 'info', 'hint' },
+    help = 'The least severity that is reported.',
+  },
+  {
+    name = 'diagnostics.max',
+    type = 'integer',
+    default = 20,
+    help = 'The most new diagnostics that one answer lists.',
+  },
+  {
+    name = 'save',
+    type = 'string',
+    default = 'if_clean',
+    choices = { 'if_clean', 'never' },
+    help = 'Whether files are written after an edit: where they had no unsaved changes of yours, or never.',
+  },
+  {
+    name = 'quickfix.open',
+    type = 'boolean',
+    default = true,
+    help = 'Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.',
+  },
+  {
+    name = 'window.height',
+    type = 'integer',
+    default = 12,
+    help = 'Lines of the answer window.',
+    here = true,
+  },
+  {
+    name = 'limits.steps',
+    type = 'integer',
+    default = 25,
+    help = 'The most steps of one task.',
+  },
+  {
+    name = 'limits.tokens',
+    type = 'integer',
+    default = 0,
+    help = 'The most tokens of one task; 0 is no limit.',
+  },
+  {
+    name = 'limits.seconds',
+    type = 'integer',
+    default = 0,
+    help = 'The most seconds of one task; 0 is no limit.',
+  },
+  {
+    name = 'limits.cost',
+    type = 'number',
+    default = 0,
+    help = 'The most that one task may cost; 0 is no limit.',
+  },
+  {
+    name = 'limits.command_seconds',
+    type = 'integer',
+    default = 60,
+    help = 'Seconds after which a command is killed.',
+  },
+  {
+    name = 'commands_allowed',
+    type = 'string[]',
+    default = {},
+    help = 'Commands that the agent may run without asking you, each the beginning of one.',
+  },
+  {
+    name = 'commands_env',
+    type = 'string[]',
+    default = {},
+    help = 'Environment variables that these are given beside what every program needs, by name.',
+  },
+  {
+    name = 'memory.enabled',
+    type = 'boolean',
+    default = true,
+    help = "Remember from task to task, in the user's state folder.",
+  },
+  {
+    name = 'memory.session',
+    type = 'string',
+    default = 'main',
+    help = 'The name of what belongs together.',
+  },
+  {
+    name = 'memory.checkpoints_mb',
+    type = 'integer',
+    default = 256,
+    help = 'Megabytes that the states to go back to may take.',
+  },
+  {
+    name = 'preferences',
+    type = 'table<string, string>',
+    default = {},
+    help = 'What you prefer in every project, by name.',
+  },
 }
 
--- Tables whose keys are the binary's business: it checks them itself and says what it does not know.
-local open = {
-  model = true,
-  publishes_once = true,
-  commands = true,
-  commands_allowed = true,
-  commands_env = true,
-  preferences = true,
-}
+---@type table<string, sextant.Option>
+local by_name = {}
+
+--- Every option's default, as `setup()` would be given them.
+---@type sextant.Options
+M.defaults = {}
+
+for _, row in ipairs(M.rows) do
+  by_name[row.name] = row
+  local section, key = row.name:match('^(.-)%.(.*)$')
+  if section then
+    M.defaults[section] = M.defaults[section] or {}
+    M.defaults[section][key] = row.default
+  else
+    M.defaults[row.name] = vim.deepcopy(row.default)
+  end
+end
+
+--- What an option may be set to; nil where that is no list of words.
+---@param name string
+---@return string[]?
+function M.choices(name)
+  return by_name[name].choices
+end
+
+local LUA_TYPES = { boolean = 'boolean', integer = 'number', number = 'number', string = 'string' }
+
+---@param row sextant.Option
+---@param problems string[]
+local function check_value(row, value, problems)
+  local wanted = LUA_TYPES[row.type] or 'table'
+  if type(value) ~= wanted then
+    problems[#problems + 1] = ('option `%s` must be a %s'):format(row.name, wanted)
+  elseif row.choices and not vim.list_contains(row.choices, value) then
+    problems[#problems + 1] = ('option `%s` must be one of %s'):format(row.name, table.concat(row.choices, ', '))
+  elseif wanted == 'number' and (value < 0 or row.type == 'integer' and value % 1 ~= 0) then
+    problems[#problems + 1] = ('option `%s` must be %s, 0 at least'):format(
+      row.name,
+      row.type == 'integer' and 'a whole number' or 'a number'
+    )
+  end
+end
+
+local function check(given, defaults, path, problems)
+  for key, value in pairs(given) do
+    local name = path .. tostring(key)
+    local row, section = by_name[name], type(defaults[key]) == 'table'
+    if row then
+      check_value(row, value, problems)
+    elseif not section then
+      problems[#problems + 1] = ('unknown option `%s`'):format(name)
+    elseif type(value) ~= 'table' then
+      problems[#problems + 1] = ('option `%s` must be a table'):format(name)
+    else
+      check(value, defaults[key], name .. '.', problems)
+    end
+  end
+end
 
 -- A list in which each entry is a name or a table; what is in a table the binary checks.
 local function check_commands(given, problems)
@@ -82,23 +277,9 @@ local function check_commands(given, problems)
   end
 end
 
-local function check(given, defaults, path, problems)
-  for key, value in pairs(given) do
-    local name = path .. tostring(key)
-    local default = defaults[key]
-    if default == nil and name ~= 'binary' then
-      problems[#problems + 1] = ('unknown option `%s`'):format(name)
-    elseif default ~= nil and type(value) ~= type(default) then
-      problems[#problems + 1] = ('option `%s` must be a %s'):format(name, type(default))
-    elseif type(default) == 'table' and not open[name] then
-      check(value, default, name .. '.', problems)
-    end
-  end
-end
-
 --- The user's options over the defaults, and a list of what is wrong with them.
 ---@param given table
----@return table options, string[] problems
+---@return sextant.Options options, string[] problems
 function M.resolve(given)
   local problems = {}
   if type(given) ~= 'table' then
@@ -117,6 +298,21 @@ function M.resolve(given)
   options.model = given.model and vim.deepcopy(given.model) or options.model
   options.commands = vim.deepcopy(given.commands or {})
   return options, problems
+end
+
+--- What the binary is sent of them. An empty table is left out: JSON would not know whether it is a list.
+---@param options sextant.Options
+---@return table
+function M.for_binary(options)
+  local theirs = {}
+  for _, row in ipairs(M.rows) do
+    local key = row.name:match('^[^.]*')
+    local value = options[key]
+    if not row.here and not (type(value) == 'table' and next(value) == nil) then
+      theirs[key] = value
+    end
+  end
+  return theirs
 end
 
 return M

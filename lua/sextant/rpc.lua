@@ -147,29 +147,13 @@ local function start(options)
       )
     end
   end, M.handshake_ms)
-  -- What only concerns windows and the process itself stays here.
-  local theirs = {
-    model = options.model,
-    mode = options.mode,
-    -- An empty table would be an object there.
-    commands = #options.commands > 0 and options.commands or nil,
-    diagnostics = options.diagnostics,
-    save = options.save,
-    quickfix = options.quickfix,
-    limits = options.limits,
-    memory = options.memory,
-    commands_allowed = options.commands_allowed,
-    commands_env = options.commands_env,
-    -- An empty table would be sent as a list.
-    preferences = next(options.preferences) and options.preferences or nil,
-  }
   vim.rpcnotify(
     job,
     'hello',
     vim.json.encode({
       version = require('sextant').version,
       cwd = vim.fn.getcwd(),
-      options = theirs,
+      options = require('sextant.options').for_binary(options),
     })
   )
   return true
