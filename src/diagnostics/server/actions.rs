@@ -4,7 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use gen_lsp_types::{
+    CodeActionKind, CodeActionRequest, CodeActionResolveRequest, CodeActionTriggerKind, ExecuteCommandRequest, LspAny,
+    Request, TextDocumentIdentifier,
+};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
@@ -12,6 +17,7 @@ use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness};
 use crate::diagnostics::policy::confidence;
 use crate::diagnostics::server::client::ServerConnection;
+use crate::diagnostics::server::received::{ActionFields, SentAction, SentDiagnostic};
 use crate::diagnostics::server::wire::RequestError;
 use crate::diagnostics::server::{LanguageServer, ServerPhase, convert};
 
@@ -36,7 +42,24 @@ pub struct ActionOffer {
     /// The file that it was asked for, and the version of its text then.
     pub path: String,
     version: i64,
-    action: Value,
+    action: SentAction,
+}
+
+/// `CodeActionParams`, with the diagnostics as the server sent them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ActionQuestion {
+    text_document: TextDocumentIdentifier,
+    range: gen_lsp_types::Range,
+    context: QuestionContext,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct QuestionContext {
+    diagnostics: Vec<SentDiagnostic>,
+    only: [CodeActionKind; 1],
+    trigger_kind: CodeActionTriggerKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +98,7 @@ impl LanguageServer {
         let run = self.run()?;
         let (wanted, params, version) = self.question(&run, file, range)?;
         let limit = if run.is_mute.load(Ordering::Relaxed) { deadline.left().min(MUTE) } else { deadline.left() };
-        let answer = self.asked(&run, "textDocument/codeAction", &params, Deadline::after(limit)).await;
+        let answer = self.asked::<CodeActionRequest>(&run, &params, Deadline::after(limit)).await;
         run.is_mute.store(matches!(answer, Err(RequestError::TimedOut)), Ordering::Relaxed);
         let answer = match answer {
             Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {
@@ -83,8 +106,9 @@ impl LanguageServer {
             }
             answer => answer?,
         };
-        let list = answer.as_array().cloned().unwrap_or_default();
-        Ok(list.into_iter().take(OFFERS).filter_map(|action| self.offer(&run, file, version, wanted, action)).collect())
+        let LspAny::Array(list) = answer else { return Ok(Vec::new()) };
+        let sent = list.into_iter().take(OFFERS).map(SentAction);
+        Ok(sent.filter_map(|action| self.offer(&run, file, version, &wanted, action)).collect())
     }
 
     fn run(&self) -> Result<Arc<ServerConnection>, ActionError> {
@@ -96,17 +120,16 @@ impl LanguageServer {
     }
 
     /// Asks until the deadline, or until the server is found to be mute.
-    async fn asked(
+    async fn asked<R: Request>(
         &self,
         run: &ServerConnection,
-        method: &str,
-        params: &Value,
+        params: &impl Serialize,
         deadline: Deadline,
-    ) -> Result<Value, RequestError> {
+    ) -> Result<LspAny, RequestError> {
         tokio::select! {
             biased;
-            answer = run.connection.request(method, params, deadline.left()) => answer,
-            () = self.inner.patience.end(deadline) => Err(RequestError::TimedOut),
+            answer = run.connection.request::<R>(params, deadline.left()) => answer,
+            () = self.inner.observed.patience.end(deadline) => Err(RequestError::TimedOut),
         }
     }
 
@@ -126,7 +149,7 @@ impl LanguageServer {
         run: &ServerConnection,
         file: &FileText,
         range: Option<Range>,
-    ) -> Result<(&'static str, Value, i64), ActionError> {
+    ) -> Result<(CodeActionKind, ActionQuestion, i64), ActionError> {
         let documents = lock(&self.inner.documents);
         let known = documents.get(&file.path).filter(|known| *known.text == *file.text).ok_or(ActionError::Outdated)?;
         let index = LineIndex::new(&known.text);
@@ -135,12 +158,13 @@ impl LanguageServer {
             None => index.range(&known.text, 0..known.text.len(), run.encoding),
         };
         let touches =
-            |item: &&Value| convert::range(item).is_some_and(|at| at.start <= place.end && place.start <= at.end);
+            |item: &&SentDiagnostic| item.range().is_some_and(|at| at.start <= place.end && place.start <= at.end);
         let settled = known.settled.as_ref().filter(|settled| settled.version == known.version);
-        let items: Vec<&Value> = settled.map(|s| s.items.iter().filter(touches).collect()).unwrap_or_default();
-        let wanted = if range.is_some() { "quickfix" } else { "source" };
-        let params = json!({"textDocument": {"uri": known.uri}, "range": place,
-            "context": {"diagnostics": items, "only": [wanted], "triggerKind": 1}});
+        let diagnostics = settled.map(|s| s.items.iter().filter(touches).cloned().collect()).unwrap_or_default();
+        let wanted = if range.is_some() { CodeActionKind::QuickFix } else { CodeActionKind::Source };
+        let trigger_kind = CodeActionTriggerKind::Invoked;
+        let context = QuestionContext { diagnostics, only: [wanted.clone()], trigger_kind };
+        let params = ActionQuestion { text_document: known.id(), range: convert::to_lsp(place), context };
         Ok((wanted, params, known.version))
     }
 
@@ -149,48 +173,50 @@ impl LanguageServer {
         run: &ServerConnection,
         file: &FileText,
         version: i64,
-        wanted: &str,
-        action: Value,
+        wanted: &CodeActionKind,
+        action: SentAction,
     ) -> Option<ActionOffer> {
-        if action.get("disabled").is_some_and(|reason| !reason.is_null()) {
+        let fields = action.fields()?;
+        if fields.disabled.is_some() {
             return None;
         }
-        let kind = action.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let of_kind = kind.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let kind = fields.kind.as_deref().unwrap_or_default();
+        let of_kind = kind.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         // A bare command has no kind and is taken for what was asked for.
-        if !(of_kind || kind.is_empty()) || action.get("edit").is_none() && !self.can_finish(run, &action) {
+        if !(of_kind || kind.is_empty()) || fields.edit.is_none() && !can_finish(run, &fields) {
             return None;
         }
-        let items = action.get("diagnostics").and_then(Value::as_array).cloned().unwrap_or_default();
         let (source, fresh) = (&self.inner.source, confidence::of_server(Freshness::Exact));
         Some(ActionOffer {
-            title: model::name(action.get("title")?.as_str()?),
-            kind,
-            preferred: action.get("isPreferred").and_then(Value::as_bool).unwrap_or(false),
-            repairs: convert::diagnostics(&items, source, &file.path, &file.text, run.encoding, fresh).0,
+            title: model::name(fields.title.as_deref()?),
+            kind: kind.to_owned(),
+            preferred: fields.is_preferred.unwrap_or(false),
+            repairs: convert::diagnostics(
+                &fields.diagnostics.unwrap_or_default(),
+                source,
+                &file.path,
+                &file.text,
+                run.encoding,
+                fresh,
+            )
+            .0,
             path: file.path.clone(),
             version,
             action,
         })
     }
 
-    /// Whether an action without an edit can still become one.
-    fn can_finish(&self, run: &ServerConnection, action: &Value) -> bool {
-        let resolves = run.capabilities.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true));
-        (resolves && action.get("kind").is_some()) || command(action).is_some_and(|(name, _)| offered(run, name))
-    }
-
     /// The workspace edits that an offer means, in LSP's words and in units of [`Self::encoding`].
     /// Nothing is changed by asking.
-    pub async fn edits(&self, offer: &ActionOffer, deadline: Deadline) -> Result<Vec<Value>, ActionError> {
+    pub async fn edits(&self, offer: &ActionOffer, deadline: Deadline) -> Result<Vec<LspAny>, ActionError> {
         let run = self.run()?;
-        let mut action = offer.action.clone();
-        let resolves = run.capabilities.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true));
-        if action.get("edit").is_none() && resolves && command(&action).is_none() {
-            action = self.asked(&run, "codeAction/resolve", &action, deadline).await?;
+        let mut action = offer.action.fields().unwrap_or_default();
+        if action.edit.is_none() && run.resolves_actions() && action.command().is_none() {
+            let resolved = self.asked::<CodeActionResolveRequest>(&run, &offer.action, deadline).await?;
+            action = SentAction(resolved).fields().unwrap_or_default();
         }
-        let mut edits: Vec<Value> = action.get("edit").filter(|edit| !edit.is_null()).cloned().into_iter().collect();
-        if let Some((name, arguments)) = command(&action).filter(|(name, _)| offered(&run, name)) {
+        let mut edits: Vec<LspAny> = action.edit.clone().into_iter().collect();
+        if let Some((name, arguments)) = action.command().filter(|(name, _)| offered(&run, name)) {
             edits.extend(self.execute(&run, name, arguments, deadline).await?);
         }
         let now = lock(&self.inner.documents).get(&offer.path).map(|known| known.version);
@@ -210,17 +236,18 @@ impl LanguageServer {
         &self,
         run: &ServerConnection,
         name: &str,
-        arguments: Value,
+        arguments: LspAny,
         deadline: Deadline,
-    ) -> Result<Vec<Value>, ActionError> {
-        let turn = tokio::time::timeout(deadline.left(), self.inner.executing.lock());
+    ) -> Result<Vec<LspAny>, ActionError> {
+        let turn = tokio::time::timeout(deadline.left(), self.inner.fixing.turn.lock());
         let _turn = turn.await.map_err(|_| ActionError::TimedOut)?;
         let mut news = self.inner.news.subscribe();
-        *lock(&self.inner.captured) = Some(Vec::new());
+        *lock(&self.inner.fixing.captured) = Some(Vec::new());
         let capture = Capture(self);
+        // As they came: a server that has sent something else than a list wants it back so.
         let params = json!({"command": name, "arguments": arguments});
-        let answer = self.asked(run, "workspace/executeCommand", &params, deadline).await;
-        let any = || lock(&self.inner.captured).as_ref().is_some_and(|edits| !edits.is_empty());
+        let answer = self.asked::<ExecuteCommandRequest>(run, &params, deadline).await;
+        let any = || lock(&self.inner.fixing.captured).as_ref().is_some_and(|edits| !edits.is_empty());
         if answer.is_ok() {
             let arrived = async { while !any() && news.changed().await.is_ok() {} };
             // Without an edit the command did something else, which is no fix.
@@ -236,8 +263,8 @@ impl LanguageServer {
 struct Capture<'a>(&'a LanguageServer);
 
 impl Capture<'_> {
-    fn take(&self) -> Vec<Value> {
-        lock(&self.0.inner.captured).take().unwrap_or_default()
+    fn take(&self) -> Vec<LspAny> {
+        lock(&self.0.inner.fixing.captured).take().unwrap_or_default()
     }
 }
 
@@ -247,13 +274,9 @@ impl Drop for Capture<'_> {
     }
 }
 
-/// The command of an action, or of a bare command, with its arguments.
-fn command(action: &Value) -> Option<(&str, Value)> {
-    let holder = match action.get("command")? {
-        Value::String(_) => action,
-        inner => inner,
-    };
-    Some((holder.get("command")?.as_str()?, holder.get("arguments").cloned().unwrap_or_else(|| json!([]))))
+/// Whether an action without an edit can still become one.
+fn can_finish(run: &ServerConnection, action: &ActionFields) -> bool {
+    (run.resolves_actions() && action.kind.is_some()) || action.command().is_some_and(|(name, _)| offered(run, name))
 }
 
 /// Commands that the server does not name are meant for an editor's extension.

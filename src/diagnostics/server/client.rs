@@ -4,13 +4,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use gen_lsp_types::{InitializeRequest, LspAny, MessageType};
+use serde_json::json;
 
 use crate::base::lock::lock;
-use crate::base::path;
 use crate::base::text::Encoding;
 use crate::diagnostics::model::Reach;
 use crate::diagnostics::server::connection::{Connection, Handler};
+use crate::diagnostics::server::initialize::{self, folders};
+use crate::diagnostics::server::received::{
+    self, Capabilities, Initialized, Said, ServerStatus, WantedSection, WantedSettings,
+};
 use crate::diagnostics::server::wire::{Reply, RpcError};
 use crate::diagnostics::server::{Inner, saves};
 use crate::diagnostics::server_facts::{self, Fact};
@@ -46,7 +50,7 @@ struct Learned {
 #[derive(Debug)]
 pub(crate) struct ServerConnection {
     pub connection: Connection,
-    pub capabilities: Value,
+    pub capabilities: Capabilities,
     pub encoding: Encoding,
     /// Lower-case: the configured name and the one the server gives itself.
     names: [String; 2],
@@ -62,7 +66,7 @@ impl ServerConnection {
     }
 
     pub(crate) fn advertises_pull(&self) -> bool {
-        self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null())
+        self.capabilities.diagnostic_provider.is_some()
     }
 
     /// Whether it knows of a text only what was saved.
@@ -72,17 +76,21 @@ impl ServerConnection {
 
     /// Whether a change of one file may change the diagnostics of another.
     pub(crate) fn reach(&self) -> Reach {
-        let says = |name: &str, value: bool| {
-            self.capabilities.pointer(&format!("/diagnosticProvider/{name}")).and_then(Value::as_bool) == Some(value)
-        };
+        let pull = self.capabilities.diagnostic_provider.as_ref();
+        let (one, many) = pull.map_or((None, None), |pull| (pull.inter_file_dependencies, pull.workspace_diagnostics));
         // One that reports on the whole workspace looks at other files, whatever it declares (emmylua_ls does both).
-        let declared = says("interFileDependencies", false) && !says("workspaceDiagnostics", true);
+        let declared = one == Some(false) && many != Some(true);
         if declared || self.knows(Fact::OneFile) { Reach::File } else { Reach::Project }
     }
 
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
-        let list = self.capabilities.pointer("/executeCommandProvider/commands").and_then(Value::as_array);
-        list.into_iter().flatten().filter_map(Value::as_str)
+        let provider = self.capabilities.execute_command_provider.as_ref();
+        provider.and_then(|provider| provider.commands.as_ref()).into_iter().flatten().map(String::as_str)
+    }
+
+    pub(super) fn resolves_actions(&self) -> bool {
+        let provider = self.capabilities.code_action_provider.as_ref();
+        provider.and_then(|provider| provider.resolve_provider) == Some(true)
     }
 
     pub(crate) fn way(&self) -> PullMethod {
@@ -126,16 +134,17 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
             reason: format!("{program} cannot be started: {error}"),
             fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
         })?;
-    inner.mood.forget();
-    inner.patience.forget(connection.process);
+    inner.observed.mood.forget();
+    inner.observed.patience.forget(connection.process);
     let failed = |reason: String| StartError { reason, fatal: false };
     let answer = connection
-        .request("initialize", &initialize(inner), INITIALIZE)
+        .request::<InitializeRequest>(&initialize::params(inner), INITIALIZE)
         .await
         .map_err(|error| failed(format!("{program} did not initialize: {error}")))?;
-    let capabilities = answer.get("capabilities").cloned().unwrap_or_default();
-    let encoding = capabilities.get("positionEncoding").and_then(Value::as_str).map(Encoding::from_lsp);
-    let own = answer.pointer("/serverInfo/name").and_then(Value::as_str).unwrap_or_default();
+    let Initialized { capabilities, server_info } = received::read(&answer).unwrap_or_default();
+    let capabilities = capabilities.unwrap_or_default();
+    let encoding = capabilities.position_encoding.as_deref().map(Encoding::from_lsp);
+    let own = server_info.and_then(|server| server.name).unwrap_or_default();
     let run = ServerConnection {
         connection,
         encoding: encoding.unwrap_or_default(),
@@ -152,49 +161,6 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
     Ok(run)
 }
 
-fn folders(inner: &Inner) -> Value {
-    let name = inner.root.file_name().and_then(|name| name.to_str()).unwrap_or("workspace");
-    json!([{"uri": path::to_uri(&inner.root), "name": name}])
-}
-
-fn initialize(inner: &Inner) -> Value {
-    // No dynamic registration of pull diagnostics: pyright then exits on the first refresh.
-    let capabilities = json!({
-        "general": {"positionEncodings": ["utf-16", "utf-8", "utf-32"]},
-        "workspace": {
-            "applyEdit": true,
-            "configuration": true,
-            "workspaceFolders": true,
-            "workspaceEdit": {"documentChanges": true},
-        },
-        "textDocument": {
-            "synchronization": {"didSave": true},
-            "publishDiagnostics": {"relatedInformation": true, "versionSupport": true, "codeDescriptionSupport": true,
-                "dataSupport": true, "tagSupport": {"valueSet": [1, 2]}},
-            "diagnostic": {"dynamicRegistration": false, "relatedDocumentSupport": false},
-            "codeAction": {
-                "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor", "source",
-                    "source.fixAll", "source.organizeImports"]}},
-                "isPreferredSupport": true,
-                "disabledSupport": true,
-                "dataSupport": true,
-                "resolveSupport": {"properties": ["edit", "command"]},
-            },
-        },
-        "window": {"workDoneProgress": true},
-        "experimental": {"serverStatusNotification": true},
-    });
-    json!({
-        "processId": std::process::id(),
-        "clientInfo": {"name": "sextant", "version": env!("CARGO_PKG_VERSION")},
-        "rootUri": path::to_uri(&inner.root),
-        "rootPath": inner.root.to_str(),
-        "workspaceFolders": folders(inner),
-        "initializationOptions": inner.config.initialization_options,
-        "capabilities": capabilities,
-    })
-}
-
 /// What comes from one process. Late words of an earlier process are not listened to.
 struct Incoming {
     server: Weak<Inner>,
@@ -204,40 +170,44 @@ struct Incoming {
 impl Handler for Incoming {
     fn heard(&self) {
         if let Some(inner) = self.server.upgrade().filter(|inner| inner.run.load(Ordering::SeqCst) == self.run) {
-            inner.patience.heard();
+            inner.observed.patience.heard();
         }
     }
 
-    fn notification(&self, method: &str, params: Value) {
+    fn notification(&self, method: &str, params: LspAny) {
         let Some(inner) = self.server.upgrade().filter(|inner| inner.run.load(Ordering::SeqCst) == self.run) else {
             return;
         };
         match method {
-            "textDocument/publishDiagnostics" => inner.published(params),
+            "textDocument/publishDiagnostics" => inner.published(received::read(&params)),
             "window/logMessage" | "window/showMessage" => {
-                let text = params.get("message").and_then(Value::as_str).unwrap_or_default();
+                let Said { kind, message } = received::read(&params).unwrap_or_default();
+                let text = message.as_deref().unwrap_or_default();
                 tracing::debug!(server = inner.config.name, text, "message");
-                if params.get("type").and_then(Value::as_u64) == Some(1) {
-                    inner.mood.complained(text);
+                if kind == Some(MessageType::Error) {
+                    inner.observed.mood.complained(text);
                 }
             }
-            "eslint/status" => inner.mood.note_state(params.get("state").and_then(Value::as_u64)),
+            "eslint/status" => {
+                inner.observed.mood.note_state(received::read(&params).and_then(|status: ServerStatus| status.state))
+            }
             "experimental/serverStatus" => {
-                inner.mood.note_rest(params.get("quiescent").and_then(Value::as_bool) == Some(true));
+                let rests = received::read(&params).and_then(|status: ServerStatus| status.quiescent);
+                inner.observed.mood.note_rest(rests == Some(true));
                 inner.bump();
             }
             _ => {}
         }
     }
 
-    fn request(&self, method: &str, params: &Value) -> Reply {
+    fn request(&self, method: &str, params: &LspAny) -> Reply {
         let Some(inner) = self.server.upgrade() else { return Err(RpcError::method_not_found(method)) };
         match method {
             "workspace/configuration" => Ok(configuration(&inner, params)),
-            "workspace/workspaceFolders" => Ok(folders(&inner)),
-            "workspace/applyEdit" => Ok(inner.capture(params)),
+            "workspace/workspaceFolders" => Ok(json!(folders(&inner))),
+            "workspace/applyEdit" => Ok(json!(inner.capture(received::read(params).unwrap_or_default()))),
             "eslint/noLibrary" | "eslint/noConfig" | "eslint/probeFailed" => {
-                inner.mood.cannot_check(method);
+                inner.observed.mood.cannot_check(method);
                 Ok(json!({}))
             }
             // The refresh too: pyright exits where it is refused, and nothing kept here needs refreshing.
@@ -245,13 +215,14 @@ impl Handler for Incoming {
             | "client/unregisterCapability"
             | "window/workDoneProgress/create"
             | "window/showMessageRequest"
-            | "workspace/diagnostic/refresh" => Ok(Value::Null),
+            | "workspace/diagnostic/refresh" => Ok(LspAny::Null),
             _ => Err(RpcError::method_not_found(method)),
         }
     }
 }
 
-fn configuration(inner: &Inner, params: &Value) -> Value {
-    let items = params.get("items").and_then(Value::as_array).into_iter().flatten();
-    items.map(|item| inner.config.section(item.get("section").and_then(Value::as_str).unwrap_or_default())).collect()
+fn configuration(inner: &Inner, params: &LspAny) -> LspAny {
+    let wanted: WantedSettings = received::read(params).unwrap_or_default();
+    let section = |item: &LspAny| received::read(item).and_then(|item: WantedSection| item.section).unwrap_or_default();
+    wanted.items.unwrap_or_default().iter().map(|item| inner.config.section(&section(item))).collect()
 }

@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use gen_lsp_types::LspAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::diagnostics::program;
 
@@ -21,9 +22,9 @@ pub struct ServerConfig {
     pub languages: Vec<String>,
     /// What `workspace/configuration` is answered from: `{"python": {"analysis": {…}}}`.
     #[serde(default)]
-    pub settings: Value,
+    pub settings: LspAny,
     #[serde(default)]
-    pub initialization_options: Value,
+    pub initialization_options: LspAny,
     /// Whether it is known to publish the diagnostics of a version once and whole. Of a server that is not, a publish
     /// with the text's version is a guess.
     #[serde(default)]
@@ -42,12 +43,12 @@ impl ServerConfig {
     }
 
     /// The part of the settings under a dotted name; `null` where there is none.
-    pub fn section(&self, name: &str) -> Value {
+    pub fn section(&self, name: &str) -> LspAny {
         let mut value = &self.settings;
         for part in name.split('.').filter(|part| !part.is_empty()) {
             match value.get(part) {
                 Some(inner) => value = inner,
-                None => return Value::Null,
+                None => return LspAny::Null,
             }
         }
         value.clone()
@@ -70,28 +71,28 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let places = program::places(&root, directories, path);
     let find = |program: &str| program::find(&places, program);
-    let server = |name: &str, program: PathBuf, arguments: &[&str], settings: Value| ServerConfig {
+    let server = |name: &str, program: PathBuf, arguments: &[&str], settings: LspAny| ServerConfig {
         name: name.to_owned(),
         command: std::iter::once(program.display().to_string())
             .chain(arguments.iter().map(|a| (*a).to_owned()))
             .collect(),
         languages: vec!["python".to_owned()],
         settings,
-        initialization_options: Value::Null,
+        initialization_options: LspAny::Null,
         publishes_once: false,
     };
     let interpreter = ["python3", "python"].iter().find_map(|name| find(name));
     let checker = PYTHON_CHECKERS.iter().find_map(|(name, program, arguments)| {
         Some(server(name, find(program)?, arguments, python_settings(&root, interpreter.as_deref())))
     });
-    let ruff = find("ruff").map(|program| server("ruff", program, &["server"], Value::Null));
+    let ruff = find("ruff").map(|program| server("ruff", program, &["server"], LspAny::Null));
     checker.into_iter().chain(ruff).collect()
 }
 
 /// Settings for the pyright family. The packages of the project's own environment are named as search
 /// paths and its interpreter is not: the server would run it, and it comes with the repository. Left to
 /// itself basedpyright looks for it, and so another interpreter is always named, be it one that is not there.
-fn python_settings(root: &Path, interpreter: Option<&Path>) -> Value {
+fn python_settings(root: &Path, interpreter: Option<&Path>) -> LspAny {
     let interpreter = interpreter.unwrap_or(Path::new("/nonexistent/python3")).display().to_string();
     let mut packages: Vec<String> = std::fs::read_dir(root.join(".venv/lib"))
         .into_iter()
@@ -141,7 +142,7 @@ mod tests {
     fn a_section_is_found_by_its_dotted_name() {
         let config = ServerConfig { settings: json!({"a": {"b": {"c": 1}}}), ..ServerConfig::default() };
         assert_eq!(config.section("a.b"), json!({"c": 1}));
-        assert_eq!(config.section("a.x"), Value::Null);
+        assert_eq!(config.section("a.x"), LspAny::Null);
         assert_eq!(config.section(""), config.settings);
     }
 }

@@ -5,7 +5,8 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use gen_lsp_types::{CancelNotification, CancelParams, Id, LspAny, Notification, Request};
+use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
@@ -14,6 +15,7 @@ use tracing::Instrument;
 use crate::base::lock::lock;
 use crate::diagnostics::environment;
 use crate::diagnostics::program::{self, ProcessGroup};
+use crate::diagnostics::server::documents::DocumentNotice;
 use crate::diagnostics::server::framing::{self, Frame};
 use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError};
 
@@ -27,8 +29,8 @@ const LARGE: usize = 64 * 1024;
 pub(crate) trait Handler: Send + Sync + 'static {
     /// A message came, of whatever kind.
     fn heard(&self);
-    fn notification(&self, method: &str, params: Value);
-    fn request(&self, method: &str, params: &Value) -> Reply;
+    fn notification(&self, method: &str, params: LspAny);
+    fn request(&self, method: &str, params: &LspAny) -> Reply;
 }
 
 /// A running server. Dropping it kills the process and all that it started.
@@ -93,17 +95,27 @@ impl Connection {
         Ok(Self { server: server.to_owned(), outgoing, pending, gone, stop, process })
     }
 
-    pub(crate) fn notify(&self, method: &str, params: &Value) {
-        self.send(&wire::notification(method, params));
+    pub(crate) fn notify<N: Notification>(&self, params: &N::Params) {
+        self.send(&wire::notification(N::METHOD.as_str(), params));
+    }
+
+    /// Sends what was put into words before there was a process.
+    pub(super) fn send_notice(&self, notice: &DocumentNotice) {
+        self.send(&wire::notification(notice.method, &notice.params));
     }
 
     /// Asks and waits for at most `limit`. Past it, and where the caller goes away, the server is told
-    /// to stop (`$/cancelRequest`) and whatever it still answers is ignored.
-    pub(crate) async fn request(&self, method: &str, params: &Value, limit: Duration) -> Result<Value, RequestError> {
+    /// to stop (`$/cancelRequest`) and whatever it still answers is ignored. The answer is as it came, for
+    /// [`received`](super::received) to read; the parameters may hold what a server sent, as it came.
+    pub(crate) async fn request<R: Request>(
+        &self,
+        params: &impl Serialize,
+        limit: Duration,
+    ) -> Result<LspAny, RequestError> {
         let Some((id, answer)) = self.pending.add() else { return Err(RequestError::Closed(self.reason().await)) };
         let asking = async {
             let guard = Cancel { id, connection: self };
-            self.send(&wire::request(id, method, params));
+            self.send(&wire::request(id, &R::METHOD, params));
             let outcome = tokio::time::timeout(limit, answer).await;
             drop(guard);
             let answer = match outcome {
@@ -117,7 +129,9 @@ impl Connection {
             }
             answer
         };
-        asking.instrument(tracing::error_span!("lsp_request", server = self.server, method, id)).await
+        asking
+            .instrument(tracing::error_span!("lsp_request", server = self.server, method = R::METHOD.as_str(), id))
+            .await
     }
 
     /// Waits until the server is gone and says why.
@@ -135,8 +149,8 @@ impl Connection {
         let _ = self.stop.try_send(reason.to_owned());
     }
 
-    fn send(&self, message: &Value) {
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.outgoing.try_send(framing::encode(&bytes(message))) {
+    fn send(&self, message: &[u8]) {
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.outgoing.try_send(framing::encode(message)) {
             self.kill("it stopped reading its input");
         }
     }
@@ -157,13 +171,11 @@ struct Cancel<'a> {
 impl Drop for Cancel<'_> {
     fn drop(&mut self) {
         if self.connection.pending.forget(self.id) {
-            self.connection.notify("$/cancelRequest", &json!({"id": self.id}));
+            // Ids count from one; more than these have never been asked.
+            let id = Id::Int(i32::try_from(self.id).unwrap_or(i32::MAX));
+            self.connection.notify::<CancelNotification>(&CancelParams { id });
         }
     }
-}
-
-fn bytes(message: &Value) -> Vec<u8> {
-    message.to_string().into_bytes()
 }
 
 /// Waits for the process to end, or ends it.
@@ -222,7 +234,7 @@ async fn listen(
             Ok(Message::Notification { method, params }) => handler.notification(&method, params),
             Ok(Message::Request { id, method, params }) => {
                 let reply = wire::response(&id, handler.request(&method, &params));
-                if outgoing.try_send(framing::encode(&bytes(&reply))).is_err() {
+                if outgoing.try_send(framing::encode(&reply)).is_err() {
                     break "it stopped reading its input".to_owned();
                 }
             }

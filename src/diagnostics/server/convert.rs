@@ -1,9 +1,8 @@
 //! A server's diagnostics read into our model: one unreadable item never hides the others.
 
-use serde_json::Value;
-
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{self, Confidence, Diagnostic, Location, Severity};
+use crate::diagnostics::server::received::{RelatedPlace, SentCode, SentDiagnostic, SentText};
 
 /// Related places of one diagnostic that are kept.
 const RELATED: usize = 20;
@@ -13,7 +12,7 @@ const RELATED: usize = 20;
 ///
 /// `encoding` is the unit of the server; the answer is UTF-16. Hypotheses of a server start at `confidence`.
 pub(super) fn diagnostics(
-    items: &[Value],
+    items: &[SentDiagnostic],
     source: &str,
     file: &str,
     text: &str,
@@ -25,16 +24,18 @@ pub(super) fn diagnostics(
         .iter()
         .take(model::MOST)
         .filter_map(|item| {
-            let range = index.convert(text, range(item)?, encoding, Encoding::Utf16);
+            let fields = item.fields()?;
+            let range = index.convert(text, fields.range?, encoding, Encoding::Utf16);
+            let (SentText::Plain(message) | SentText::Marked { value: message }) = fields.message?;
             Some(Diagnostic {
                 source: source.to_owned(),
-                severity: Severity::from_lsp(item.get("severity").and_then(Value::as_u64)),
-                code: code(item),
-                message: words(item.get("message")?)?,
+                severity: Severity::from_lsp(fields.severity),
+                code: fields.code.map(code),
+                message: model::message(&message),
                 location: Location::Range { file: file.to_owned(), range },
                 confidence,
                 suggested_action: None,
-                evidence: evidence(item),
+                evidence: evidence(&fields.related_information.unwrap_or_default()),
             })
         })
         .collect();
@@ -42,49 +43,34 @@ pub(super) fn diagnostics(
     (read, lost)
 }
 
-/// A message is a text, or since LSP 3.18 a text with what it is written in.
-fn words(message: &Value) -> Option<String> {
-    message.as_str().or_else(|| message.get("value")?.as_str()).map(model::message)
+/// A range in the words that a server is asked in.
+pub(super) fn to_lsp(range: Range) -> gen_lsp_types::Range {
+    let [start, end] =
+        [range.start, range.end].map(|at| gen_lsp_types::Position { line: at.line, character: at.character });
+    gen_lsp_types::Range { start, end }
 }
 
-pub(super) fn range(item: &Value) -> Option<Range> {
-    serde_json::from_value(item.get("range")?.clone()).ok()
-}
-
-/// A code is a string or a number.
-fn code(item: &Value) -> Option<String> {
-    match item.get("code")? {
-        Value::String(code) => Some(model::name(code)),
-        Value::Number(code) => Some(code.to_string()),
-        // An early draft of the protocol, still sent by some.
-        Value::Object(code) => {
-            code.get("value").map(|value| value.as_str().map_or_else(|| model::name(&value.to_string()), model::name))
-        }
-        _ => None,
+fn code(sent: SentCode) -> String {
+    match sent {
+        SentCode::Text(code) => model::name(&code),
+        SentCode::Number(code) => code.to_string(),
+        SentCode::Draft { value } => value.as_str().map_or_else(|| model::name(&value.to_string()), model::name),
     }
 }
 
 /// The related places, one a line: `file:///w/a.py:3: message`.
-fn evidence(item: &Value) -> Option<String> {
-    let related = item.get("relatedInformation")?.as_array()?;
-    let lines: Vec<String> = related
-        .iter()
-        .take(RELATED)
-        .filter_map(|place| {
-            let line = place.pointer("/location/range/start/line")?.as_u64()?;
-            let uri = place.pointer("/location/uri")?.as_str()?;
-            Some(format!("{uri}:{}: {}", line.saturating_add(1), place.get("message")?.as_str()?))
-        })
-        .collect();
+fn evidence(related: &[RelatedPlace]) -> Option<String> {
+    let line = |place: &RelatedPlace| {
+        let (line, uri) = (place.location.range.start.line, &place.location.uri);
+        format!("{uri}:{}: {}", line.saturating_add(1), place.message)
+    };
+    let lines: Vec<String> = related.iter().take(RELATED).map(line).collect();
     (!lines.is_empty()).then(|| model::message(&lines.join("\n")))
 }
 
 /// What makes two sets the same, whatever their order and the vendor's extra fields.
-pub(super) fn fingerprint(items: &[Value]) -> Vec<String> {
-    let mut keys: Vec<String> = items
-        .iter()
-        .map(|item| ["range", "severity", "code", "message"].map(|key| item[key].to_string()).join("\u{1f}"))
-        .collect();
+pub(super) fn fingerprint(items: &[SentDiagnostic]) -> Vec<String> {
+    let mut keys: Vec<String> = items.iter().map(SentDiagnostic::key).collect();
     keys.sort();
     keys
 }
@@ -104,7 +90,8 @@ mod tests {
             json!({"range": range, "message": "m", "code": 7, "severity": 2, "relatedInformation": related}),
             json!({"range": range}),
             json!("nonsense"),
-        ];
+        ]
+        .map(SentDiagnostic);
         let (read, lost) = diagnostics(&items, "lsp:x", "a.py", "😀x", Encoding::Utf8, Confidence::Medium);
         assert_eq!(lost, 2);
         let at = |character| Position { line: 0, character };
@@ -115,8 +102,9 @@ mod tests {
 
     #[test]
     fn the_fingerprint_ignores_order_and_extra_fields() {
-        let (a, b) = (json!({"message": "a", "data": 1}), json!({"message": "b"}));
-        assert_eq!(fingerprint(&[a.clone(), b.clone()]), fingerprint(&[b.clone(), json!({"message": "a", "data": 2})]));
+        let sent = |message: &str, data: u8| SentDiagnostic(json!({"message": message, "data": data}));
+        let (a, b) = (sent("a", 1), sent("b", 1));
+        assert_eq!(fingerprint(&[a.clone(), b.clone()]), fingerprint(&[b.clone(), sent("a", 2)]));
         assert_ne!(fingerprint(&[a]), fingerprint(&[b]));
     }
 }

@@ -5,29 +5,44 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use gen_lsp_types::{
+    DidChangeTextDocumentNotification, DidChangeTextDocumentParams, DidCloseTextDocumentNotification,
+    DidCloseTextDocumentParams, DidOpenTextDocumentNotification, DidOpenTextDocumentParams,
+    DidSaveTextDocumentNotification, DidSaveTextDocumentParams, LspAny, Notification,
+    TextDocumentContentChangeWholeDocument, TextDocumentIdentifier, TextDocumentItem, VersionedTextDocumentIdentifier,
+};
 
 use crate::base::path;
 use crate::diagnostics::model::FileText;
+use crate::diagnostics::server::received::{Publish, SentDiagnostic};
 use crate::symbols::language;
 
 /// Publishes kept for one text. More than two phases matter to nobody.
 const KEPT: usize = 4;
 
-pub(crate) const DID_CHANGE: &str = "textDocument/didChange";
-
 /// A notification that is still to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DocumentNotice {
     pub method: &'static str,
-    pub params: Value,
+    pub params: LspAny,
+}
+
+impl DocumentNotice {
+    pub(super) fn of<N: Notification>(params: &N::Params) -> Self {
+        // The protocol's own types have strings for keys, and so are always JSON.
+        Self { method: N::METHOD.as_str(), params: serde_json::to_value(params).unwrap_or_default() }
+    }
+
+    pub(super) fn is_change(&self) -> bool {
+        self.method == DidChangeTextDocumentNotification::METHOD.as_str()
+    }
 }
 
 /// One `publishDiagnostics`.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub version: Option<i64>,
-    pub items: Arc<Vec<Value>>,
+    pub items: Arc<Vec<SentDiagnostic>>,
     pub at: Instant,
     /// The [`Documents::epoch`] when it arrived.
     pub epoch: u64,
@@ -38,7 +53,7 @@ pub(crate) struct Published {
 pub(crate) struct Settled {
     pub version: i64,
     pub epoch: u64,
-    pub items: Arc<Vec<Value>>,
+    pub items: Arc<Vec<SentDiagnostic>>,
     /// Whether it came by publish, so that a further publish amends it.
     pub published: bool,
 }
@@ -64,6 +79,15 @@ pub(crate) struct OpenDocument {
 }
 
 impl OpenDocument {
+    pub(super) fn id(&self) -> TextDocumentIdentifier {
+        TextDocumentIdentifier { uri: self.uri.as_str().into() }
+    }
+
+    /// Texts of one file are counted from one; nobody writes more of them than this.
+    fn lsp_version(&self) -> i32 {
+        i32::try_from(self.version).unwrap_or(i32::MAX)
+    }
+
     /// Whether the server has the text as a change only, and not as a file.
     pub(crate) fn is_unsaved(&self) -> bool {
         self.version != self.opened && self.saved != Some(self.version)
@@ -160,8 +184,8 @@ impl Documents {
         let document = self.get_mut(path)?;
         document.saved = Some(document.version);
         // The text may always be sent along, and a server that wants it must have it.
-        let params = json!({"textDocument": {"uri": document.uri}, "text": &*document.text});
-        Some(DocumentNotice { method: "textDocument/didSave", params })
+        let params = DidSaveTextDocumentParams { text_document: document.id(), text: Some(document.text.to_string()) };
+        Some(DocumentNotice::of::<DidSaveTextDocumentNotification>(&params))
     }
 
     pub(crate) fn close(&mut self, path: &str) -> Option<DocumentNotice> {
@@ -169,16 +193,15 @@ impl Documents {
         document.open = false;
         document.published.clear();
         document.settled = None;
+        let params = DidCloseTextDocumentParams { text_document: document.id() };
         self.epoch += 1;
-        let params = json!({"textDocument": {"uri": document.uri}});
-        Some(DocumentNotice { method: "textDocument/didClose", params })
+        Some(DocumentNotice::of::<DidCloseTextDocumentNotification>(&params))
     }
 
     /// Takes a publish in; the path it is about, where that is an open file.
-    pub(crate) fn publish(&mut self, params: &mut Value, at: Instant) -> Option<String> {
-        let file = path::from_uri(params.get("uri")?.as_str()?).and_then(|p| path::relative(&self.root, &p))?;
-        let Value::Array(items) = params.get_mut("diagnostics")?.take() else { return None };
-        let version = params.get("version").and_then(Value::as_i64);
+    pub(crate) fn publish(&mut self, publish: Publish, at: Instant) -> Option<String> {
+        let file = path::from_uri(&publish.uri).and_then(|p| path::relative(&self.root, &p))?;
+        let (version, items) = (publish.version, publish.diagnostics);
         let epoch = self.epoch;
         let document = self.get_mut(&file)?;
         if document.published.len() == KEPT {
@@ -190,15 +213,24 @@ impl Documents {
 }
 
 fn did_open(document: &OpenDocument) -> DocumentNotice {
-    let item = json!({"uri": document.uri, "languageId": document.language, "version": document.version,
-        "text": &*document.text});
-    DocumentNotice { method: "textDocument/didOpen", params: json!({"textDocument": item}) }
+    let text_document = TextDocumentItem {
+        uri: document.uri.as_str().into(),
+        language_id: document.language.clone().into(),
+        version: document.lsp_version(),
+        text: document.text.to_string(),
+    };
+    DocumentNotice::of::<DidOpenTextDocumentNotification>(&DidOpenTextDocumentParams { text_document })
 }
 
 fn did_change(document: &OpenDocument) -> DocumentNotice {
-    let params = json!({"textDocument": {"uri": document.uri, "version": document.version},
-        "contentChanges": [{"text": &*document.text}]});
-    DocumentNotice { method: DID_CHANGE, params }
+    let whole = TextDocumentContentChangeWholeDocument { text: document.text.to_string() };
+    DocumentNotice::of::<DidChangeTextDocumentNotification>(&DidChangeTextDocumentParams {
+        text_document: VersionedTextDocumentIdentifier {
+            version: document.lsp_version(),
+            text_document_identifier: document.id(),
+        },
+        content_changes: vec![whole.into()],
+    })
 }
 
 /// The lines of a C or C++ file that make up its preamble.
@@ -234,7 +266,10 @@ pub(crate) fn language_id(path: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::diagnostics::server::received;
 
     fn file(path: &str, text: &str) -> FileText {
         FileText { path: path.into(), text: text.into() }
@@ -266,12 +301,17 @@ mod tests {
     fn publishes_of_an_earlier_text_and_of_strangers_are_not_kept() {
         let mut documents = Documents::new("/w".into());
         documents.sync(&[file("ü a.py", "1")]);
-        let publish = |uri: &str| json!({"uri": uri, "version": 1, "diagnostics": [{"message": "m"}]});
+        let publish = |uri: &str| {
+            let sent = json!({"uri": uri, "version": 1, "diagnostics": [{"message": "m"}]});
+            received::read::<Publish>(&sent).unwrap()
+        };
         let now = Instant::now();
-        assert_eq!(documents.publish(&mut publish("file:///w/%C3%BC%20a.py"), now).as_deref(), Some("ü a.py"));
-        assert_eq!(documents.publish(&mut publish("file:///w/b.py"), now), None);
-        assert_eq!(documents.publish(&mut publish("file:///etc/b.py"), now), None);
-        assert_eq!(documents.publish(&mut json!({"uri": 3}), now), None);
+        assert_eq!(documents.publish(publish("file:///w/%C3%BC%20a.py"), now).as_deref(), Some("ü a.py"));
+        assert_eq!(documents.publish(publish("file:///w/b.py"), now), None);
+        assert_eq!(documents.publish(publish("file:///etc/b.py"), now), None);
+        for sent in [json!({"uri": 3}), json!({"uri": "file:///w/b.py", "diagnostics": null}), json!(null)] {
+            assert!(received::read::<Publish>(&sent).is_none());
+        }
         assert_eq!(documents.get("ü a.py").unwrap().published.len(), 1);
         documents.sync(&[file("ü a.py", "2")]);
         assert!(documents.get("ü a.py").unwrap().published.is_empty());

@@ -7,11 +7,13 @@ mod connection;
 mod convert;
 pub(crate) mod documents;
 mod framing;
+mod initialize;
 mod judge;
 mod mood;
 mod patience;
 mod provider;
 mod pull;
+mod received;
 mod restart;
 mod saves;
 mod settle;
@@ -24,7 +26,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use gen_lsp_types::{
+    ApplyWorkspaceEditResult, DidChangeWatchedFilesNotification, DidChangeWatchedFilesParams, FileChangeType,
+    FileEvent, LspAny,
+};
 use tokio::sync::watch;
 
 use crate::base::lock::lock;
@@ -33,11 +38,12 @@ use crate::diagnostics::model::{FileText, Freshness, Report};
 use crate::diagnostics::policy::confidence;
 use crate::diagnostics::server::client::{PullMethod, ServerConnection};
 use crate::diagnostics::server::config::ServerConfig;
-use crate::diagnostics::server::documents::{DID_CHANGE, DocumentNotice, Documents, OpenDocument, Settled};
+use crate::diagnostics::server::documents::{DocumentNotice, Documents, OpenDocument, Settled};
 use crate::diagnostics::server::judge::{SettleVerdict, judge};
 use crate::diagnostics::server::mood::Mood;
 use crate::diagnostics::server::patience::Patience;
 use crate::diagnostics::server::provider::Settling;
+use crate::diagnostics::server::received::{Publish, WantedEdit};
 use crate::diagnostics::server_facts::QUIET;
 
 /// Edits that one fix may ask for.
@@ -71,7 +77,6 @@ pub(crate) struct Inner {
     pub root: PathBuf,
     /// `lsp:NAME`.
     pub source: String,
-    languages: Vec<String>,
     /// Taken before `phase` where both are needed, so that no message is sent twice or to the wrong process.
     pub documents: Mutex<Documents>,
     pub phase: watch::Sender<ServerPhase>,
@@ -79,19 +84,30 @@ pub(crate) struct Inner {
     pub news: watch::Sender<u64>,
     /// The number of the process; words of an earlier one are not listened to.
     pub run: AtomicU64,
+    pub observed: Observed,
+    pub settling: Mutex<HashMap<String, Settling>>,
+    late: Mutex<Vec<Report>>,
+    pub fixing: Fixing,
+    pub stop: watch::Sender<bool>,
+}
+
+/// What a server was seen to do, and what it tells of itself beside its diagnostics.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
     /// Whether it was seen to publish twice for one version.
     pub two_phase: AtomicBool,
     /// Whether it was seen to publish while the text was changed and not saved.
     pub speaks_unsaved: AtomicBool,
-    /// What it tells of itself beside its diagnostics.
     pub mood: Mood,
     pub patience: Patience,
-    pub settling: Mutex<HashMap<String, Settling>>,
-    late: Mutex<Vec<Report>>,
-    /// Edits that the server asks for, while a fix is being executed.
-    pub captured: Mutex<Option<Vec<Value>>>,
-    pub executing: tokio::sync::Mutex<()>,
-    pub stop: watch::Sender<bool>,
+}
+
+/// The execution of a fix, one at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Fixing {
+    pub turn: tokio::sync::Mutex<()>,
+    /// Edits that the server asks for meanwhile.
+    pub captured: Mutex<Option<Vec<LspAny>>>,
 }
 
 impl LanguageServer {
@@ -100,19 +116,14 @@ impl LanguageServer {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let inner = Inner {
             source: format!("lsp:{}", config.name),
-            languages: config.languages.clone(),
             documents: Mutex::new(Documents::new(root.clone())),
             phase: watch::Sender::new(ServerPhase::Idle),
             news: watch::Sender::new(0),
             run: AtomicU64::new(0),
-            two_phase: AtomicBool::new(false),
-            speaks_unsaved: AtomicBool::new(false),
-            mood: Mood::default(),
-            patience: Patience::default(),
             settling: Mutex::default(),
             late: Mutex::default(),
-            captured: Mutex::default(),
-            executing: tokio::sync::Mutex::default(),
+            fixing: Fixing::default(),
+            observed: Observed::default(),
             stop: watch::Sender::new(false),
             config,
             root,
@@ -122,7 +133,7 @@ impl LanguageServer {
 
     /// Whether the file is of one of its languages.
     pub fn covers(&self, path: &str) -> bool {
-        let languages = &self.inner.languages;
+        let languages = &self.inner.config.languages;
         languages.is_empty() || languages.iter().any(|language| language == documents::language_id(path))
     }
 
@@ -157,13 +168,15 @@ impl LanguageServer {
             return;
         }
         let root = &self.inner.root;
-        let uri = |path: &str| crate::base::path::to_uri(&root.join(path));
-        let changes: Vec<Value> = files.iter().map(|(path, kind)| json!({"uri": uri(path), "type": kind})).collect();
-        let params = json!({"changes": changes});
+        let event = |(path, kind): &(String, u8)| {
+            let uri = crate::base::path::to_uri(&root.join(path))?.into();
+            Some(FileEvent { uri, kind: FileChangeType::from(u32::from(*kind)) })
+        };
+        let params = DidChangeWatchedFilesParams { changes: files.iter().filter_map(event).collect() };
         self.inner.tell(|documents| {
             // What is being answered now may be of the project before.
             documents.epoch += 1;
-            vec![DocumentNotice { method: "workspace/didChangeWatchedFiles", params }]
+            vec![DocumentNotice::of::<DidChangeWatchedFilesNotification>(&params)]
         });
     }
 
@@ -203,8 +216,8 @@ impl Inner {
         let notices = change(&mut documents);
         let phase = self.phase.borrow().clone();
         if let ServerPhase::Running(run) = phase {
-            let wanted = notices.iter().filter(|notice| notice.method != DID_CHANGE || !run.reads_the_disk());
-            wanted.for_each(|notice| run.connection.notify(notice.method, &notice.params));
+            let wanted = notices.iter().filter(|notice| !notice.is_change() || !run.reads_the_disk());
+            wanted.for_each(|notice| run.connection.send_notice(notice));
         }
     }
 
@@ -222,12 +235,12 @@ impl Inner {
     }
 
     /// Takes a publish in. One that amends an answer which was given already becomes a late report.
-    pub(crate) fn published(&self, mut params: Value) {
+    pub(crate) fn published(&self, publish: Option<Publish>) {
         let mut documents = lock(&self.documents);
-        if let Some(path) = documents.publish(&mut params, Instant::now()) {
+        if let Some(path) = publish.and_then(|publish| documents.publish(publish, Instant::now())) {
             // Be it of an older version: it speaks while nothing is saved.
             if documents.get(&path).is_some_and(OpenDocument::is_unsaved) {
-                self.speaks_unsaved.store(true, Ordering::Relaxed);
+                self.observed.speaks_unsaved.store(true, Ordering::Relaxed);
             }
             if let Some(report) = self.amendment(&mut documents, &path) {
                 let mut late = lock(&self.late);
@@ -255,7 +268,7 @@ impl Inner {
             return None;
         }
         if publish.version.is_some() && settled.epoch == epoch {
-            self.two_phase.store(true, Ordering::Relaxed);
+            self.observed.two_phase.store(true, Ordering::Relaxed);
         }
         // As if the silence had passed already: whoever hears of it later than this hears the correction too.
         let then = publish.at + QUIET;
@@ -304,14 +317,17 @@ impl Inner {
     }
 
     /// Takes an edit that the server asks for, where a fix is being executed; refuses it otherwise.
-    pub(crate) fn capture(&self, params: &Value) -> Value {
-        match (lock(&self.captured).as_mut(), params.get("edit")) {
+    fn capture(&self, wanted: WantedEdit) -> ApplyWorkspaceEditResult {
+        match (lock(&self.fixing.captured).as_mut(), wanted.edit) {
             (Some(captured), Some(edit)) if captured.len() < CAPTURED => {
-                captured.push(edit.clone());
+                captured.push(edit);
                 self.bump();
-                json!({"applied": true})
+                ApplyWorkspaceEditResult { applied: true, ..Default::default() }
             }
-            _ => json!({"applied": false, "failureReason": "nobody asked for an edit"}),
+            _ => ApplyWorkspaceEditResult {
+                failure_reason: Some("nobody asked for an edit".to_owned()),
+                ..Default::default()
+            },
         }
     }
 }

@@ -47,7 +47,7 @@ impl DiagnosticsProvider for LanguageServer {
     }
 
     fn languages(&self) -> &[String] {
-        &self.inner.languages
+        &self.inner.config.languages
     }
 
     fn reach(&self) -> Reach {
@@ -109,7 +109,7 @@ async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Dea
         let replaced = tokio::select! {
             biased;
             outcome = result.wait_for(Option::is_some) => outcome.is_err(),
-            () = inner.patience.end(deadline) => false,
+            () = inner.observed.patience.end(deadline) => false,
         };
         // Under the lock that the settling takes to end: its report is either here now or will be late.
         let report = {
@@ -171,7 +171,7 @@ async fn silent(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
 
 /// Whether its silence on an unsaved text may be its habit.
 fn may_wait_for_a_save(inner: &Inner, run: &ServerConnection) -> bool {
-    let spoken = inner.speaks_unsaved.load(Ordering::Relaxed);
+    let spoken = inner.observed.speaks_unsaved.load(Ordering::Relaxed);
     run.way() == PullMethod::Push && saves::hears_of_saves(&run.capabilities) && !spoken
 }
 
@@ -211,7 +211,7 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
     let elapsed = || u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     let outcome = tokio::time::timeout(LATE, settle::settle(&inner, &path, version)).await;
     if let Ok(Ok(_)) = outcome {
-        inner.patience.spoke();
+        inner.observed.patience.spoke();
     }
     let text = lock(&inner.documents).get(&path).filter(|known| known.version == version).map(|k| Arc::clone(&k.text));
     let report = match (outcome, text) {

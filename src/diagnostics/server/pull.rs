@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use gen_lsp_types::{
+    DocumentDiagnosticParams, DocumentDiagnosticRequest, ExecuteCommandParams, ExecuteCommandRequest,
+    TextDocumentIdentifier,
+};
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::base::path;
 use crate::diagnostics::server::client::{ServerConnection, TSSERVER};
+use crate::diagnostics::server::received::{self, Pulled, SentDiagnostic, TsAnswer, TsDiagnostic, TsPlace};
 use crate::diagnostics::server::wire::{
     CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED,
 };
@@ -22,29 +28,44 @@ pub(super) enum NotPulled {
 }
 
 /// `textDocument/diagnostic`, always for the full list.
-pub(super) async fn diagnostics(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
-    let mut params = json!({"textDocument": {"uri": uri}});
-    if let Some(identifier) = run.capabilities.pointer("/diagnosticProvider/identifier").filter(|id| id.is_string()) {
-        params["identifier"] = identifier.clone();
-    }
-    let mut answer = run.connection.request("textDocument/diagnostic", &params, limit).await.map_err(not_pulled)?;
-    let items = answer.get_mut("items").map(Value::take);
-    match (answer.get("kind").and_then(Value::as_str), items) {
-        (Some("full"), Some(Value::Array(items))) => Ok(items),
+pub(super) async fn diagnostics(
+    run: &ServerConnection,
+    uri: &str,
+    limit: Duration,
+) -> Result<Vec<SentDiagnostic>, NotPulled> {
+    let params = DocumentDiagnosticParams {
+        text_document: TextDocumentIdentifier { uri: uri.into() },
+        identifier: run.capabilities.diagnostic_provider.as_ref().and_then(|pull| pull.identifier.clone()),
+        previous_result_id: None,
+        work_done_progress_params: Default::default(),
+        partial_result_params: Default::default(),
+    };
+    let answer = run.connection.request::<DocumentDiagnosticRequest>(&params, limit).await.map_err(not_pulled)?;
+    let Pulled { kind, items } = received::read(&answer).unwrap_or_default();
+    match (kind.as_deref(), items) {
+        (Some("full"), Some(items)) => Ok(items),
         (kind, _) => Err(NotPulled::Failed(format!("a pull answered with kind {}", kind.unwrap_or("none")))),
     }
 }
 
 /// tsserver's three lists, each asked for in its own request.
-pub(super) async fn command(run: &ServerConnection, uri: &str, limit: Duration) -> Result<Vec<Value>, NotPulled> {
+pub(super) async fn command(
+    run: &ServerConnection,
+    uri: &str,
+    limit: Duration,
+) -> Result<Vec<SentDiagnostic>, NotPulled> {
     let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is no file")))?;
     let mut items = Vec::new();
     for kind in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"] {
-        let params = json!({"command": TSSERVER, "arguments": [kind, {"file": file.to_str()}]});
-        let answer = run.connection.request("workspace/executeCommand", &params, limit).await.map_err(not_pulled)?;
-        let list = answer.get("body").unwrap_or(&answer).as_array();
-        let list = list.ok_or_else(|| NotPulled::Failed(format!("tsserver has no list of {kind}")))?;
-        items.extend(list.iter().map(from_tsserver));
+        let params = ExecuteCommandParams {
+            command: TSSERVER.to_owned(),
+            arguments: Some(vec![kind.into(), json!({"file": file.to_str()})]),
+            work_done_progress_params: Default::default(),
+        };
+        let answer = run.connection.request::<ExecuteCommandRequest>(&params, limit).await.map_err(not_pulled)?;
+        let (TsAnswer::List(list) | TsAnswer::Body { body: list }) =
+            TsAnswer::deserialize(answer).map_err(|_| NotPulled::Failed(format!("tsserver has no list of {kind}")))?;
+        items.extend(list.iter().map(|item| from_tsserver(&received::read(item).unwrap_or_default())));
     }
     Ok(items)
 }
@@ -62,18 +83,21 @@ fn not_pulled(error: RequestError) -> NotPulled {
 }
 
 /// tsserver counts lines and columns (UTF-16) from one and names severities.
-fn from_tsserver(item: &Value) -> Value {
-    let place = |key: &str, part: &str| item[key][part].as_u64().unwrap_or(1).saturating_sub(1);
-    let at = |key: &str| json!({"line": place(key, "line"), "character": place(key, "offset")});
-    let severity = match item.get("category").and_then(Value::as_str) {
+fn from_tsserver(item: &TsDiagnostic) -> SentDiagnostic {
+    let at = |place: &Option<TsPlace>| {
+        let from_zero = |count: Option<u64>| count.unwrap_or(1).saturating_sub(1);
+        let (line, offset) = place.as_ref().map_or((None, None), |place| (place.line, place.offset));
+        json!({"line": from_zero(line), "character": from_zero(offset)})
+    };
+    let severity = match item.category.as_deref() {
         Some("warning") => 2,
         Some("message") => 3,
         Some("suggestion") => 4,
         _ => 1,
     };
-    let message = item.get("text").or_else(|| item.get("message")).cloned().unwrap_or_default();
-    json!({"range": {"start": at("start"), "end": at("end")}, "severity": severity, "code": item.get("code"),
-        "message": message, "source": "typescript"})
+    let message = item.text.as_ref().or(item.message.as_ref());
+    SentDiagnostic(json!({"range": {"start": at(&item.start), "end": at(&item.end)}, "severity": severity,
+        "code": item.code, "message": message, "source": "typescript"}))
 }
 
 #[cfg(test)]
@@ -93,7 +117,7 @@ mod tests {
     fn tsserver_counts_from_one() {
         let item = json!({"start": {"line": 3, "offset": 5}, "end": {"line": 3, "offset": 9}, "text": "m", "code": 2304,
             "category": "suggestion"});
-        let read = from_tsserver(&item);
+        let read = from_tsserver(&received::read(&item).unwrap()).0;
         assert_eq!(read["range"]["start"], json!({"line": 2, "character": 4}));
         assert_eq!((&read["severity"], &read["message"]), (&json!(4), &json!("m")));
     }

@@ -1,19 +1,21 @@
 //! Servers that check saved files: which are known by what they declare.
 
-use serde_json::Value;
+use gen_lsp_types::Save;
+
+use crate::diagnostics::server::received::Capabilities;
 
 /// Whether it is not told of changes, but of saves: all it can know of a text after its opening is what the disk has.
-pub(super) fn reads_the_disk(capabilities: &Value) -> bool {
-    let sync = &capabilities["textDocumentSync"];
-    let kind = sync.get("change").and_then(Value::as_u64).unwrap_or(0);
-    kind == 0 && hears_of_saves(capabilities)
+pub(super) fn reads_the_disk(capabilities: &Capabilities) -> bool {
+    let change = capabilities.text_document_sync.as_ref().and_then(|sync| sync.change);
+    change.unwrap_or(0) == 0 && hears_of_saves(capabilities)
 }
 
 /// Whether it asks to be told of saves.
-pub(super) fn hears_of_saves(capabilities: &Value) -> bool {
-    match &capabilities["textDocumentSync"]["save"] {
-        Value::Bool(wanted) => *wanted,
-        options => options.is_object(),
+pub(super) fn hears_of_saves(capabilities: &Capabilities) -> bool {
+    match capabilities.text_document_sync.as_ref().and_then(|sync| sync.save.as_ref()) {
+        Some(Save::Bool(wanted)) => *wanted,
+        Some(Save::SaveOptions(_)) => true,
+        None => false,
     }
 }
 
@@ -22,6 +24,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::diagnostics::server::received;
 
     #[test]
     fn only_what_is_declared_counts() {
@@ -32,10 +35,10 @@ mod tests {
             (json!({"openClose": true, "change": 1}), false, false),
             (json!({"openClose": true, "save": false}), false, false),
             (json!(1), false, false),
-            (Value::Null, false, false),
+            (json!(null), false, false),
         ] {
-            let declared = json!({"textDocumentSync": sync});
-            assert_eq!((reads_the_disk(&declared), hears_of_saves(&declared)), (disk, saves), "{declared}");
+            let declared: Capabilities = received::read(&json!({"textDocumentSync": sync})).unwrap();
+            assert_eq!((reads_the_disk(&declared), hears_of_saves(&declared)), (disk, saves), "{declared:?}");
         }
     }
 }

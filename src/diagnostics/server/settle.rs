@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use gen_lsp_types::{DocumentSymbolParams, DocumentSymbolRequest, TextDocumentIdentifier};
 use tracing::Instrument;
 
 use crate::base::lock::lock;
@@ -14,6 +14,7 @@ use crate::diagnostics::server::convert::fingerprint;
 use crate::diagnostics::server::documents::{Settled, directives};
 use crate::diagnostics::server::judge::{Habits, SettleVerdict, judge};
 use crate::diagnostics::server::pull::{self, NotPulled};
+use crate::diagnostics::server::received::SentDiagnostic;
 use crate::diagnostics::server::{Inner, ServerPhase};
 use crate::diagnostics::server_facts::{CONFIRM, Fact, LATE, SAVED_ONLY};
 
@@ -36,7 +37,7 @@ pub(super) enum NoAnswer {
 pub(super) struct Answer {
     pub freshness: Freshness,
     pub version: i64,
-    pub items: Arc<Vec<Value>>,
+    pub items: Arc<Vec<SentDiagnostic>>,
     pub run: Arc<ServerConnection>,
 }
 
@@ -58,11 +59,11 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
         // From here on publishes belong to this settling and amend nothing.
         settled.published = false;
     }
-    let mut pause = AGAIN.0;
+    let (mood, mut pause) = (&inner.observed.mood, AGAIN.0);
     let mut before: Option<(i64, u64, Vec<String>)> = None;
     loop {
         let asked = asked(inner, path).filter(|asked| asked.version == version).ok_or(NoAnswer::Superseded)?;
-        let complaints = inner.mood.complaints();
+        let complaints = mood.complaints();
         loaded(inner, &run).await?;
         let outcome = match run.way() {
             PullMethod::Pull => pull::diagnostics(&run, &asked.uri, LATE).await,
@@ -84,16 +85,14 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
                 before = said;
                 tokio::time::sleep(CONFIRM).await;
             }
-            Ok(items)
-                if run.knows(Fact::HidesTrouble) && items.is_empty() && inner.mood.objection(complaints).is_some() =>
-            {
-                return Err(NoAnswer::Unavailable(inner.mood.objection(complaints).unwrap_or_default()));
+            Ok(items) if run.knows(Fact::HidesTrouble) && items.is_empty() && mood.objection(complaints).is_some() => {
+                return Err(NoAnswer::Unavailable(mood.objection(complaints).unwrap_or_default()));
             }
             // What it says while it loads is of a part.
-            Ok(_) if run.knows(Fact::TellsWhenLoaded) && !inner.mood.at_rest() => {}
+            Ok(_) if run.knows(Fact::TellsWhenLoaded) && !mood.at_rest() => {}
             Ok(items) => {
                 if !items.is_empty() {
-                    inner.mood.has_found();
+                    mood.has_found();
                 }
                 if let Some(answer) = accept(inner, &run, path, &asked, items) {
                     return Ok(answer);
@@ -115,7 +114,7 @@ async fn loaded(inner: &Inner, run: &ServerConnection) -> Result<(), NoAnswer> {
     let mut news = inner.news.subscribe();
     loop {
         news.borrow_and_update();
-        if !run.knows(Fact::TellsWhenLoaded) || inner.mood.at_rest() {
+        if !run.knows(Fact::TellsWhenLoaded) || inner.observed.mood.at_rest() {
             return Ok(());
         }
         tokio::select! {
@@ -144,7 +143,13 @@ fn asked(inner: &Inner, path: &str) -> Option<Asked> {
 }
 
 /// Takes a pulled list where it is of the text that stands now; a reply for an older text is not used.
-fn accept(inner: &Inner, run: &Arc<ServerConnection>, path: &str, asked: &Asked, items: Vec<Value>) -> Option<Answer> {
+fn accept(
+    inner: &Inner,
+    run: &Arc<ServerConnection>,
+    path: &str,
+    asked: &Asked,
+    items: Vec<SentDiagnostic>,
+) -> Option<Answer> {
     let mut documents = lock(&inner.documents);
     let epoch = documents.epoch;
     let document = documents.get_mut(path)?;
@@ -160,7 +165,7 @@ fn accept(inner: &Inner, run: &Arc<ServerConnection>, path: &str, asked: &Asked,
 pub(super) fn habits(inner: &Inner, run: &ServerConnection) -> Habits {
     Habits {
         reach: run.reach(),
-        two_phase: inner.two_phase.load(Ordering::Relaxed),
+        two_phase: inner.observed.two_phase.load(Ordering::Relaxed),
         once: inner.config.publishes_once || run.knows(Fact::PublishesOnce),
         preamble: run.knows(Fact::Preamble),
         reads_disk: run.reads_the_disk(),
@@ -228,8 +233,13 @@ fn hear(
 
 /// A read request makes clangd stop waiting for more typing; its answer is of no interest.
 fn poke(run: &Arc<ServerConnection>, uri: &str) {
-    let (run, params) = (Arc::clone(run), json!({"textDocument": {"uri": uri}}));
-    let poke = async move { run.connection.request("textDocument/documentSymbol", &params, PROBE).await };
+    let run = Arc::clone(run);
+    let params = DocumentSymbolParams {
+        text_document: TextDocumentIdentifier { uri: uri.into() },
+        work_done_progress_params: Default::default(),
+        partial_result_params: Default::default(),
+    };
+    let poke = async move { run.connection.request::<DocumentSymbolRequest>(&params, PROBE).await };
     tokio::spawn(poke.in_current_span());
 }
 

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use gen_lsp_types::{
+    DidChangeConfigurationNotification, DidChangeConfigurationParams, ExitNotification, InitializedNotification,
+    InitializedParams, ShutdownRequest,
+};
 
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
@@ -76,13 +79,13 @@ async fn live(inner: &Arc<Inner>) -> String {
 /// Tells a new process everything that its predecessors knew.
 fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
     let mut documents = lock(&inner.documents);
-    run.connection.notify("initialized", &json!({}));
+    run.connection.notify::<InitializedNotification>(&InitializedParams {});
     if !inner.config.settings.is_null() {
-        let params = json!({"settings": inner.config.settings});
-        run.connection.notify("workspace/didChangeConfiguration", &params);
+        let params = DidChangeConfigurationParams { settings: inner.config.settings.clone() };
+        run.connection.notify::<DidChangeConfigurationNotification>(&params);
     }
     for notice in documents.reopen() {
-        run.connection.notify(notice.method, &notice.params);
+        run.connection.send_notice(&notice);
     }
     inner.phase.send_replace(ServerPhase::Running(Arc::clone(run)));
     inner.bump();
@@ -97,9 +100,9 @@ impl LanguageServer {
         };
         if let Some(run) = running {
             // Whoever answers nothing is not asked to leave.
-            let mute = self.inner.patience.is_mute();
-            if !mute && run.connection.request("shutdown", &Value::Null, deadline.left()).await.is_ok() {
-                run.connection.notify("exit", &Value::Null);
+            let mute = self.inner.observed.patience.is_mute();
+            if !mute && run.connection.request::<ShutdownRequest>(&(), deadline.left()).await.is_ok() {
+                run.connection.notify::<ExitNotification>(&());
                 // Past this it is killed below.
                 let _ = tokio::time::timeout(EXIT.min(deadline.left()), run.connection.reason()).await;
             }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use serde_json::{Value, json};
+use gen_lsp_types::{LspAny, LspRequestMethod};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::base::lock::lock;
@@ -26,10 +28,10 @@ impl RpcError {
         Self { code: METHOD_NOT_FOUND, message: format!("{method} is not supported") }
     }
 
-    fn read(value: &Value) -> Self {
+    fn read(sent: &LspAny) -> Self {
         Self {
-            code: value.get("code").and_then(Value::as_i64).unwrap_or(0),
-            message: value.get("message").and_then(Value::as_str).unwrap_or("no message").to_owned(),
+            code: sent.get("code").and_then(LspAny::as_i64).unwrap_or(0),
+            message: sent.get("message").and_then(LspAny::as_str).unwrap_or("no message").to_owned(),
         }
     }
 }
@@ -46,52 +48,77 @@ pub enum RequestError {
     Closed(String),
 }
 
-pub(super) type Reply = Result<Value, RpcError>;
+pub(super) type Reply = Result<LspAny, RpcError>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
     Response { id: i64, reply: Reply },
-    Request { id: Value, method: String, params: Value },
-    Notification { method: String, params: Value },
+    Request { id: LspAny, method: String, params: LspAny },
+    Notification { method: String, params: LspAny },
+}
+
+/// A body. An absent result and one that is null are the same.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Body {
+    id: Option<LspAny>,
+    method: LspAny,
+    params: LspAny,
+    result: LspAny,
+    error: Option<LspAny>,
 }
 
 impl Message {
     /// Reads a body; the error says what is wrong with it.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
-        let mut value: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-        let id = value.get("id").cloned().filter(|id| !id.is_null());
-        let params = value.get_mut("params").map(Value::take).unwrap_or_default();
-        match (value.get("method").and_then(Value::as_str), id) {
-            (Some(method), Some(id)) => Ok(Self::Request { id, method: method.to_owned(), params }),
-            (Some(method), None) => Ok(Self::Notification { method: method.to_owned(), params }),
-            (None, Some(id)) => {
+        let sent: LspAny = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        if !sent.is_object() {
+            return Err("neither a method nor an id".to_owned());
+        }
+        let Body { id, method, params, result, error } =
+            serde_json::from_value(sent).map_err(|error| error.to_string())?;
+        match (method, id) {
+            (LspAny::String(method), Some(id)) => Ok(Self::Request { id, method, params }),
+            (LspAny::String(method), None) => Ok(Self::Notification { method, params }),
+            (_, Some(id)) => {
                 let id = id.as_i64().ok_or_else(|| format!("an answer to {id}, which was never asked"))?;
-                let reply = match value.get("error").filter(|error| !error.is_null()) {
-                    Some(error) => Err(RpcError::read(error)),
-                    None => Ok(value.get_mut("result").map(Value::take).unwrap_or_default()),
-                };
-                Ok(Self::Response { id, reply })
+                Ok(Self::Response { id, reply: error.map_or(Ok(result), |error| Err(RpcError::read(&error))) })
             }
-            (None, None) => Err("neither a method nor an id".to_owned()),
+            (_, None) => Err("neither a method nor an id".to_owned()),
         }
     }
 }
 
-pub(super) fn request(id: i64, method: &str, params: &Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+/// What we write: a request, or without an id a notification.
+#[derive(Serialize)]
+struct Call<'a, P> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    method: &'a str,
+    params: &'a P,
 }
 
-pub(super) fn notification(method: &str, params: &Value) -> Value {
-    json!({"jsonrpc": "2.0", "method": method, "params": params})
+pub(super) fn request(id: i64, method: &LspRequestMethod<'_>, params: &impl Serialize) -> Vec<u8> {
+    bytes(&Call { jsonrpc: "2.0", id: Some(id), method: method.as_str(), params })
 }
 
-pub(super) fn response(id: &Value, reply: Reply) -> Value {
-    match reply {
+pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
+    bytes(&Call { jsonrpc: "2.0", id: None, method, params })
+}
+
+pub(super) fn response(id: &LspAny, reply: Reply) -> Vec<u8> {
+    bytes(&match reply {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
         Err(RpcError { code, message }) => {
             json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
         }
-    }
+    })
+}
+
+/// Nothing that we write can fail to be JSON: its keys are strings.
+fn bytes(message: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(message).unwrap_or_default()
 }
 
 /// The requests that wait for their answer. Once closed it takes no more.
