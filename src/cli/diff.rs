@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
     match ended {
         Ok(mut found) => {
             let status = status(&found, arguments);
-            found.keep_from(arguments.severity.severity());
+            found.keep_from(arguments.thresholds.severity.severity());
             print(&found, arguments.format);
             ExitCode::from(status)
         }
@@ -63,8 +63,8 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
 }
 
 fn status(found: &Comparison, arguments: &DiffArguments) -> u8 {
-    let fails = arguments.fail_on.severity().is_some_and(|severity| found.has_new(severity));
-    if arguments.strict && found.is_partial() { FAILED } else { u8::from(fails) }
+    let fails = arguments.thresholds.fail_on.severity().is_some_and(|severity| found.has_new(severity));
+    if arguments.thresholds.strict && found.is_partial() { FAILED } else { u8::from(fails) }
 }
 
 fn print(found: &Comparison, format: OutputFormat) {

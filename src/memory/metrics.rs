@@ -18,7 +18,7 @@ names! {
     }
 }
 
-/// One run of the agent, when it has ended.
+/// One run of the agent, when it has ended: a row of the table, column by column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
     pub session: String,
@@ -78,17 +78,31 @@ pub struct ModeStats {
     /// Runs with at least one, as a share of the runs that were not cancelled.
     pub replanned: Option<f64>,
     pub escalated: Option<f64>,
+    #[serde(flatten)]
+    pub lookups: LookupStats,
+    #[serde(flatten)]
+    pub spent: SpentStats,
+    pub goals: Vec<Goal>,
+}
+
+/// What memory was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LookupStats {
     /// Of all lookups, those that found something.
     pub hit_rate: Option<f64>,
     /// Milliseconds a lookup.
     pub mean_retrieval_ms: Option<f64>,
+}
+
+/// What all runs cost together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpentStats {
     pub steps: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub cost_micros: u64,
     pub calls: u64,
     pub calls_saved: u64,
-    pub goals: Vec<Goal>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -189,14 +203,18 @@ impl Memory {
                     mean_ms: share(number(3)?, ended),
                     replanned: share(number(4)?, ended),
                     escalated: share(number(5)?, ended),
-                    hit_rate: share(number(7)?, number(6)?),
-                    mean_retrieval_ms: share(number(8)?, number(6)?).map(|us| us / 1000.0),
-                    steps: number(9)?,
-                    tokens_in: number(10)?,
-                    tokens_out: number(11)?,
-                    cost_micros: number(12)?,
-                    calls: number(13)?,
-                    calls_saved: number(14)?,
+                    lookups: LookupStats {
+                        hit_rate: share(number(7)?, number(6)?),
+                        mean_retrieval_ms: share(number(8)?, number(6)?).map(|us| us / 1000.0),
+                    },
+                    spent: SpentStats {
+                        steps: number(9)?,
+                        tokens_in: number(10)?,
+                        tokens_out: number(11)?,
+                        cost_micros: number(12)?,
+                        calls: number(13)?,
+                        calls_saved: number(14)?,
+                    },
                     goals: Vec::new(),
                 };
                 stats.goals = goals(&stats);

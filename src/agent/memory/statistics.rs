@@ -53,14 +53,14 @@ const ROWS: &[Row] = &[
     ("mean time", |mode| time(mode.mean_ms)),
     ("planned anew", |mode| share(mode.replanned)),
     ("escalated", |mode| share(mode.escalated)),
-    ("steps", |mode| mode.steps.to_string()),
-    ("memory hits", |mode| share(mode.hit_rate)),
-    ("time of a lookup", |mode| time(mode.mean_retrieval_ms)),
-    ("tokens in", |mode| mode.tokens_in.to_string()),
-    ("tokens out", |mode| mode.tokens_out.to_string()),
-    ("model calls", |mode| mode.calls.to_string()),
-    ("calls saved", |mode| mode.calls_saved.to_string()),
-    ("cost", |mode| format!("{:.4}", mode.cost_micros as f64 / 1e6)),
+    ("steps", |mode| mode.spent.steps.to_string()),
+    ("memory hits", |mode| share(mode.lookups.hit_rate)),
+    ("time of a lookup", |mode| time(mode.lookups.mean_retrieval_ms)),
+    ("tokens in", |mode| mode.spent.tokens_in.to_string()),
+    ("tokens out", |mode| mode.spent.tokens_out.to_string()),
+    ("model calls", |mode| mode.spent.calls.to_string()),
+    ("calls saved", |mode| mode.spent.calls_saved.to_string()),
+    ("cost", |mode| format!("{:.4}", mode.spent.cost_micros as f64 / 1e6)),
 ];
 
 /// A table by mode, the compression, the goals: Markdown, in columns that also read well as plain text.

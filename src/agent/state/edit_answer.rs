@@ -15,6 +15,15 @@ pub struct EditAnswer {
     pub symbols: Vec<String>,
     pub checkpoint: String,
     pub saved: bool,
+    #[serde(flatten)]
+    pub diagnostics: EditDiagnostics,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What an edit did to the diagnostics, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EditDiagnostics {
     pub new_diagnostics: Vec<Line>,
     /// New ones beyond the cap.
     pub more: usize,
@@ -29,8 +38,6 @@ pub struct EditAnswer {
     pub pending: Vec<String>,
     /// New ones of an earlier edit, told late.
     pub late: Vec<Line>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
 }
 
 impl EditAnswer {
@@ -48,16 +55,18 @@ impl EditAnswer {
             symbols: symbols.clone(),
             checkpoint: checkpoint.clone(),
             saved: applied.iter().all(|done| done.saved),
-            more: wanted.len() - shown.len(),
-            new_diagnostics: shown,
-            fixed: verdict.fixed_from(checks.severity_floor),
-            unchanged: verdict.unchanged,
-            updated: updated(verdict, checks),
-            masked: verdict.masked,
-            revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
-            diagnostics_status: verdict.status,
-            pending: verdict.pending.clone(),
-            late: late.iter().filter(floor).map(Line::of).collect(),
+            diagnostics: EditDiagnostics {
+                more: wanted.len() - shown.len(),
+                new_diagnostics: shown,
+                fixed: verdict.fixed_from(checks.severity_floor),
+                unchanged: verdict.unchanged,
+                updated: updated(verdict, checks),
+                masked: verdict.masked,
+                revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
+                diagnostics_status: verdict.status,
+                pending: verdict.pending.clone(),
+                late: late.iter().filter(floor).map(Line::of).collect(),
+            },
             notes,
         }
     }
@@ -67,31 +76,31 @@ impl EditAnswer {
         let mut out = vec![format!("edited {}{}", self.path, list(&self.symbols))];
         out.push(self.headline());
         let line = |line: &Line| format!("  {}", line.text(&self.path));
-        out.extend(self.new_diagnostics.iter().map(line));
-        if self.more > 0 {
-            out.push(format!("  and {} more", self.more));
+        out.extend(self.diagnostics.new_diagnostics.iter().map(line));
+        if self.diagnostics.more > 0 {
+            out.push(format!("  and {} more", self.diagnostics.more));
         }
-        if !self.updated.is_empty() {
+        if !self.diagnostics.updated.is_empty() {
             out.push("unchanged, in other words than before:".to_owned());
-            out.extend(self.updated.iter().map(line));
+            out.extend(self.diagnostics.updated.iter().map(line));
         }
-        if !self.revealed.is_empty() {
+        if !self.diagnostics.revealed.is_empty() {
             out.push("seen again after an earlier error went away:".to_owned());
-            out.extend(self.revealed.iter().map(line));
+            out.extend(self.diagnostics.revealed.iter().map(line));
         }
-        if !self.late.is_empty() {
+        if !self.diagnostics.late.is_empty() {
             out.push("late, from the edit before:".to_owned());
-            out.extend(self.late.iter().map(line));
+            out.extend(self.diagnostics.late.iter().map(line));
         }
-        if !self.pending.is_empty() {
-            out.push(format!("not known yet: {}", self.pending.join(", ")));
+        if !self.diagnostics.pending.is_empty() {
+            out.push(format!("not known yet: {}", self.diagnostics.pending.join(", ")));
         }
         out.extend(self.notes.iter().cloned());
         out.join("\n")
     }
 
     fn headline(&self) -> String {
-        let known = match self.diagnostics_status {
+        let known = match self.diagnostics.diagnostics_status {
             Status::Complete => "",
             Status::Partial => " (partly known)",
             Status::Timeout => return "diagnostics: no answer in time, so nothing is known yet".to_owned(),
@@ -99,10 +108,16 @@ impl EditAnswer {
             Status::Skipped => return "diagnostics: no provider covers this file".to_owned(),
             Status::Off => return "diagnostics: turned off".to_owned(),
         };
-        let total = self.new_diagnostics.len() + self.more;
-        let masked =
-            if self.masked > 0 { format!(", {} hidden by a syntax error", self.masked) } else { String::new() };
-        format!("diagnostics{known}: {total} new, {} fixed, {} unchanged{masked}", self.fixed, self.unchanged)
+        let total = self.diagnostics.new_diagnostics.len() + self.diagnostics.more;
+        let masked = if self.diagnostics.masked > 0 {
+            format!(", {} hidden by a syntax error", self.diagnostics.masked)
+        } else {
+            String::new()
+        };
+        format!(
+            "diagnostics{known}: {total} new, {} fixed, {} unchanged{masked}",
+            self.diagnostics.fixed, self.diagnostics.unchanged
+        )
     }
 }
 

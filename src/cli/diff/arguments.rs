@@ -39,24 +39,10 @@ pub(in crate::cli) struct DiffArguments {
     /// How the answer is written
     #[arg(long, value_enum, default_value = "text")]
     pub format: OutputFormat,
-    /// The least severe diagnostics to hear about
-    #[arg(long, value_enum, default_value = "warning")]
-    pub severity: Floor,
-    /// The least severe new diagnostic that makes the exit status 1
-    #[arg(long, value_enum, default_value = "error")]
-    pub fail_on: FailOn,
-    /// Check the changed files alone, not what may have broken elsewhere
-    #[arg(long)]
-    pub changed_only: bool,
-    /// The most files that are checked; the changed ones come first
-    #[arg(long, value_name = "COUNT", default_value_t = 2000)]
-    pub max_files: usize,
-    /// Seconds that the providers may take for everything, their start included
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub timeout: u64,
-    /// Exit with 2 where a provider did not answer or files were left out
-    #[arg(long)]
-    pub strict: bool,
+    #[command(flatten)]
+    pub thresholds: Thresholds,
+    #[command(flatten)]
+    pub bounds: CheckBounds,
     /// Say on standard error how far it is, also where that is no terminal
     #[arg(long)]
     pub progress: bool,
@@ -67,6 +53,34 @@ pub(in crate::cli) struct DiffArguments {
     pub servers: ServerFolders,
     #[command(flatten)]
     pub files: UserFiles,
+}
+
+/// What counts, and what the exit status says of it.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Thresholds {
+    /// The least severe diagnostics to hear about
+    #[arg(long, value_enum, default_value = "warning")]
+    pub severity: Floor,
+    /// The least severe new diagnostic that makes the exit status 1
+    #[arg(long, value_enum, default_value = "error")]
+    pub fail_on: FailOn,
+    /// Exit with 2 where a provider did not answer or files were left out
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// How much is checked, and for how long.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CheckBounds {
+    /// Check the changed files alone, not what may have broken elsewhere
+    #[arg(long)]
+    pub changed_only: bool,
+    /// The most files that are checked; the changed ones come first
+    #[arg(long, value_name = "COUNT", default_value_t = 2000)]
+    pub max_files: usize,
+    /// Seconds that the providers may take for everything, their start included
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -40,7 +40,7 @@ pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Fail
     let (before, after, mut gaps) = read_sides(&selection, &sides, (old.tree.join(&prefix), new_root), &wish);
     gaps.extend(unfiltered(&git, &selection, &prefix).await?);
 
-    let deadline = Deadline::after(Duration::from_secs(arguments.timeout));
+    let deadline = Deadline::after(Duration::from_secs(arguments.bounds.timeout));
     let (old_reports, new_reports) = futures::future::try_join(
         before.ask(&providers, deadline, progress),
         after.ask(&providers, deadline, progress),
@@ -130,7 +130,7 @@ fn wish(arguments: &DiffArguments, sides: &Sides, here: &Path, root: &Path) -> R
         })
     };
     let paths = given.map(inside).collect::<Result<Vec<String>, Failure>>()?;
-    Ok(DiffSelection { paths, changed_only: arguments.changed_only, most: arguments.max_files })
+    Ok(DiffSelection { paths, changed_only: arguments.bounds.changed_only, most: arguments.bounds.max_files })
 }
 
 async fn choose(

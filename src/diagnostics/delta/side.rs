@@ -52,13 +52,19 @@ pub(super) struct SideScope {
     /// The unit with the name in it.
     pub header: u32,
     pub name_token: u32,
-    /// Hash of the own tokens, comments and layout left out.
+    pub own: OwnTokens,
+}
+
+/// The tokens of a symbol that are not those of a nested one, comments and layout left out.
+#[derive(Default)]
+pub(super) struct OwnTokens {
+    /// Their hash.
     pub body: u64,
     /// As `body`, every occurrence of the own name blanked.
     pub blanked: u64,
-    /// Tokens in `body`.
+    /// How many they are.
     pub weight: u32,
-    /// Sorted spellings of the own tokens.
+    /// Their spellings, sorted.
     pub bag: Vec<u32>,
 }
 
@@ -159,10 +165,7 @@ impl<'a> Side<'a> {
             units: Vec::new(),
             header: NONE,
             name_token,
-            body: 0,
-            blanked: 0,
-            weight: 0,
-            bag: Vec::new(),
+            own: OwnTokens::default(),
         };
         self.scopes.push(empty(None, NONE, 0, 0, 0, NONE));
         for symbol in &outline.symbols {
@@ -277,18 +280,18 @@ fn summarize(scope: &mut SideScope, units: &[Unit], members: &[u32], tokens: &[T
             if token.class == Class::Layout {
                 continue;
             }
-            scope.bag.push(token.key);
+            scope.own.bag.push(token.key);
             if unit.comment {
                 continue;
             }
-            scope.weight += 1;
+            scope.own.weight += 1;
             token.key.hash(&mut body);
             if token.key == scope.name { u32::MAX } else { token.key }.hash(&mut blanked);
         }
     }
-    scope.body = body.finish();
-    scope.blanked = blanked.finish();
-    scope.bag.sort_unstable();
+    scope.own.body = body.finish();
+    scope.own.blanked = blanked.finish();
+    scope.own.bag.sort_unstable();
 }
 
 pub(super) fn hash_of(value: &impl Hash) -> u64 {

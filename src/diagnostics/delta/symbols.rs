@@ -32,14 +32,14 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matchi
     for (b, a) in files.iter().enumerate().filter(|(_, a)| **a != NONE) {
         p.scopes.pair(before.files[b].scopes.start as u32, after.files[*a as usize].scopes.start as u32);
     }
-    p.stage(|s, f| Some((f?, s.path, s.ordinal, s.body)), |_, _, _| true);
-    p.stage(|s, f| Some((f?, s.path, s.body)), |_, _, _| true);
+    p.stage(|s, f| Some((f?, s.path, s.ordinal, s.own.body)), |_, _, _| true);
+    p.stage(|s, f| Some((f?, s.path, s.own.body)), |_, _, _| true);
     p.stage(|s, f| Some((f?, s.path, s.ordinal)), |p, b, a| p.alike(b, a) >= 0.3);
-    p.stage(|s, _| Some((s.path, s.body)), |p, b, a| p.telling(b, a));
-    p.stage(|s, _| Some((s.name, s.body)), |p, b, a| p.telling(b, a));
+    p.stage(|s, _| Some((s.path, s.own.body)), |p, b, a| p.telling(b, a));
+    p.stage(|s, _| Some((s.name, s.own.body)), |p, b, a| p.telling(b, a));
     // A copy under another name must not take the place of the original that moved and was edited a little.
     p.by_likeness(true, |p, b, a| Some(p.family(b, a)).filter(|_| p.alike(b, a) >= 0.8));
-    p.stage(|s, _| (s.weight >= TELLING).then_some(s.blanked), |_, _, _| true);
+    p.stage(|s, _| (s.own.weight >= TELLING).then_some(s.own.blanked), |_, _, _| true);
     p.stage(|s, f| Some((f?, s.path, s.ordinal)), |_, _, _| true);
     p.stage(|s, f| Some((f?, s.path)), |_, _, _| true);
     p.stage(|s, _| Some((s.name, s.ordinal)), |p, b, a| p.parents_paired(b, a) && p.alike(b, a) >= 0.3);
@@ -60,7 +60,7 @@ impl Pairing<'_, '_> {
     }
 
     fn alike(&self, b: u32, a: u32) -> f32 {
-        dice(&self.b(b).bag, &self.a(a).bag)
+        dice(&self.b(b).own.bag, &self.a(a).own.bag)
     }
 
     fn parents_paired(&self, b: u32, a: u32) -> bool {
@@ -69,7 +69,7 @@ impl Pairing<'_, '_> {
     }
 
     fn telling(&self, b: u32, a: u32) -> bool {
-        self.b(b).weight >= TELLING || self.parents_paired(b, a)
+        self.b(b).own.weight >= TELLING || self.parents_paired(b, a)
     }
 
     fn left(&self) -> (Vec<u32>, Vec<u32>) {
@@ -152,7 +152,7 @@ impl Pairing<'_, '_> {
         for b in before {
             let candidates = if same_name { by_name.get(&self.b(b).name) } else { Some(&after) };
             for a in candidates.into_iter().flatten().copied() {
-                let (x, y) = (self.b(b).bag.len(), self.a(a).bag.len());
+                let (x, y) = (self.b(b).own.bag.len(), self.a(a).own.bag.len());
                 let fits = is_class(self.b(b)) == is_class(self.a(a)) && x.min(y) * 3 >= x.max(y);
                 if !fits || budget == 0 {
                     continue;

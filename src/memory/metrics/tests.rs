@@ -47,8 +47,8 @@ fn figures_are_by_mode_and_cancelled_runs_are_use_but_no_result() {
     let planner = &stats.modes[1];
     assert_eq!((planner.runs, planner.successes, planner.failures, planner.cancelled), (5, 3, 1, 1));
     assert_eq!((planner.success_rate, planner.mean_ms, planner.replanned), (Some(0.75), Some(3000.0), Some(0.25)));
-    assert_eq!((planner.hit_rate, planner.mean_retrieval_ms), (Some(0.75), Some(0.2)));
-    assert_eq!((planner.tokens_in, planner.calls_saved), (5000, 5));
+    assert_eq!((planner.lookups.hit_rate, planner.lookups.mean_retrieval_ms), (Some(0.75), Some(0.2)));
+    assert_eq!((planner.spent.tokens_in, planner.spent.calls_saved), (5000, 5));
     let met: Vec<Option<bool>> = planner.goals.iter().map(Goal::met).collect();
     assert_eq!(met, [Some(false), Some(false)], "75 % is not above 85 %, and 25 % is not below 25 %");
     assert_eq!(stats.modes[0].goals.iter().map(Goal::met).collect::<Vec<_>>(), [Some(true), Some(true)]);
