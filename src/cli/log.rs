@@ -1,4 +1,7 @@
 //! The log: a file, never standard output, which carries a protocol.
+//!
+//! Not with `tracing-appender`: it begins a new file by the clock and not by size, and names it itself, while the user
+//! has said which file it is.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;

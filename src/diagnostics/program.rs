@@ -1,4 +1,7 @@
 //! Other programs: where they are looked for, and that they end together with all that they started.
+//!
+//! Not with `process-wrap`: dropping its handle kills the leader of a group alone, and what ends with a dropped future
+//! or runtime here is the whole group, also one whose leader is gone already.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// Exponential backoff with jitter. Attempts are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,55 +76,14 @@ pub fn retry_after(milliseconds: Option<&str>, after: Option<&str>, now: SystemT
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let at = UNIX_EPOCH.checked_add(Duration::from_secs(http_date(text)?))?;
+    let at = httpdate::parse_http_date(text).ok()?;
     Some(at.duration_since(now).unwrap_or_default())
-}
-
-/// Seconds since 1970 of an IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`, the only form a server may still send.
-fn http_date(text: &str) -> Option<u64> {
-    let (_, rest) = text.split_once(", ")?;
-    let mut parts = rest.split(' ');
-    let day: u64 = parts.next()?.parse().ok()?;
-    let month = match parts.next()? {
-        "Jan" => 1,
-        "Feb" => 2,
-        "Mar" => 3,
-        "Apr" => 4,
-        "May" => 5,
-        "Jun" => 6,
-        "Jul" => 7,
-        "Aug" => 8,
-        "Sep" => 9,
-        "Oct" => 10,
-        "Nov" => 11,
-        "Dec" => 12,
-        _ => return None,
-    };
-    let year: u64 = parts.next()?.parse().ok()?;
-    let mut clock = parts.next()?.split(':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    if parts.next()? != "GMT" || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
-        return None;
-    }
-    if hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    Some(days_since_1970(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
-}
-
-/// Days of the proleptic Gregorian calendar, counted in years that begin in March (Hinnant, "chrono-compatible
-/// low-level date algorithms").
-fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year / 400;
-    let year_of_era = year % 400;
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
     use proptest::prelude::*;
 

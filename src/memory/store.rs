@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 
-use crate::base::lock::lock;
+use crate::base::lock::{lock, read, write};
 use crate::memory::damage::{self, Trust};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::guard::{Held, READ, Watch};
@@ -81,7 +81,7 @@ impl File {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) % READERS;
         let reader = match free {
             Some(reader) => reader,
-            None => self.readers[turn].lock().unwrap_or_else(PoisonError::into_inner),
+            None => lock(&self.readers[turn]),
         };
         let (conn, watch) = &*reader;
         watch.begin(READ);
@@ -168,12 +168,12 @@ impl Memory {
     }
 
     fn with_file<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
-        let file = self.shared.file.read().unwrap_or_else(PoisonError::into_inner);
+        let file = read(&self.shared.file);
         work(file.as_ref().ok_or(MemoryError::Closed)?)
     }
 
     fn replace(&self, trust: Trust) -> Result<()> {
-        let mut file = self.shared.file.write().unwrap_or_else(PoisonError::into_inner);
+        let mut file = write(&self.shared.file);
         // Closed before the file is moved: a connection that closes later would tidy up by path, and so
         // remove what belongs to the new file.
         file.take();

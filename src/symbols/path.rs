@@ -95,27 +95,12 @@ fn nearest(outline: &Outline, name: &str) -> Vec<String> {
             if have.len().abs_diff(wanted.len()) > limit {
                 return None;
             }
-            let distance = edit_distance(&wanted, &have);
+            let distance = strsim::generic_levenshtein(&wanted, &have);
             (distance <= limit && distance < wanted.len().max(have.len())).then_some((distance, index))
         })
         .collect();
     ranked.sort_unstable();
     ranked.into_iter().take(5).map(|(_, index)| outline.path_of(index)).collect()
-}
-
-/// Levenshtein's distance in characters.
-fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

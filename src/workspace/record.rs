@@ -27,7 +27,8 @@ const NAME: usize = 32;
 const HASH: usize = 16;
 
 /// Sextant's state folder: `$XDG_STATE_HOME/sextant`, or else `$HOME/.local/state/sextant`. A relative path counts
-/// for nothing (XDG Base Directory Specification). `None` where neither can be used.
+/// for nothing (XDG Base Directory Specification). `None` where neither can be used. Not with `etcetera`: without `HOME`
+/// it asks the user database, and whoever unset it for a run would find it written to all the same.
 pub fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
