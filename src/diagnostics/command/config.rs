@@ -11,6 +11,8 @@ use crate::diagnostics::model::{Confidence, Reach, Severity};
 const BUILTIN: &str = include_str!("builtin.toml");
 
 /// One command. It is run without a shell, in the workspace root.
+///
+/// Flat, as the user's file is: serde cannot flatten parts of it and refuse unknown keys at once. So is [`Mapping`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandConfig {
