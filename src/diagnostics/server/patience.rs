@@ -151,7 +151,7 @@ impl Patience {
 
 /// The processor time that a group of processes has used; `None` where the system does not say.
 fn processor(group: u32) -> Option<Duration> {
-    let ticks = u64::try_from(rustix::param::clock_ticks_per_second()).ok().filter(|ticks| *ticks > 0)?;
+    let ticks = Some(rustix::param::clock_ticks_per_second()).filter(|ticks| *ticks > 0)?;
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let stats = processes.filter_map(|process| fs::read_to_string(process.path().join("stat")).ok());
     let used: u64 = stats.filter_map(|stat| used_by(&stat, group)).sum();

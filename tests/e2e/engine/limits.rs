@@ -21,7 +21,7 @@ async fn a_budget_of_tokens_stops_the_task_and_keeps_what_is_done() {
     let failure = &outcome["failed"];
     assert_eq!(failure["kind"], "limit", "{outcome}");
     assert_eq!(failure["message"], "stopped: it has used 120 of 100 tokens (`limits.tokens`)");
-    assert!(failure["hint"].as_str().unwrap().contains("kept: a.py"), "{failure}");
+    assert!(failure["hint"]["text"].as_str().unwrap().contains("kept: a.py"), "{failure}");
     assert_eq!(engine.model.asked.lock().unwrap().len(), 2, "the third question is not asked");
     assert!(project.read("a.py").contains("return 11"));
     let undone = engine.session.undo().await.result.expect("the task can be undone");
@@ -40,7 +40,7 @@ async fn a_budget_of_money_stops_the_task_and_says_what_it_cost() {
         (&failure["kind"], &failure["message"]),
         (&json!("limit"), &json!("stopped: it has cost 0.1200 of 0.1 (`limits.cost`)"))
     );
-    assert!(failure["hint"].as_str().unwrap().contains("kept: a.py"), "{failure}");
+    assert!(failure["hint"]["text"].as_str().unwrap().contains("kept: a.py"), "{failure}");
     assert_eq!(engine.model.asked.lock().unwrap().len(), 2, "the third question is not asked");
     assert!(project.read("a.py").contains("return 11"));
 }
@@ -80,7 +80,7 @@ async fn a_budget_of_time_ends_a_model_that_says_nothing() {
         Engine::new(&folder, Setup { config: json!({"limits": {"seconds": 1}}), silent: true, ..Setup::default() });
     let failure = engine.ask("change f").await["failed"].clone();
     assert_eq!(failure["message"], "stopped: its time of 1 s is over (`limits.seconds`)", "{failure}");
-    assert!(failure["hint"].as_str().unwrap().starts_with("nothing was changed"), "{failure}");
+    assert!(failure["hint"]["text"].as_str().unwrap().starts_with("nothing was changed"), "{failure}");
 }
 
 #[tokio::test]
