@@ -417,8 +417,8 @@ fn checked_by_fake(items: &Value) -> Repository {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
     let python = tool("python3").display().to_string();
     let command = json!([python, program, folder.join("script.json")]);
-    let config =
-        format!("[[servers]]\nname = \"fake\"\ncommand = {command}\nlanguages = [\"python\"]\npublishes_once = true\n");
+    // A name of one that is known to publish once.
+    let config = format!("[[servers]]\nname = \"pylsp\"\ncommand = {command}\nlanguages = [\"python\"]\n");
     let settings = repository.project.beside("config").join("sextant");
     fs::create_dir_all(&settings).expect("a folder");
     fs::write(settings.join("config.toml"), config).expect("a file");
@@ -437,6 +437,23 @@ fn what_differs_in_a_file_that_did_not_change_is_told_only_where_another_run_fin
     let repository = checked_by_fake(&json!({"by_run": [cycle, [], cycle]}));
     let answer = repository.diff(&["same.py"]);
     assert!(answer.text.contains("left out: 1 difference in files that did not change"), "{answer:?}");
+}
+
+#[test]
+fn import_cycles_in_another_order_with_each_run_are_no_difference() {
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+    let chain = |first: &str, second: &str| {
+        let message = format!("Cycle detected in import chain\n  {first}\n  {second}");
+        json!([{"range": place, "severity": 1, "code": "reportImportCycles", "message": message}])
+    };
+    let (one, other) = (chain("same.py", "changed.py"), chain("changed.py", "same.py"));
+    // The last is what all further runs say.
+    for runs in [json!([one, other, one]), json!([other, one, one]), json!([one, [], one]), json!([[], one, []])] {
+        let repository = checked_by_fake(&json!({"by_run": runs}));
+        let (found, status) = repository.json(&["same.py"]);
+        assert_eq!((&found["new"], &found["fixed"], status), (&json!([]), &json!([]), 0), "{found}");
+        assert!(found["unconfirmed"].as_u64() > Some(0), "{found}");
+    }
 }
 
 #[test]
