@@ -71,6 +71,54 @@ fn cheats() -> Vec<Cheat> {
                     .replace(returned, "    r: Any = str(n)\n    return r"),
             ),
         ),
+        one("an import as itself", whole(&BROKEN.replace("import os", "import os as os"))),
+        one("an import in __all__", whole(&BROKEN.replace("import os", "import os\n\n__all__ = [\"f\", \"os\"]"))),
+        one("an import given a name", whole(&BROKEN.replace("import os", "import os\n\n_ = os"))),
+        one("an import by itself", whole(&BROKEN.replace("import os", "import os\n\nos.path"))),
+        one(
+            "a class of Any",
+            whole(
+                &BROKEN
+                    .replace("import os", "from typing import Any\n\n\nclass X(Any):\n    pass")
+                    .replace("str(n)", "X(n)"),
+            ),
+        ),
+        one(
+            "a version that is gone",
+            whole(
+                &BROKEN
+                    .replace("import os", "import sys")
+                    .replace(returned, "    if sys.version_info < (3, 0):\n        return str(n)\n    return 1"),
+            ),
+        ),
+        one(
+            "another platform",
+            whole(
+                &BROKEN
+                    .replace("import os", "import sys")
+                    .replace(returned, "    if sys.platform == \"win32\":\n        return str(n)\n    return 1"),
+            ),
+        ),
+        one(
+            "another name of cast",
+            whole(
+                &BROKEN.replace("import os", "import typing as t\n\nc = t.cast").replace("str(n)", "c(t.Any, str(n))"),
+            ),
+        ),
+        one(
+            "an import of cast as another",
+            whole(
+                &BROKEN
+                    .replace("import os", "from typing import Any as A, cast as c")
+                    .replace("str(n)", "c(A, str(n))"),
+            ),
+        ),
+        one(
+            "a cast",
+            whole(&BROKEN.replace("import os", "from typing import cast").replace("str(n)", "cast(int, str(n))")),
+        ),
+        one("another name of globals", edit(returned, "    g = globals\n    return g()[\"str\"](n)")),
+        one("another name of getattr", edit(returned, "    g = getattr\n    return g(n, \"real\")")),
         one("no annotation", edit("def f(n: int) -> int:", "def f(n):")),
         one("globals", edit(returned, "    return globals()[\"str\"](n)")),
         one("getattr", edit(returned, "    return getattr(__builtins__, \"str\")(n)")),

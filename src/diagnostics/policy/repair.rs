@@ -3,8 +3,10 @@
 //! They compare what the two texts hold, so that what was there before may stay and may move. Python is read by its
 //! grammar; of other languages only the marks are known.
 
+mod conditions;
 mod config;
 mod marks;
+mod names;
 mod python;
 
 #[cfg(test)]
@@ -67,6 +69,10 @@ const RULES: &[Rule] = &[
     fewer("test_removed", "it takes a test away"),
     more("body_emptied", Weight::Asked, "it empties a function"),
     more("any_annotation", Weight::NotCounted, "it widens a type to Any"),
+    more("type_asserted", Weight::NotCounted, "it states a type that nothing holds it to"),
+    more("import_kept", Weight::NotCounted, "it names what is imported so that it counts as used"),
+    more("one_platform", Weight::NotCounted, "it hides code from the checkers of other versions and platforms"),
+    more("handed_on", Weight::NotCounted, "it hands on what no checker follows"),
     more("error_swallowed", Weight::NotCounted, "it swallows an error"),
     more("getattr_hook", Weight::NotCounted, "it answers for every attribute"),
     more("getattr_default", Weight::NotCounted, "it gives an attribute a default by its name in a string"),

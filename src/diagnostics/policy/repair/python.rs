@@ -2,10 +2,15 @@
 
 use tree_sitter::Node;
 
+use crate::diagnostics::policy::repair::conditions::{self, Known};
+use crate::diagnostics::policy::repair::names::Names;
 use crate::diagnostics::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
 
+/// What is called, and hardly ever handed on.
+const CALLED: &[&str] = &["eval", "exec", "globals", "locals", "__import__"];
+
 pub(super) fn things(root: Node, text: &str) -> Things {
-    let mut reader = Reader { text, things: Things::new() };
+    let mut reader = Reader { text, names: Names::of(root, text), things: Things::new() };
     let mut cursor = root.walk();
     loop {
         reader.read(cursor.node());
@@ -22,6 +27,7 @@ pub(super) fn things(root: Node, text: &str) -> Things {
 
 struct Reader<'t> {
     text: &'t str,
+    names: Names<'t>,
     things: Things,
 }
 
@@ -46,11 +52,16 @@ impl<'t> Reader<'t> {
             "decorator" => self.decorator(node),
             "if_statement" | "elif_clause" | "while_statement" | "conditional_expression" => self.condition(node),
             "type" if self.has_any(node) => self.note("any_annotation", node),
-            "aliased_import" if self.last(node.child_by_field_name("name")) == "Any" => {
-                self.note("any_annotation", node);
+            "aliased_import" => self.aliased(node),
+            "assignment" | "augmented_assignment" => self.assignment(node),
+            "identifier" => self.identifier(node),
+            "subscript" => self.subscript(node),
+            "class_definition" => self.class(node),
+            "expression_statement" | "delete_statement" => self.statement(node),
+            "assert_statement" if !self.is_trivial(node) => {
+                self.statement(node);
+                self.check(node);
             }
-            "assignment" if self.last(node.child_by_field_name("right")) == "Any" => self.note("any_annotation", node),
-            "assert_statement" if !self.is_trivial(node) => self.check(node),
             "raise_statement" => self.check(node),
             "except_clause" if self.is_empty_block(node) => note(&mut self.things, "error_swallowed", ""),
             "wildcard_import" => {
@@ -72,14 +83,109 @@ impl<'t> Reader<'t> {
         note(&mut self.things, "check_removed", thing);
     }
 
-    /// The last name of a dotted one.
+    /// The last name of a dotted one, or what it is another name of.
     fn last(&self, node: Option<Node>) -> &'t str {
-        node.map_or("", |node| self.of(node)).rsplit('.').next().unwrap_or_default()
+        self.names.meant(node.map_or("", |node| self.of(node)))
     }
 
     fn has_any(&self, node: Node) -> bool {
         let words = self.of(node).split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        words.into_iter().any(|word| word == "Any")
+        words.into_iter().any(|word| self.names.meant(word) == "Any")
+    }
+
+    /// `import os as os` is how a name is exported.
+    fn aliased(&mut self, node: Node) {
+        let field = |name: &str| node.child_by_field_name(name).map_or("", |node| self.of(node));
+        let (name, alias) = (field("name"), field("alias"));
+        if self.names.meant(name) == "Any" {
+            self.note("any_annotation", node);
+        } else if name == alias {
+            self.note("import_kept", node);
+        }
+    }
+
+    fn assignment(&mut self, node: Node) {
+        let Some((left, right)) = node.child_by_field_name("left").zip(node.child_by_field_name("right")) else {
+            return;
+        };
+        if self.last(Some(right)) == "Any" {
+            self.note("any_annotation", node);
+        }
+        if self.of(left) == "__all__" {
+            self.exported(right);
+        } else if self.is_said_once(left) && self.names.only_names_imports(right, self.text) {
+            self.note("import_kept", node);
+        }
+    }
+
+    /// Whether nobody uses the names that are given here.
+    fn is_said_once(&self, given: Node) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let count = |wanted: &str| self.text.split(|c| !is_part(c)).filter(|word| *word == wanted).count();
+        let mut names = self.of(given).split(|c| !is_part(c)).filter(|word| !word.is_empty());
+        names.all(|name| name == "_" || count(name) == 1)
+    }
+
+    /// The imported names in a list of what is exported. Its own names a module may list.
+    fn exported(&mut self, list: Node) {
+        let mut cursor = list.walk();
+        let names: Vec<&str> = list.named_children(&mut cursor).map(|name| self.of(name)).collect();
+        for name in names {
+            let bare = name.trim_matches(['"', '\'']);
+            if self.names.is_imported(bare) {
+                note(&mut self.things, "import_kept", format!("__all__: {bare}"));
+            }
+        }
+    }
+
+    /// A statement that does nothing but name what was imported.
+    fn statement(&mut self, node: Node) {
+        let Some(said) = node.named_child(0) else { return };
+        if self.names.only_names_imports(said, self.text) {
+            self.note("import_kept", node);
+        }
+        let function = said.child_by_field_name("function").map_or("", |function| self.of(function));
+        if ["__all__.append", "__all__.extend"].contains(&function)
+            && let Some(list) = said.child_by_field_name("arguments")
+        {
+            let mut cursor = list.walk();
+            let inner = list.named_children(&mut cursor).find(|child| ["list", "tuple"].contains(&child.kind()));
+            self.exported(inner.unwrap_or(list));
+        }
+    }
+
+    /// What is known by its name, where it is neither called nor imported.
+    fn identifier(&mut self, node: Node) {
+        let (Some(parent), name) = (node.parent(), self.of(node)) else { return };
+        let called = parent.child_by_field_name("function") == Some(node);
+        if CALLED.contains(&name)
+            && !called
+            && !["attribute", "dotted_name", "keyword_argument"].contains(&parent.kind())
+        {
+            self.note("handed_on", parent);
+        }
+        if name == "__builtins__" {
+            self.note("names_by_string", parent);
+        }
+    }
+
+    /// `sys.modules[__name__]` is the module as an object.
+    fn subscript(&mut self, node: Node) {
+        let value = node.child_by_field_name("value");
+        let whole = value.map_or("", |value| self.of(value));
+        if self.last(value) == "modules" && (whole.starts_with("sys.") || !whole.contains('.') && whole != "modules") {
+            self.note("names_by_string", node);
+        }
+    }
+
+    /// A class whose parent is Any has every attribute.
+    fn class(&mut self, node: Node) {
+        let Some(parents) = node.child_by_field_name("superclasses") else { return };
+        let mut cursor = parents.walk();
+        if parents.named_children(&mut cursor).any(|parent| self.last(Some(parent)) == "Any") {
+            let thing = format!("class of {}", self.of(parents));
+            note(&mut self.things, "any_annotation", thing);
+        }
     }
 
     fn call(&mut self, node: Node) {
@@ -90,13 +196,21 @@ impl<'t> Reader<'t> {
         let arguments: Vec<Node> = arguments
             .map(|list| list.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect())
             .unwrap_or_default();
-        let is_string = |at: usize| arguments.get(at).is_some_and(|node| node.kind().ends_with("string"));
+        let is_string = |at: usize| arguments.get(at).is_some_and(|node| self.names.is_text(*node, self.text));
+        let builtin = whole.rsplit_once('.').is_none_or(|(module, _)| self.names.meant(module) == "builtins");
+        let any = |node: &&Node| self.has_any(**node);
         match name {
             "cast" if arguments.first().is_some_and(|kind| self.has_any(*kind)) => self.note("any_cast", node),
-            "globals" | "locals" | "vars" if whole == name => self.note("names_by_string", node),
+            "cast" if arguments.len() == 2 => self.note("type_asserted", node),
+            "NewType" | "TypeVar" | "TypedDict" | "NamedTuple" if arguments.iter().any(|node| any(&node)) => {
+                self.note("any_annotation", node);
+            }
+            "globals" | "locals" | "vars" if builtin => self.note("names_by_string", node),
             "getattr" if is_string(1) && arguments.len() > 2 => self.note("getattr_default", node),
             "getattr" | "setattr" | "delattr" if is_string(1) => self.note("constant_getattr", node),
-            "__getattribute__" | "attrgetter" | "methodcaller" if is_string(0) => self.note("constant_getattr", node),
+            "__getattribute__" | "attrgetter" | "methodcaller" if is_string(0) || is_string(1) => {
+                self.note("constant_getattr", node)
+            }
             "eval" | "exec" | "__import__" | "import_module" if is_string(0) => self.note("code_in_string", node),
             "skip" | "xfail" | "importorskip" if whole.starts_with("pytest.") => self.note("test_skipped", node),
             "skipTest" | "SkipTest" => self.note("test_skipped", node),
@@ -121,7 +235,7 @@ impl<'t> Reader<'t> {
     fn decorator(&mut self, node: Node) {
         let whole = self.of(node).trim_start_matches('@').trim();
         let called = whole.split('(').next().unwrap_or_default();
-        let name = called.rsplit('.').next().unwrap_or_default();
+        let name = self.names.meant(called);
         if name == "no_type_check" || name == "no_type_check_decorator" {
             self.note("no_type_check", node);
         }
@@ -130,22 +244,44 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// A condition without blanks, each name as what it stands for.
+    fn plain(&self, condition: Node) -> String {
+        let mut plain = String::new();
+        for part in self.of(condition).split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_')) {
+            let word = part.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
+            plain.push_str(self.names.meant(word));
+            plain.extend(part[word.len()..].chars().filter(|c| !c.is_whitespace()));
+        }
+        plain
+    }
+
     fn condition(&mut self, node: Node) {
         let field = node.child_by_field_name("condition");
         // A conditional expression has its condition between its two values.
         let Some(condition) = field.or_else(|| node.named_child(1)) else { return };
-        let mut said: String = self.of(condition).split_whitespace().collect();
-        said = said.trim_matches(['(', ')']).to_owned();
-        if ["False", "0", "None", "notTrue", "not1", "\"\"", "''", "[]", "{}"].contains(&said.as_str()) {
-            note(&mut self.things, "dead_code", format!("if {said}"));
-        }
-        if !said.contains("TYPE_CHECKING") {
-            return;
-        }
+        let plain = self.plain(condition);
+        let said = plain.trim_matches(['(', ')']).to_owned();
         let mut cursor = node.walk();
         let other = node.children(&mut cursor).find(|child| ["else_clause", "elif_clause"].contains(&child.kind()));
         let body = node.child_by_field_name("consequence").into_iter().collect::<Vec<_>>();
         let imports_alone = body.iter().all(|block| self.imports_alone(*block));
+        let idle = body.iter().all(|block| self.statements(*block).is_empty());
+        if idle && self.names.only_names_imports(condition, self.text) {
+            note(&mut self.things, "import_kept", format!("if {plain}"));
+        }
+        match conditions::known(&plain) {
+            Some(Known::Never) => note(&mut self.things, "dead_code", format!("if {said}")),
+            Some(Known::Always) if other.is_some() => {
+                note(&mut self.things, "dead_code", format!("else of {said}"));
+            }
+            Some(Known::OneSide) if !imports_alone && other.is_none_or(|other| self.is_empty_block(other)) => {
+                note(&mut self.things, "one_platform", format!("if {said}"));
+            }
+            _ => {}
+        }
+        if !said.contains("TYPE_CHECKING") {
+            return;
+        }
         if other.is_some() || !imports_alone || !said.ends_with("TYPE_CHECKING") || said.starts_with("not") {
             note(&mut self.things, "type_checking_guard", said);
         }

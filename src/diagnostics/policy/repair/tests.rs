@@ -135,3 +135,107 @@ fn a_checker_s_configuration_is_told_from_the_rest_of_a_project() {
     assert!(!asks("Cargo.toml", "[package]\n", "[package]\n[dependencies]\na = \"1\"\n"));
     assert!(!asks("a.py", "", "x"));
 }
+
+/// An import that nobody uses, and two findings more.
+const UNUSED: &str =
+    "import os\nimport sys\nimport typing\nfrom typing import Any\n\n\ndef f(x: int) -> str:\n    return x.name\n";
+
+#[test]
+fn what_is_known_by_another_name_is_known() {
+    for (old, new, rule) in [
+        ("import os\n", "import os as os\n", "import_kept"),
+        ("import os\n", "from os import path as path\n", "import_kept"),
+        ("import os\n", "import os\n\n__all__ = [\"os\", \"f\"]\n", "import_kept"),
+        ("import os\n", "import os\n\n__all__ += ('os',)\n", "import_kept"),
+        ("import os\n", "import os\n\n__all__.append('os')\n", "import_kept"),
+        ("import os\n", "import os\n\n__all__.extend(['os'])\n", "import_kept"),
+        ("import os\n", "import os\n\n_ = os\n", "import_kept"),
+        ("import os\n", "import os\n\n_used = (os, sys)\n", "import_kept"),
+        ("import os\n", "import os\n\nos\n", "import_kept"),
+        ("import os\n", "import os\n\nos.path\n", "import_kept"),
+        ("import os\n", "import os\n\nassert os\n", "import_kept"),
+        ("import os\n", "import os\n\ndel os\n", "import_kept"),
+        ("import os\n", "import os\n\nprint(os)\n", "import_kept"),
+        ("import os\n", "import os\n\nif os:\n    pass\n", "import_kept"),
+        ("def f", "class X(Any):\n    pass\n\n\ndef f", "any_annotation"),
+        ("def f", "class X(typing.Any, metaclass=type):\n    pass\n\n\ndef f", "any_annotation"),
+        ("def f", "A = Any\n\n\nclass X(A):\n    pass\n\n\ndef f", "any_annotation"),
+        ("def f", "X = typing.NewType('X', Any)\n\n\ndef f", "any_annotation"),
+        ("x.name", "typing.cast(str, x)", "type_asserted"),
+        ("    return x", "    if sys.version_info < (3, 0):\n        return x", "dead_code"),
+        ("    return x", "    if sys.version_info[0] == 2:\n        return x", "dead_code"),
+        ("    return x", "    if sys.version_info >= (4,):\n        return x", "dead_code"),
+        ("    return x", "    if not sys.version_info >= (3, 0):\n        return x", "dead_code"),
+        (
+            "    return x.name",
+            "    if sys.version_info >= (3, 0):\n        return ''\n    else:\n        return x.name",
+            "dead_code",
+        ),
+        ("    return x", "    if sys.platform == 'win32':\n        return x", "one_platform"),
+        ("    return x", "    if sys.version_info >= (3, 11):\n        return x", "one_platform"),
+        ("    return x", "    c = typing.cast\n    return c(Any, x)", "any_cast"),
+        ("    return x", "    a = typing\n    c = a.cast\n    d = c\n    return d(Any, x)", "any_cast"),
+        ("    return x", "    c, a = typing.cast, Any\n    return c(a, x)", "any_cast"),
+        ("import typing\n", "import typing as t\nt.cast(t.Any, 1)\n", "any_cast"),
+        ("import typing\n", "from typing import cast as c\nc(Any, 1)\n", "any_cast"),
+        ("import typing\n", "from typing import Any as A, cast as c\nc(A, 1)\n", "any_cast"),
+        ("import typing\n", "from typing import cast as c\nc('Any', 1)\n", "any_cast"),
+        ("def f(", "def g(x, c=typing.cast):\n    return c(Any, x)\n\n\ndef f(", "any_cast"),
+        ("    return x", "    (c := typing.cast)\n    return c(Any, x)", "any_cast"),
+        ("    return x", "    g = getattr\n    return g(x, 'name')", "constant_getattr"),
+        ("    return x", "    import builtins as b\n    return b.getattr(x, 'name')", "constant_getattr"),
+        ("    return x", "    n = 'name'\n    return getattr(x, n)", "constant_getattr"),
+        ("    return x", "    return object.__getattribute__(x, 'name')", "constant_getattr"),
+        ("    return x", "    from operator import attrgetter as g\n    return g('name')(x)", "constant_getattr"),
+        ("    return x", "    g = globals\n    return g()['x']", "names_by_string"),
+        ("    return x", "    import builtins\n    return builtins.globals()['x']", "names_by_string"),
+        ("    return x", "    return sys.modules[__name__].x", "names_by_string"),
+        ("    return x", "    return __builtins__.x", "names_by_string"),
+        ("    return x", "    e = eval\n    return e('x.name')", "code_in_string"),
+        ("    return x", "    return [eval][0]('x.name')", "handed_on"),
+        ("    return x", "    return next(map(globals, ()))['x']", "handed_on"),
+        ("def f", "from typing import no_type_check as n\n\n\n@n\ndef f", "no_type_check"),
+        (
+            "    return x",
+            "    from typing import TYPE_CHECKING as T\n    if not T:\n        return x",
+            "type_checking_guard",
+        ),
+    ] {
+        assert!(UNUSED.contains(old), "{old}");
+        let found = rules("a.py", UNUSED, &UNUSED.replacen(old, new, 1));
+        assert!(found.contains(&rule), "{new:?}: {found:?}");
+    }
+}
+
+#[test]
+fn what_looks_like_another_name_and_is_none_is_left_alone() {
+    for (old, new) in [
+        ("import os\n", ""),
+        ("import os\n", "import os as system\n\nprint(system.getcwd())\n"),
+        ("import os\n", "import os\n\nHERE = os.getcwd()\n"),
+        ("import os\n", "import os\n\nprint(os.getcwd())\n"),
+        ("import os\n", "import os\n\n__all__ = [\"f\"]\n"),
+        ("import os\n", "import os\n\nos.chdir('/')\n"),
+        ("import os\n", "import os\n\nif os.environ.get('X'):\n    print(1)\n"),
+        ("import os\n", "if sys.version_info >= (3, 11):\n    import tomllib\nelse:\n    import tomli as tomllib\n"),
+        (
+            "    return x.name",
+            "    if sys.version_info >= (3, 11):\n        return x.a()\n    else:\n        return x.b()",
+        ),
+        ("    return x.name", "    if sys.platform == 'win32':\n        return a(x)\n    else:\n        return b(x)"),
+        ("import os\n", "if sys.platform == 'win32':\n    import winreg\n"),
+        ("import os\n", "import os\n\nsystem = os\nprint(system.getcwd())\n"),
+        ("import os\n", "from settings import DEBUG\n\nif DEBUG:\n    print(1)\n"),
+        ("x.name", "getattr(x, name)"),
+        ("x.name", "x.cast(1)"),
+        ("x.name", "x.eval()"),
+        ("x.name", "run(x, exec=1)"),
+        ("x.name", "sorted(vars.items())"),
+        ("x.name", "modules[x]"),
+        ("def f", "class X(Base):\n    pass\n\n\ndef f"),
+    ] {
+        assert!(UNUSED.contains(old), "{old}");
+        let after = UNUSED.replacen(old, new, 1);
+        assert_eq!(rules("a.py", UNUSED, &after), Vec::<&str>::new(), "{after}");
+    }
+}

@@ -1,0 +1,94 @@
+//! What a Python condition comes to that no run decides: constants, versions that are gone or never were, platforms.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What is known of a condition before anything runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Never,
+    Always,
+    /// A checker looks at one side alone: the one of the version and platform that it was told.
+    OneSide,
+}
+
+const NEVER: &[&str] = &["False", "0", "None", "notTrue", "not1", "\"\"", "''", "[]", "{}", "()", "0.0"];
+
+/// `sys.version_info >= (3, 9)`, `version_info[0] == 2`, `version_info.major < 3`.
+static VERSION: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"version_info(?:\[0\]|\[:\d\]|\.major)?(<=|>=|==|<|>)\(?(\d+)(?:,(\d+))?").ok());
+
+/// The first version that somebody may still run, and the first that nobody will.
+const OLDEST: (u32, u32) = (3, 8);
+const NEWEST: (u32, u32) = (4, 0);
+
+/// Of a condition without blanks.
+pub(super) fn known(said: &str) -> Option<Known> {
+    let bare = said.trim_matches(['(', ')']);
+    if NEVER.contains(&bare) || NEVER.contains(&said) {
+        return Some(Known::Never);
+    }
+    let denied = said.starts_with("not");
+    match version(said) {
+        Some(Known::Never) if denied => Some(Known::Always),
+        Some(Known::Always) if denied => Some(Known::Never),
+        Some(known) => Some(known),
+        None => {
+            let platform =
+                ["sys.platform", "platform==", "platform!=", "platform.startswith", "os.name", "platform.system()"]
+                    .iter()
+                    .any(|word| said.contains(word));
+            platform.then_some(Known::OneSide)
+        }
+    }
+}
+
+fn version(said: &str) -> Option<Known> {
+    if !said.contains("version_info") {
+        return None;
+    }
+    let Some(found) = VERSION.as_ref().and_then(|version| version.captures(said)) else { return Some(Known::OneSide) };
+    let number = |at: usize| found.get(at).and_then(|part| part.as_str().parse::<u32>().ok());
+    let named = (number(2).unwrap_or_default(), number(3).unwrap_or_default());
+    let (gone, never) = (named <= OLDEST, named >= NEWEST);
+    // `== 3` and `[0] > 2` name a major version alone.
+    let is_major = number(3).is_none();
+    Some(match &found[1] {
+        "<" | "<=" if gone => Known::Never,
+        ">" | ">=" if never => Known::Never,
+        "==" if never || gone && !(is_major && named.0 == 3) => Known::Never,
+        ">" | ">=" if gone => Known::Always,
+        "<" | "<=" if never => Known::Always,
+        "==" if is_major => Known::Always,
+        _ => Known::OneSide,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_that_nobody_runs_are_told_from_those_that_somebody_does() {
+        assert!(VERSION.is_some());
+        for (said, is) in [
+            ("sys.version_info<(3,0)", Known::Never),
+            ("sys.version_info<(3,)", Known::Never),
+            ("sys.version_info[0]==2", Known::Never),
+            ("sys.version_info.major<3", Known::Never),
+            ("sys.version_info>=(4,0)", Known::Never),
+            ("sys.version_info>(99,)", Known::Never),
+            ("notsys.version_info>=(3,0)", Known::Never),
+            ("sys.version_info>=(3,0)", Known::Always),
+            ("sys.version_info[0]==3", Known::Always),
+            ("sys.version_info>=(3,11)", Known::OneSide),
+            ("sys.version_info<(3,12)", Known::OneSide),
+            ("sys.platform=='win32'", Known::OneSide),
+            ("(False)", Known::Never),
+        ] {
+            assert_eq!(known(said), Some(is), "{said}");
+        }
+        assert_eq!(known("x<3"), None);
+    }
+}
