@@ -90,7 +90,7 @@ function M.complete_trace(lead)
   end, { '1', '2', '3', '4', '5', '6', '7', '8', '9' })
 end
 
--- What outlives the process starts one, in the workspace of the last command or of this buffer.
+-- What outlives the process starts one, in the workspace of this buffer or, where it is no file, of the last command.
 function M.undo(args)
   args.range = 0
   rpc.send('undo', { target = text_of(args), partial = args.bang, place = where(args) })

@@ -95,6 +95,28 @@ async fn two_projects_in_one_neovim_each_have_their_own_list_and_plan() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn undo_and_redo_are_about_the_project_of_the_file_at_hand() {
+    let one = Project::named("one", &[("a.py", TEXT)]);
+    let two = Project::named("two", &[("a.py", TEXT)]);
+    let server = ModelServer::start([breaks(), breaks()]).await;
+    let mut nvim = Nvim::start(&one, &options(&server), &[]).await;
+    for project in [&one, &two] {
+        nvim.edit(&project.root().join("a.py").display().to_string()).await;
+        nvim.command("AgentAsk break alpha").await;
+        nvim.finished().await;
+    }
+    nvim.edit(&one.root().join("a.py").display().to_string()).await;
+    nvim.command("AgentUndo").await;
+    nvim.wait("undone").await;
+    let broken = || [&one, &two].map(|project| project.read("a.py").contains("missing"));
+    assert_eq!(broken(), [false, true], "the last command was about the other project");
+    nvim.edit(&two.root().join("a.py").display().to_string()).await;
+    nvim.command("AgentUndo").await;
+    nvim.wait("undone").await;
+    assert_eq!(broken(), [false, false]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn asked_from_a_window_of_ours_the_last_code_is_meant() {
     let project =
         Project::new(&[("a.py", &format!("{TEXT}\n\ndef beta() -> int:\n    return 2\n")), ("b.py", "x = 1\n")]);

@@ -65,13 +65,13 @@ impl Door {
         }
     }
 
-    /// Runs a task in the workspace of the last command, or else where the user stands.
+    /// Runs a task where the user stands; where that is in no file, in the workspace of the last command.
     pub(super) fn start_here(
         self: &Arc<Self>,
         json: &str,
         run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
     ) {
-        let known = lock(&self.current).clone();
+        let known = if stands_in_file(json) { None } else { lock(&self.current).clone() };
         let open = known.map_or_else(|| self.open_here(json), Ok);
         match open {
             Ok(open) => {
@@ -162,4 +162,11 @@ impl Door {
             open.session.close().await;
         }
     }
+}
+
+/// Whether a command comes from a file, of this project or of another one.
+fn stands_in_file(json: &str) -> bool {
+    let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+    let place: CommandPlace = serde_json::from_value(given["place"].clone()).unwrap_or_default();
+    !place.path.is_empty() && place.buftype.is_empty()
 }
