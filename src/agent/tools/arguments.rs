@@ -194,6 +194,7 @@ pub(crate) fn objection(root: &Root, command: &[String], given: usize) -> Option
         }
         reaches(root, word)
             .map(|why| format!("{shown} {why}"))
+            .or_else(|| hides_names(&programs, command, word).then(|| format!("{shown} hides which file a line is of")))
             .or_else(|| does_more(&programs, word).then(|| format!("{shown} may run something else, or write")))
     });
     let arguments = command.get(1..).filter(|_| !rest.is_empty()).unwrap_or_default();
@@ -253,6 +254,16 @@ fn glued<'w>(root: &Root, word: &'w str) -> Vec<&'w str> {
     let top = first.split('/').next().unwrap_or_default();
     let last = if !top.is_empty() && root.join(top).exists() { 1 } else { letters };
     (1..=last).filter_map(|at| short.get(at..)).collect()
+}
+
+/// What is left out of an answer for its file's name has to have one.
+fn hides_names(programs: &[String], command: &[String], word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    let long = name.len() > SHORTENED
+        && ["--line-prefix", "--no-filename", "--heading"].iter().any(|known| known.starts_with(name));
+    let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+    let letters = command.iter().any(|word| word == "grep") && short.chars().any(|letter| letter == 'h');
+    programs.iter().any(|program| program == "git") && (long || letters)
 }
 
 fn does_more(programs: &[String], word: &str) -> bool {

@@ -16,6 +16,7 @@ pub(crate) mod sweeps;
 pub(crate) mod tool;
 pub mod tool_answer;
 pub(crate) mod validate;
+mod withheld;
 pub(crate) mod write_file;
 
 use std::sync::LazyLock;

@@ -26,6 +26,12 @@ pub struct Captured {
     pub text: String,
 }
 
+/// Says of a line of the output whether it is kept.
+pub type Sieve<'s> = &'s (dyn Fn(&str) -> bool + Send + Sync);
+
+/// Bytes of a line from which on it is looked at in parts.
+const LINE: usize = 64 * 1024;
+
 /// Runs a program in a folder, with the variables that programs need and those `named`. When its time is over, or nobody waits any more, it is killed with all that it
 /// started. Errors where it cannot be run.
 pub async fn run(
@@ -34,6 +40,7 @@ pub async fn run(
     folder: &Path,
     named: &[String],
     limit: Duration,
+    sieve: Sieve<'_>,
 ) -> Result<Captured, String> {
     let failed = |error: std::io::Error| format!("{} cannot be run: {error}", program.display());
     let mut command = program::command(program).map_err(failed)?;
@@ -53,7 +60,7 @@ pub async fn run(
             drop(group);
             status
         };
-        tokio::join!(ended, drain(stdout, &kept), drain(stderr, &kept)).0
+        tokio::join!(ended, drain(stdout, &kept, sieve), drain(stderr, &kept, sieve)).0
     };
     let ended = tokio::time::timeout(limit, work).await;
     let text = kept.into_inner().unwrap_or_else(PoisonError::into_inner).text();
@@ -63,13 +70,32 @@ pub async fn run(
     }
 }
 
-async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>) {
+async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>, sieve: Sieve<'_>) {
     let Some(mut pipe) = pipe else { return };
     let mut piece = [0; 4096];
+    let mut line = Vec::new();
+    // What is said of the beginning of a line holds for all of it.
+    let mut begun = None;
+    let mut keep = |line: &mut Vec<u8>| {
+        // A zero byte ends a name where one is asked for.
+        let text: Vec<u8> = line.iter().map(|byte| if *byte == 0 { b':' } else { *byte }).collect();
+        let keeps = begun.unwrap_or_else(|| sieve(&plain(&text)));
+        if keeps {
+            lock(kept).push(line);
+        }
+        begun = (!line.ends_with(b"\n")).then_some(keeps);
+        line.clear();
+    };
     // Read to its end whatever its length: a full pipe would stop the program.
     while let Ok(read @ 1..) = pipe.read(&mut piece).await {
-        lock(kept).push(&piece[..read]);
+        for part in piece[..read].split_inclusive(|byte| *byte == b'\n') {
+            line.extend_from_slice(part);
+            if part.ends_with(b"\n") || line.len() >= LINE {
+                keep(&mut line);
+            }
+        }
     }
+    keep(&mut line);
 }
 
 /// The beginning and the end of an output.
@@ -124,7 +150,11 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     async fn sh(script: &str, limit: Duration) -> Captured {
-        run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), &[], limit).await.unwrap()
+        run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), &[], limit, &|line| {
+            line != "no"
+        })
+        .await
+        .unwrap()
     }
 
     #[tokio::test]
@@ -133,7 +163,13 @@ mod tests {
         assert_eq!((ran.status, ran.timed_out), (Some(3), false));
         assert!(ran.text.contains("red") && ran.text.contains("err"), "{:?}", ran.text);
         assert!(!ran.text.contains(['\u{1b}', '\u{7}', '\r']) && !ran.text.contains("[31m"), "{:?}", ran.text);
-        assert!(run(Path::new("/nonexistent"), &[], Path::new("/"), &[], PATIENCE).await.is_err());
+        assert!(run(Path::new("/nonexistent"), &[], Path::new("/"), &[], PATIENCE, &|_| true).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_not_kept_is_nowhere_however_it_comes() {
+        let script = "printf 'yes\\nno\\nn'; printf 'o\\n\\033[31mno\\033[0m\\nyes too\\nno' | cat; echo no >&2";
+        assert_eq!(sh(script, PATIENCE).await.text, "yes\nyes too");
     }
 
     #[tokio::test]

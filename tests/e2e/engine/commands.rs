@@ -155,3 +155,48 @@ async fn a_command_that_does_not_end_is_killed_at_its_limit() {
     engine.ask("try it").await;
     assert!(engine.told()[0].contains("sleep 1000: killed after 1 s"), "{:?}", engine.told());
 }
+
+/// git names the file that each part of its output is of.
+#[tokio::test]
+async fn what_git_prints_of_a_secret_file_does_not_reach_the_model() {
+    let folder = project();
+    let secret = |text: &str| std::fs::write(folder.root().join(".env"), format!("PLAIN_WORDS = {text}\n")).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let name = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+        let done = git.current_dir(folder.root()).args(name).args(arguments).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    };
+    secret("orange juice");
+    git(&["init", "-q"]);
+    git(&["add", "-A", "-f"]);
+    git(&["commit", "-qm", "first"]);
+    secret("apple juice");
+    let text = std::fs::read_to_string(folder.root().join("a.py")).unwrap();
+    std::fs::write(folder.root().join("a.py"), format!("{text}# juice of a file that is open\n")).unwrap();
+    let replies = vec![
+        run(&["git", "diff"]),
+        run(&["git", "diff", "--no-prefix", "--color=always"]),
+        run(&["git", "log", "-p", "--graph"]),
+        run(&["git", "show", "HEAD"]),
+        run(&["git", "grep", "-n", "-C1", "juice"]),
+        run(&["git", "grep", "juice", "HEAD"]),
+        run(&["git", "grep", "-h", "juice"]),
+    ];
+    let count = replies.len();
+    let config = json!({"commands_allowed": ["git"], "limits": {"errors": 9}});
+    let engine = Engine::new(&folder, Setup { replies, config, ..Setup::default() });
+    engine.ask("try it").await;
+    let told = engine.told();
+    assert!(told.len() >= count, "{told:#?}");
+    for text in &told[..count] {
+        assert!(!text.contains("orange juice") && !text.contains("apple juice"), "{text}");
+    }
+    for text in &told[..count - 1] {
+        assert!(text.contains("exit status 0") && text.contains(".env is left out: it may hold secrets"), "{text}");
+    }
+    for text in [&told[0], &told[1], &told[4]] {
+        assert!(text.contains("juice of a file that is open"), "{text}");
+    }
+    assert!(told[count - 1].contains("-h hides which file a line is of"), "{}", told[count - 1]);
+}

@@ -107,12 +107,12 @@ async fn undo_and_redo_are_about_the_project_of_the_file_at_hand() {
     }
     nvim.edit(&one.root().join("a.py").display().to_string()).await;
     nvim.command("AgentUndo").await;
-    nvim.wait("undone").await;
+    nvim.finished().await;
     let broken = || [&one, &two].map(|project| project.read("a.py").contains("missing"));
     assert_eq!(broken(), [false, true], "the last command was about the other project");
     nvim.edit(&two.root().join("a.py").display().to_string()).await;
     nvim.command("AgentUndo").await;
-    nvim.wait("undone").await;
+    nvim.finished().await;
     assert_eq!(broken(), [false, false]);
 }
 
