@@ -73,8 +73,8 @@ fn behind_graph(line: &str) -> (&str, &str) {
 
 /// The secret file that a header names, with or without git's `a/` in front.
 fn named(header: &str) -> Option<String> {
-    let words = header.split_whitespace().map(|word| word.trim_matches('"'));
-    let last = words.filter(|word| is_secret(word)).last()?;
+    let mut words = header.split_whitespace().map(|word| word.trim_matches('"'));
+    let last = words.rfind(|word| is_secret(word))?;
     let own = last.split_once('/').filter(|(side, rest)| side.len() == 1 && !rest.is_empty());
     Some(own.map_or(last, |(_, rest)| rest).to_owned())
 }

@@ -198,11 +198,10 @@ impl<'t> Reader<'t> {
             .unwrap_or_default();
         let is_string = |at: usize| arguments.get(at).is_some_and(|node| self.names.is_text(*node, self.text));
         let builtin = whole.rsplit_once('.').is_none_or(|(module, _)| self.names.meant(module) == "builtins");
-        let any = |node: &&Node| self.has_any(**node);
         match name {
             "cast" if arguments.first().is_some_and(|kind| self.has_any(*kind)) => self.note("any_cast", node),
             "cast" if arguments.len() == 2 => self.note("type_asserted", node),
-            "NewType" | "TypeVar" | "TypedDict" | "NamedTuple" if arguments.iter().any(|node| any(&node)) => {
+            "NewType" | "TypeVar" | "TypedDict" | "NamedTuple" if arguments.iter().any(|node| self.has_any(*node)) => {
                 self.note("any_annotation", node);
             }
             "globals" | "locals" | "vars" if builtin => self.note("names_by_string", node),
