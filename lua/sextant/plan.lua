@@ -371,6 +371,10 @@ function M.process_gone(text)
     return false
   end
   asked, awaits, state.question = nil, nil, nil
+  -- What is done is done, whoever ends afterwards.
+  if state.phase == 'completed' then
+    return false
+  end
   state.phase = state.phase == 'planning' and 'failed' or 'gone'
   state.top = { '✗ ' .. text }
   draw()

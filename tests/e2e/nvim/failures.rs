@@ -178,3 +178,26 @@ async fn buffers_that_cannot_be_edited_are_refused_with_the_reason() {
     let message = nvim.wait("message").await;
     assert!(message["text"].as_str().unwrap().contains("say what to do"), "{message}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_is_done_stays_done_when_the_process_ends_afterwards() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let one = json!({"title": "change alpha", "symbols": ["a.py::alpha"], "because": "asked", "expect": "changed"});
+    let plan = json!({"title": "Change it", "reason": "asked", "steps": [one], "confidence": 1});
+    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}), false);
+    let server = ModelServer::start([Reply::Json(plan), edit]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change alpha").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    let kill = "for _, c in ipairs(vim.api.nvim_list_chans()) do if c.client and c.client.name == 'sextant' then vim.uv.kill(vim.fn.jobpid(c.id), 9) end end return true";
+    nvim.lua::<bool>(kill).await;
+    let message = nvim.wait("message").await;
+    assert!(message["text"].as_str().unwrap().contains("the agent process ended"), "{message}");
+    let title = "for _, w in ipairs(vim.api.nvim_list_wins()) do local t, s = vim.api.nvim_win_get_config(w).title, '' \
+                 for _, p in ipairs(t or {}) do s = s .. p[1] end if s ~= '' then return s end end return ''";
+    let title: String = nvim.lua(title).await;
+    assert!(title.contains("done, 1 of 1 step"), "{title}");
+}
