@@ -203,7 +203,7 @@ fn a_log_that_another_process_reads_is_said_or_emptied() {
     memory.append(entry("wanderer", 1)).unwrap();
     assert_eq!(other.history("wanderer", &[], 9).unwrap().len(), 1);
     let gone = memory.forget(&Forget::session("wanderer")).unwrap();
-    assert_eq!((gone.entry_count(), gone.log_left), (1, false), "nobody is in the middle of reading");
+    assert_eq!((gone.entry_count(), gone.left.log_left), (1, false), "nobody is in the middle of reading");
     assert_eq!(other.history("wanderer", &[], 9).unwrap(), []);
     for file in std::fs::read_dir(dir.path()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();

@@ -50,7 +50,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         1 | 4 => {}
         3 => {
             step.state = StepState::Open;
-            "taken back".clone_into(&mut step.outcome);
+            "taken back".clone_into(&mut step.result.outcome);
         }
         _ => {
             step.state = StepState::Open;
@@ -63,7 +63,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         }
     }
     if step.state == StepState::Open {
-        step.output = None;
+        step.result.output = None;
         depends::reopen(plan, number);
     }
     durable::keep_task(session, task, Some(plan), Phase::Paused).await;

@@ -47,7 +47,7 @@ pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, F
     let gone = carry_out(session, &remember, Forget::text(what.as_str()), &what, say).await?;
     let gone = match gone {
         // A preference may be called by its name, or by words that are not side by side in it.
-        Some(gone) if gone.is_empty() && gone.kept.is_empty() && own_name(&what) != what => {
+        Some(gone) if gone.is_empty() && gone.record.kept.is_empty() && own_name(&what) != what => {
             carry_out(session, &remember, Forget::text(own_name(&what)), &what, say).await?
         }
         gone => gone,
@@ -152,7 +152,7 @@ async fn ask(session: &Session, what: &str, dear: &[&Cost], say: Say) -> Result<
 
 /// What this process itself still holds of it: it would be written down again.
 async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
-    let is_gone = |task: &String| gone.task_names.contains(task);
+    let is_gone = |task: &String| gone.record.task_names.contains(task);
     session.history.lock().await.retain(|journal| !is_gone(&journal.task));
     let mut plan = session.plan.lock().await;
     if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.journal.task)) {
@@ -179,15 +179,15 @@ fn told(what: &str, gone: &Forgotten, say: Say) -> String {
     if more > 0 {
         lines.push(format!("- {}", say.counted(more, "more entry", "entrada más", "entradas más")));
     }
-    let undone = gone.task_names.len();
+    let undone = gone.record.task_names.len();
     if undone > 0 {
         lines.push(say.of(
             format!("Tasks that cannot be undone or resumed any more: {undone}."),
             format!("Tareas que ya no se pueden deshacer ni reanudar: {undone}."),
         ));
     }
-    if !gone.kept.is_empty() {
-        let count = gone.kept.len();
+    if !gone.record.kept.is_empty() {
+        let count = gone.record.kept.len();
         lines.push(say.of(
             format!("Kept, for their undo or since another process works on them: {count} task(s); these may hold it."),
             format!("Conservadas, para deshacerlas o porque otro proceso trabaja en ellas: {count} tarea(s); aún pueden tenerlo."),
@@ -222,10 +222,10 @@ fn counted(gone: &Forgotten) -> String {
     } else {
         format!("olvidado: {}", some.join(", "))
     };
-    if gone.log_left {
+    if gone.left.log_left {
         out.push_str("; otro proceso estaba leyendo, así que su registro aún tiene el texto");
     }
-    for copy in &gone.copies_left {
+    for copy in &gone.left.copies_left {
         out.push_str(&format!("; {} se apartó por estar dañado y aún puede tenerlo", copy.display()));
     }
     out

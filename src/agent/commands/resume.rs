@@ -79,7 +79,7 @@ pub(crate) async fn go_on(
             session.emit(Event::Progress { text });
         }
         if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
-            (step.state, step.outcome) = (StepState::Open, String::new());
+            (step.state, step.result.outcome) = (StepState::Open, String::new());
         }
         task.keep.mark = None;
     }

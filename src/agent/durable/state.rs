@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
     use crate::agent::plan::question::Question;
-    use crate::agent::plan::{Step, StepState};
+    use crate::agent::plan::{Step, StepResult, StepState};
     use crate::symbols::path::SymbolPath;
 
     fn symbol() -> impl Strategy<Value = SymbolPath> {
@@ -163,8 +163,15 @@ mod tests {
             Just(StepState::Done),
             Just(StepState::Failed)
         ];
-        let step = (".{0,6}", proptest::collection::vec(symbol(), 0..3), state, ".{0,4}")
-            .prop_map(|(title, symbols, state, outcome)| Step { title, symbols, state, outcome, ..Step::default() });
+        let step = (".{0,6}", proptest::collection::vec(symbol(), 0..3), state, ".{0,4}").prop_map(
+            |(title, symbols, state, outcome)| Step {
+                title,
+                symbols,
+                state,
+                result: StepResult { outcome, ..StepResult::default() },
+                ..Step::default()
+            },
+        );
         (".{0,6}", proptest::collection::vec(step, 0..4)).prop_map(|(title, steps)| Plan {
             title,
             steps,

@@ -208,7 +208,7 @@ pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, 
         StepState::Failed => (Kind::Error, "failed"),
         StepState::Open | StepState::Running | StepState::Skipped => return,
     };
-    let content = format!("Step “{}” {word}: {}", short(&step.title, 100), step.outcome);
+    let content = format!("Step “{}” {word}: {}", short(&step.title, 100), step.result.outcome);
     let draft = task.notes.add(kind, &content);
     draft.files = step.symbols.iter().map(|symbol| symbol.file.clone()).collect();
     draft.files.dedup();

@@ -42,7 +42,7 @@ pub fn stop(plan: &mut Plan) -> Vec<usize> {
         });
         if let Some(why) = broken {
             plan.steps[index].state = StepState::Skipped;
-            plan.steps[index].outcome = why;
+            plan.steps[index].result.outcome = why;
             stopped.push(index);
         }
     }
@@ -53,11 +53,11 @@ pub fn stop(plan: &mut Plan) -> Vec<usize> {
 pub fn reopen(plan: &mut Plan, number: usize) {
     let mut back = BTreeSet::from([number]);
     for (own, step) in (1..).zip(plan.steps.iter_mut()) {
-        let because = |needed: &usize| step.outcome.starts_with(&format!("step {needed} "));
+        let because = |needed: &usize| step.result.outcome.starts_with(&format!("step {needed} "));
         if step.state == StepState::Skipped && needs(step).iter().any(|needed| back.contains(needed) && because(needed))
         {
             step.state = StepState::Open;
-            step.outcome.clear();
+            step.result.outcome.clear();
             back.insert(own);
         }
     }
@@ -143,8 +143,8 @@ mod tests {
         ]);
         assert_eq!(leaning(&plan, 1), [2, 4]);
         assert_eq!(stop(&mut plan), [1, 3]);
-        assert_eq!(plan.steps[1].outcome, "step 1 failed");
-        assert_eq!(plan.steps[3].outcome, "step 2 was skipped");
+        assert_eq!(plan.steps[1].result.outcome, "step 1 failed");
+        assert_eq!(plan.steps[3].result.outcome, "step 2 was skipped");
         assert_eq!(next(&plan), [2], "what is independent goes on");
         plan.steps[0].state = StepState::Open;
         reopen(&mut plan, 1);

@@ -112,8 +112,8 @@ fn write_step(step: &Step, spanish: bool, out: &mut String) {
         detail("check", &check.to_string());
     }
     detail("fallback", &step.fallback);
-    detail("outcome", &step.outcome);
-    for part in &step.parts {
+    detail("outcome", &step.result.outcome);
+    for part in &step.result.parts {
         out.push_str(&format!("    - [{}] {}\n", mark(part.state), line(&part.title)));
     }
 }
@@ -178,7 +178,7 @@ fn boxed(item: &str) -> Result<(StepState, String), String> {
 fn detail(step: &mut Step, item: &str) -> Result<(), String> {
     if item.starts_with('[') {
         let (state, title) = boxed(item)?;
-        step.parts.push(StepPart { title, state });
+        step.result.parts.push(StepPart { title, state });
         return Ok(());
     }
     let Some((name, text)) = item.split_once(':') else {
@@ -192,7 +192,7 @@ fn detail(step: &mut Step, item: &str) -> Result<(), String> {
         "because" => step.because = line(text),
         "expect" => step.expect = line(text),
         "fallback" => step.fallback = line(text),
-        "outcome" => step.outcome = line(text),
+        "outcome" => step.result.outcome = line(text),
         "kind" => {
             step.kind = StepKind::parse(text)
                 .ok_or_else(|| format!("{:?} is no kind; use edit, examine or search", text.trim()))?;
@@ -224,12 +224,12 @@ fn paths(text: &str) -> Vec<SymbolPath> {
 /// One numbered line a step, for a model: `2. [x] Return a number (src/cart.py::total)`.
 pub fn numbered(plan: &Plan) -> Vec<String> {
     let symbols = |step: &Step| {
-        let found = step.output.as_ref().map_or(&step.symbols, |output| &output.symbols);
+        let found = step.result.output.as_ref().map_or(&step.symbols, |output| &output.symbols);
         let names: Vec<String> = found.iter().take(4).map(ToString::to_string).collect();
         if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
     };
     let outcome = |step: &Step| {
-        let text = line(&step.outcome);
+        let text = line(&step.result.outcome);
         if text.is_empty() { text } else { format!(": {}", text.chars().take(120).collect::<String>()) }
     };
     let one = |(number, step): (usize, &Step)| {

@@ -19,30 +19,17 @@ const REPLANS: u32 = 3;
 /// What is known after a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
-    /// Diagnostics that the step set out to repair, and how many of them are gone.
-    pub expected: usize,
-    pub met: usize,
-    pub new_errors: usize,
-    pub new_warnings: usize,
+    pub diagnosed: StepDiagnosed,
+    pub checked: StepChecked,
+    pub so_far: PlanSoFar,
     /// Whether the step changed any text.
     pub changed: bool,
     /// Whether the step only had to look or to answer.
     pub answered: bool,
     /// Why the step itself did not come to its end: out of steps, errors in a row.
     pub broken: Option<String>,
-    /// How often this step has been tried, this time included.
-    pub attempts: u32,
-    /// Errors of the plan so far.
-    pub errors: u32,
     /// A symbol, file or tool that the step needs and that is not there.
     pub missing: Option<String>,
-    /// Open steps whose symbols are gone.
-    pub invalid: Vec<String>,
-    /// Plans made anew so far.
-    pub replans: u32,
-    /// Checks of the step, and how many of them do not hold; one that nobody can tell counts half.
-    pub checks: usize,
-    pub unmet: f64,
     /// Why the step failed; `None` where it did not.
     pub error: Option<StepError>,
     /// Whether it has a fallback that was not tried yet.
@@ -53,6 +40,36 @@ pub struct StepReport {
     pub adherence: Option<f64>,
     /// An input of the step that could not be resolved.
     pub unresolved: Option<String>,
+}
+
+/// What a step did to the diagnostics.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepDiagnosed {
+    /// Those that it set out to repair, and how many of them are gone.
+    pub expected: usize,
+    pub met: usize,
+    pub new_errors: usize,
+    pub new_warnings: usize,
+}
+
+/// Checks of a step, and how many of them do not hold; one that nobody can tell counts half.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepChecked {
+    pub checks: usize,
+    pub unmet: f64,
+}
+
+/// What has become of the plan so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlanSoFar {
+    /// How often this step has been tried, this time included.
+    pub attempts: u32,
+    /// Errors of the plan.
+    pub errors: u32,
+    /// Plans made anew.
+    pub replans: u32,
+    /// Open steps whose symbols are gone.
+    pub invalid: Vec<String>,
 }
 
 /// What made the work leave the plan.
@@ -120,10 +137,10 @@ impl Decision {
 /// that was to change something and did not is off by three tenths. A model that says itself that it left the
 /// plan is believed.
 pub fn deviation(facts: &StepReport) -> f64 {
-    let wanted = (facts.expected + facts.checks) as f64;
-    let missed = facts.expected.saturating_sub(facts.met) as f64 + facts.unmet;
+    let wanted = (facts.diagnosed.expected + facts.checked.checks) as f64;
+    let missed = facts.diagnosed.expected.saturating_sub(facts.diagnosed.met) as f64 + facts.checked.unmet;
     let unmet = if wanted == 0.0 { 0.0 } else { (missed / wanted).min(1.0) };
-    let broke = if facts.new_errors > 0 { 0.5 } else { 0.1 * facts.new_warnings.min(3) as f64 };
+    let broke = if facts.diagnosed.new_errors > 0 { 0.5 } else { 0.1 * facts.diagnosed.new_warnings.min(3) as f64 };
     let idle = if facts.changed || facts.answered { 0.0 } else { 0.3 };
     let broken = if facts.broken.is_some() { 0.3 } else { 0.0 };
     let said = facts.adherence.map_or(0.0, |adherence| 1.0 - adherence);
@@ -141,10 +158,10 @@ pub fn trigger(facts: &StepReport) -> Option<Trigger> {
     if let Some(reason) = &facts.objection {
         return Some(Trigger::Model(reason.clone()));
     }
-    if facts.errors >= ERRORS {
-        return Some(Trigger::Errors(facts.errors));
+    if facts.so_far.errors >= ERRORS {
+        return Some(Trigger::Errors(facts.so_far.errors));
     }
-    if let Some(what) = facts.invalid.first() {
+    if let Some(what) = facts.so_far.invalid.first() {
         return Some(Trigger::InvalidStep(what.clone()));
     }
     let score = deviation(facts);
@@ -156,7 +173,7 @@ pub fn decide(mode: Mode, facts: &StepReport) -> Decision {
     if let Some(error) = facts.error {
         let recovery = error.recovery();
         let why = || facts.broken.clone().unwrap_or_else(|| "it failed".to_owned());
-        if recovery.retry && !facts.changed && facts.attempts < ATTEMPTS {
+        if recovery.retry && !facts.changed && facts.so_far.attempts < ATTEMPTS {
             return Decision::Repeat(why());
         }
         if recovery.fallback && facts.fallback {
@@ -171,9 +188,9 @@ pub fn decide(mode: Mode, facts: &StepReport) -> Decision {
     match (mode, trigger(facts).or_else(|| asks.then(needed))) {
         (_, None) => Decision::Continue,
         (Mode::Supervised, Some(trigger)) => Decision::Ask(trigger),
-        (_, Some(trigger)) if facts.replans >= REPLANS => Decision::Stop(format!(
+        (_, Some(trigger)) if facts.so_far.replans >= REPLANS => Decision::Stop(format!(
             "the plan was made anew {} and still fails: {}",
-            counted(facts.replans, "time"),
+            counted(facts.so_far.replans, "time"),
             trigger.words()
         )),
         (_, Some(trigger)) => Decision::Replan(trigger),
@@ -185,7 +202,15 @@ mod tests {
     use super::*;
 
     fn good() -> StepReport {
-        StepReport { expected: 2, met: 2, changed: true, attempts: 1, ..StepReport::default() }
+        let diagnosed = StepDiagnosed { expected: 2, met: 2, ..StepDiagnosed::default() };
+        let so_far = PlanSoFar { attempts: 1, ..PlanSoFar::default() };
+        StepReport { diagnosed, so_far, changed: true, ..StepReport::default() }
+    }
+
+    /// The same report, but for this.
+    fn but(mut report: StepReport, change: impl FnOnce(&mut StepReport)) -> StepReport {
+        change(&mut report);
+        report
     }
 
     #[test]
@@ -193,19 +218,19 @@ mod tests {
         for mode in [Mode::Simple, Mode::Planner, Mode::Supervised] {
             assert_eq!(decide(mode, &good()), Decision::Continue);
         }
-        let half = StepReport { met: 1, ..good() };
+        let half = but(good(), |r| r.diagnosed.met = 1);
         assert_eq!(decide(Mode::Planner, &half), Decision::Continue, "deviation {}", deviation(&half));
     }
 
     #[test]
     fn each_trigger_makes_a_new_plan_or_a_question() {
         let cases = [
-            (StepReport { new_errors: 1, ..good() }, "deviation"),
-            (StepReport { errors: 3, ..good() }, "errors"),
-            (StepReport { missing: Some("a.py::f".into()), ..good() }, "missing_resource"),
-            (StepReport { invalid: vec!["a.py::g".into()], ..good() }, "invalid_step"),
-            (StepReport { unresolved: Some("step1.symbol".into()), ..good() }, "unresolved"),
-            (StepReport { objection: Some("f is generated".into()), ..good() }, "model"),
+            (but(good(), |r| r.diagnosed.new_errors = 1), "deviation"),
+            (but(good(), |r| r.so_far.errors = 3), "errors"),
+            (but(good(), |r| r.missing = Some("a.py::f".into())), "missing_resource"),
+            (but(good(), |r| r.so_far.invalid = vec!["a.py::g".into()]), "invalid_step"),
+            (but(good(), |r| r.unresolved = Some("step1.symbol".into())), "unresolved"),
+            (but(good(), |r| r.objection = Some("f is generated".into())), "model"),
         ];
         for (facts, name) in cases {
             let Decision::Replan(trigger) = decide(Mode::Planner, &facts) else { panic!("{name}") };
@@ -217,55 +242,97 @@ mod tests {
     #[test]
     fn repeating_and_replanning_are_bounded() {
         let error = Some(StepError::ErrorsInARow);
-        let broken = StepReport { broken: Some("prose".into()), met: 0, changed: false, error, ..good() };
+        let broken = but(good(), |r| {
+            r.broken = Some("prose".into());
+            r.diagnosed.met = 0;
+            r.changed = false;
+            r.error = error;
+        });
         assert_eq!(decide(Mode::Planner, &broken), Decision::Repeat("prose".into()));
-        let again = StepReport { attempts: 2, ..broken };
+        let again = but(broken, |r| r.so_far.attempts = 2);
         assert!(matches!(decide(Mode::Planner, &again), Decision::Replan(_)));
-        assert!(matches!(decide(Mode::Planner, &StepReport { replans: 3, ..again }), Decision::Stop(_)));
+        assert!(matches!(decide(Mode::Planner, &but(again, |r| r.so_far.replans = 3)), Decision::Stop(_)));
     }
 
     #[test]
     fn a_fallback_is_tried_once_after_the_repeats_and_before_the_plan_is_left() {
         let error = Some(StepError::OutOfSteps);
-        let failed =
-            StepReport { broken: Some("no end".into()), met: 0, changed: false, error, fallback: true, ..good() };
+        let failed = but(good(), |r| {
+            r.broken = Some("no end".into());
+            r.diagnosed.met = 0;
+            r.changed = false;
+            r.error = error;
+            r.fallback = true;
+        });
         assert!(matches!(decide(Mode::Supervised, &failed), Decision::Repeat(_)));
-        let again = StepReport { attempts: 2, ..failed };
+        let again = but(failed, |r| r.so_far.attempts = 2);
         assert!(matches!(decide(Mode::Supervised, &again), Decision::Fallback(_)));
-        assert!(matches!(decide(Mode::Supervised, &StepReport { fallback: false, ..again }), Decision::Ask(_)));
-        let broke = StepReport { new_errors: 1, error: Some(StepError::BrokeSomething), fallback: true, ..good() };
+        assert!(matches!(decide(Mode::Supervised, &but(again, |r| r.fallback = false)), Decision::Ask(_)));
+        let broke = but(good(), |r| {
+            r.diagnosed.new_errors = 1;
+            r.error = Some(StepError::BrokeSomething);
+            r.fallback = true;
+        });
         assert!(
             matches!(decide(Mode::Planner, &broke), Decision::Fallback(_)),
             "what changed something is not repeated"
         );
-        let model = StepReport { error: Some(StepError::ModelFailed), fallback: true, ..good() };
+        let model = but(good(), |r| {
+            r.error = Some(StepError::ModelFailed);
+            r.fallback = true;
+        });
         assert!(matches!(decide(Mode::Planner, &model), Decision::Stop(_)));
     }
 
     #[test]
     fn unmet_checks_and_a_model_that_says_so_count_as_leaving_the_plan() {
         let score = |facts: StepReport| (deviation(&facts) * 100.0).round() / 100.0;
-        assert_eq!(score(StepReport { checks: 2, ..good() }), 0.0);
-        assert_eq!(score(StepReport { checks: 2, unmet: 2.0, ..good() }), 0.25);
-        assert_eq!(score(StepReport { expected: 0, met: 0, checks: 1, unmet: 1.0, ..good() }), 0.5);
-        assert_eq!(score(StepReport { expected: 0, met: 0, checks: 1, unmet: 0.5, ..good() }), 0.25, "nobody can tell");
-        assert_eq!(score(StepReport { adherence: Some(0.3), ..good() }), 0.7);
-        assert_eq!(score(StepReport { adherence: Some(1.0), ..good() }), 0.0);
-        let all = StepReport {
-            new_errors: 9,
-            unmet: 9.0,
-            checks: 9,
-            met: 0,
-            changed: false,
-            broken: Some("x".into()),
-            ..good()
-        };
+        assert_eq!(score(but(good(), |r| r.checked.checks = 2)), 0.0);
+        assert_eq!(
+            score(but(good(), |r| {
+                r.checked.checks = 2;
+                r.checked.unmet = 2.0;
+            })),
+            0.25
+        );
+        assert_eq!(
+            score(but(good(), |r| {
+                r.diagnosed.expected = 0;
+                r.diagnosed.met = 0;
+                r.checked.checks = 1;
+                r.checked.unmet = 1.0;
+            })),
+            0.5
+        );
+        assert_eq!(
+            score(but(good(), |r| {
+                r.diagnosed.expected = 0;
+                r.diagnosed.met = 0;
+                r.checked.checks = 1;
+                r.checked.unmet = 0.5;
+            })),
+            0.25,
+            "nobody can tell"
+        );
+        assert_eq!(score(but(good(), |r| r.adherence = Some(0.3))), 0.7);
+        assert_eq!(score(but(good(), |r| r.adherence = Some(1.0))), 0.0);
+        let all = but(good(), |r| {
+            r.diagnosed.new_errors = 9;
+            r.checked.unmet = 9.0;
+            r.checked.checks = 9;
+            r.diagnosed.met = 0;
+            r.changed = false;
+            r.broken = Some("x".into());
+        });
         assert_eq!(score(all), 1.0);
     }
 
     #[test]
     fn every_decision_says_why() {
-        let facts = StepReport { checks: 1, unmet: 1.0, ..good() };
+        let facts = but(good(), |r| {
+            r.checked.checks = 1;
+            r.checked.unmet = 1.0;
+        });
         let trigger = Trigger::Model("no".into());
         for (decision, wanted) in [
             (Decision::Continue, "deviation 0.17; go on"),
@@ -283,12 +350,20 @@ mod tests {
     #[test]
     fn each_error_goes_the_way_that_the_table_says() {
         for (error, recovery) in crate::agent::plan::recovery::TABLE {
-            let facts = StepReport { error: Some(error), changed: false, answered: true, fallback: true, ..good() };
+            let facts = but(good(), |r| {
+                r.error = Some(error);
+                r.changed = false;
+                r.answered = true;
+                r.fallback = true;
+            });
             let first = decide(Mode::Planner, &facts);
             assert_eq!(matches!(first, Decision::Repeat(_)), recovery.retry, "{error:?}: {first:?}");
-            let again = decide(Mode::Planner, &StepReport { attempts: 2, ..facts.clone() });
+            let again = decide(Mode::Planner, &but(facts.clone(), |r| r.so_far.attempts = 2));
             assert_eq!(matches!(again, Decision::Fallback(_)), recovery.fallback, "{error:?}: {again:?}");
-            let last = StepReport { attempts: 2, fallback: false, ..facts };
+            let last = but(facts, |r| {
+                r.so_far.attempts = 2;
+                r.fallback = false;
+            });
             let (planner, supervised) = (decide(Mode::Planner, &last), decide(Mode::Supervised, &last));
             let as_said = match recovery.then {
                 // It came as near to the plan as could be.

@@ -101,7 +101,15 @@ pub struct Step {
     /// What is tried once where it fails; empty where nothing is known.
     pub fallback: String,
     pub state: StepState,
-    /// What came of it, in one line; empty before it ran.
+    #[serde(flatten)]
+    pub result: StepResult,
+}
+
+/// What came of a step; empty before it ran.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepResult {
+    /// In one line.
     pub outcome: String,
     pub parts: Vec<StepPart>,
     /// What it hands to later steps; `None` before it is done.

@@ -41,7 +41,7 @@ fn of<'a>(spanish: bool, english: &'a str, other: &'a str) -> &'a str {
 impl Question {
     /// About a step as it stands: what sets the question off, and what came of the step.
     pub(crate) fn new(spanish: bool, index: usize, step: &Step, trigger: &Trigger, mark: usize) -> Self {
-        let (words, came) = (trigger.words(), headline(&step.outcome));
+        let (words, came) = (trigger.words(), headline(&step.result.outcome));
         let failed =
             if step.state == StepState::Failed { of(spanish, " failed", " falló").to_owned() } else { String::new() };
         let came = if came.is_empty() || words.contains(&came) { String::new() } else { format!("{came}; ") };

@@ -6,7 +6,7 @@ use crate::agent::diagnostics::{collect, reported};
 use crate::agent::modules::edit;
 use crate::agent::modules::module::ModuleContext;
 use crate::agent::plan::criteria::CheckResult;
-use crate::agent::plan::evaluate::StepReport;
+use crate::agent::plan::evaluate::{StepChecked, StepDiagnosed, StepReport};
 use crate::agent::plan::inputs::{self, TARGET, Value};
 use crate::agent::plan::output::StepOutput;
 use crate::agent::plan::progress::Objection;
@@ -54,7 +54,7 @@ pub(crate) async fn resolve_inputs(
     step: &Step,
 ) -> Result<Vec<(String, String)>, String> {
     let outputs: Vec<Option<&StepOutput>> =
-        plan.steps.iter().map(|step| step.output.as_ref().filter(|_| step.state == StepState::Done)).collect();
+        plan.steps.iter().map(|step| step.result.output.as_ref().filter(|_| step.state == StepState::Done)).collect();
     let mut resolved = Vec::new();
     for input in &step.inputs {
         let known = match input.value {
@@ -225,10 +225,13 @@ fn facts_after(
 ) -> StepReport {
     let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(session)).count());
     StepReport {
-        expected: targets,
-        met: targets.saturating_sub(left),
-        new_errors: errors,
-        new_warnings: all.saturating_sub(errors),
+        diagnosed: StepDiagnosed {
+            expected: targets,
+            met: targets.saturating_sub(left),
+            new_errors: errors,
+            new_warnings: all.saturating_sub(errors),
+        },
+        checked: StepChecked { checks: step.checks.len(), unmet: checks::unmet(findings) },
         changed: task.journal.checkpoints.len() > mark,
         answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
         broken: match ended {
@@ -237,8 +240,6 @@ fn facts_after(
             Ended::TooManyErrors(last) => Some(last.clone()),
             Ended::Objected(objection) => Some(objection.reason.clone()),
         },
-        checks: step.checks.len(),
-        unmet: checks::unmet(findings),
         adherence: task.progress.course.adherence,
         ..StepReport::default()
     }

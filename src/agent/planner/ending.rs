@@ -40,7 +40,7 @@ pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
         .map(|(index, step)| FailedStep {
             step: index + 1,
             title: step.title.clone(),
-            reason: headline(&step.outcome),
+            reason: headline(&step.result.outcome),
             replaced: index < replaced,
         })
         .collect()

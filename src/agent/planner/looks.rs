@@ -163,14 +163,15 @@ async fn judge_look(
     result: ModuleResult,
 ) -> Tried {
     let step = &plan.steps[index];
-    let facts = StepReport { answered: true, checks: step.checks.len(), ..StepReport::default() };
+    let mut facts = StepReport { answered: true, ..StepReport::default() };
+    facts.checked.checks = step.checks.len();
     if let Some(error) = result.error {
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
     let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
     let findings = checks::findings(session, step, task, 0).await;
     task.scope = whole;
-    let facts = StepReport { unmet: unmet(&findings), ..facts };
+    facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
         CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
         CheckResult::Met | CheckResult::Unknown(_) => None,

@@ -7,7 +7,7 @@ use crate::agent::diagnostics::collect;
 use crate::agent::durable;
 use crate::agent::edit::{making, rollback};
 use crate::agent::memory::keep;
-use crate::agent::plan::evaluate::{self, Decision, StepReport, Trigger};
+use crate::agent::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::question::Question;
 use crate::agent::plan::recovery::{StepError, Then};
@@ -143,7 +143,7 @@ fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
     let stopped = depends::stop(plan);
     for index in &stopped {
         let step = &plan.steps[*index];
-        let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.outcome);
+        let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.result.outcome);
         task.events.trace_step(number(*index), trace);
     }
     if !stopped.is_empty() {
@@ -222,7 +222,7 @@ async fn run_edit(
             Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
                 // What ended it came from outside of the step: it has not been tried to its end.
                 plan.steps[index].state = if goes_on(failure.kind) { StepState::Open } else { StepState::Failed };
-                plan.steps[index].outcome = format!("not finished: {}", failure.message);
+                plan.steps[index].result.outcome = format!("not finished: {}", failure.message);
                 return Err(failure);
             }
             Err(failure) => {
@@ -278,14 +278,14 @@ async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
 /// What a try came to, into the plan and the trace.
 fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
     let step = &mut plan.steps[index];
-    (step.state, step.outcome) = (tried.state, tried.outcome.clone());
-    (step.parts, step.output) = (tried.parts.clone(), tried.output.clone());
+    (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
+    (step.result.parts, step.result.output) = (tried.parts.clone(), tried.output.clone());
     if tried.state == StepState::Failed {
         task.progress.plan_errors += 1;
-        let failed = format!("failed: {}", step.outcome);
+        let failed = format!("failed: {}", step.result.outcome);
         task.events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
     }
-    for part in &step.parts {
+    for part in &step.result.parts {
         let ok = if part.state == StepState::Done { "done" } else { "failed" };
         let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
         task.events.trace_step(number(index), trace);
@@ -301,9 +301,13 @@ async fn decide(
     (attempts, mark, fallback_tried): (u32, usize, bool),
 ) -> (Decision, Option<Question>) {
     let mut facts = tried.facts;
-    (facts.attempts, facts.errors, facts.replans) = (attempts, task.progress.plan_errors, task.progress.replans);
-    facts.invalid =
-        stop::unless_stopped(session, &session.cancelled(), invalid_steps(session, plan)).await.unwrap_or_default();
+    let invalid = stop::unless_stopped(session, &session.cancelled(), invalid_steps(session, plan)).await;
+    facts.so_far = PlanSoFar {
+        attempts,
+        errors: task.progress.plan_errors,
+        replans: task.progress.replans,
+        invalid: invalid.unwrap_or_default(),
+    };
     let step = &plan.steps[index];
     facts.fallback = !fallback_tried && !step.fallback.is_empty();
     let decision = evaluate::decide(task.mode, &facts);

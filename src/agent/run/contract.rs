@@ -26,13 +26,13 @@ fn plan_facts(plan: &Plan, index: usize) -> PlanFacts {
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let left = |step: &crate::agent::plan::Step| match step.state {
         StepState::Failed | StepState::Skipped => true,
-        StepState::Done => step.output.as_ref().is_some_and(|output| output.deviation > 0),
+        StepState::Done => step.result.output.as_ref().is_some_and(|output| output.deviation > 0),
         StepState::Open | StepState::Running => false,
     };
     let last = plan.steps[..index.min(plan.steps.len())].iter().rposition(left);
     let deviation = last.map(|last| Deviation {
         expected: plan.steps[last].expect.clone(),
-        actual: format!("step {} {}", last + 1, plan.steps[last].outcome),
+        actual: format!("step {} {}", last + 1, plan.steps[last].result.outcome),
         impacted: depends::leaning(plan, last + 1),
     });
     PlanFacts {
@@ -49,7 +49,9 @@ pub(crate) fn adherence(plan: &Plan) -> f64 {
         .steps
         .iter()
         .filter_map(|step| match step.state {
-            StepState::Done => Some(1.0 - f64::from(step.output.as_ref().map_or(0, |output| output.deviation)) / 100.0),
+            StepState::Done => {
+                Some(1.0 - f64::from(step.result.output.as_ref().map_or(0, |output| output.deviation)) / 100.0)
+            }
             StepState::Failed => Some(0.0),
             StepState::Open | StepState::Running | StepState::Skipped => None,
         })
@@ -102,8 +104,8 @@ pub(crate) fn hundredths(facts: &evaluate::StepReport) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::plan::Step;
     use crate::agent::plan::output::StepOutput;
+    use crate::agent::plan::{Step, StepResult};
     use crate::agent::state::scope::Scope;
     use crate::llm::contract::{Escalation, PlanFeedback};
 
@@ -111,10 +113,13 @@ mod tests {
         let step = |state, deviation, after: &[usize]| Step {
             title: "x".into(),
             expect: "no error".into(),
-            outcome: "2 new errors".into(),
+            result: StepResult {
+                outcome: "2 new errors".into(),
+                output: (state == StepState::Done).then(|| StepOutput { deviation, ..StepOutput::default() }),
+                ..StepResult::default()
+            },
             state,
             after: after.to_vec(),
-            output: (state == StepState::Done).then(|| StepOutput { deviation, ..StepOutput::default() }),
             ..Step::default()
         };
         let steps = vec![

@@ -60,7 +60,7 @@ impl Target {
         for (index, step) in plan.steps.iter_mut().enumerate() {
             if one.is_none_or(|one| one == index) && step.state != StepState::Open {
                 step.state = StepState::Open;
-                step.outcome = "taken back".to_owned();
+                step.result.outcome = "taken back".to_owned();
             }
         }
     }

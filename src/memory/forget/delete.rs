@@ -206,8 +206,8 @@ fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &m
     let json: Test = |content, text| json_holds(content, text);
     out.summaries += remove(conn, ("summaries", "text", json), filter, session)?;
     let texts = "task || ' ' || subject || ' ' || reason || ' ' || detail";
-    out.trace = remove(conn, ("trace", texts, json), filter, session)? + traces(conn, filter, session)?;
-    out.runs = remove(conn, ("runs", "task", json), filter, session)?;
+    out.record.trace = remove(conn, ("trace", texts, json), filter, session)? + traces(conn, filter, session)?;
+    out.record.runs = remove(conn, ("runs", "task", json), filter, session)?;
     tasks::delete(conn, filter, session, out)
 }
 

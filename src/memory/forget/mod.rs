@@ -106,6 +106,16 @@ pub struct Forgotten {
     /// Paths and names of what was known of a project.
     pub files: Vec<String>,
     pub commands: Vec<String>,
+    pub variables: usize,
+    #[serde(flatten)]
+    pub record: ForgottenRecord,
+    #[serde(flatten)]
+    pub left: ForgottenLeft,
+}
+
+/// What was deleted of the record of tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForgottenRecord {
     pub trace: usize,
     pub runs: usize,
     pub checkpoints: Vec<i64>,
@@ -115,7 +125,11 @@ pub struct Forgotten {
     pub task_names: Vec<String>,
     /// Tasks that would have gone and were to be kept.
     pub kept: Vec<String>,
-    pub variables: usize,
+}
+
+/// Files that held it beside the rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForgottenLeft {
     /// Copies of older schemas that were removed.
     pub backups: Vec<PathBuf>,
     /// Damaged files beside ours that may still hold it; nobody but the user can decide about them.
@@ -156,10 +170,10 @@ impl Forgotten {
             (self.learnings, "learnings"),
             (self.files.len(), "project files"),
             (self.commands.len(), "project commands"),
-            (self.trace, "trace records"),
-            (self.runs, "runs"),
-            (self.checkpoints.len(), "checkpoints"),
-            (self.tasks, "task states"),
+            (self.record.trace, "trace records"),
+            (self.record.runs, "runs"),
+            (self.record.checkpoints.len(), "checkpoints"),
+            (self.record.tasks, "task states"),
             (self.variables, "variables"),
         ]
     }
@@ -178,10 +192,10 @@ impl fmt::Display for Forgotten {
         } else {
             write!(f, "forgotten: {}", some.join(", "))?
         }
-        if self.log_left {
+        if self.left.log_left {
             f.write_str("; another process was reading, so its log still holds the text")?;
         }
-        for copy in &self.copies_left {
+        for copy in &self.left.copies_left {
             write!(f, "; {} was set aside as damaged and may still hold it", copy.display())?;
         }
         Ok(())
@@ -200,16 +214,16 @@ impl Memory {
             self.bare(|conn| Ok(conn.execute_batch("VACUUM")?))?;
         }
         // Also when nothing was found: an earlier forgetting may have left its log.
-        out.log_left = self.bare(|conn| {
+        out.left.log_left = self.bare(|conn| {
             let busy: i64 = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             Ok(busy != 0)
         })?;
         if !out.is_empty() {
             for copy in migrate::backups(self.path()) {
                 fs::remove_file(&copy).map_err(|error| MemoryError::io(&copy, error))?;
-                out.backups.push(copy);
+                out.left.backups.push(copy);
             }
-            out.copies_left = damage::left(self.path());
+            out.left.copies_left = damage::left(self.path());
         }
         Ok(out)
     }

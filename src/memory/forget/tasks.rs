@@ -87,13 +87,13 @@ pub(super) fn delete(conn: &Connection, filter: &Forget, session: Option<i64>, o
         meant(conn, filter, session)?.into_iter().partition(|task| filter.keep.contains(task));
     for task in &gone {
         let sql = "DELETE FROM checkpoints WHERE task = ?1 AND (?2 IS NULL OR session = ?2) RETURNING id";
-        out.checkpoints.extend(sifted(conn, sql, (task, session), |row| Ok(Some(row.get::<_, i64>(0)?)))?);
+        out.record.checkpoints.extend(sifted(conn, sql, (task, session), |row| Ok(Some(row.get::<_, i64>(0)?)))?);
         let sql = "DELETE FROM tasks WHERE task = ?1 AND (?2 IS NULL OR session = ?2)";
-        out.tasks += conn.prepare_cached(sql)?.execute((task, session))?;
+        out.record.tasks += conn.prepare_cached(sql)?.execute((task, session))?;
     }
-    if !out.checkpoints.is_empty() {
+    if !out.record.checkpoints.is_empty() {
         sweep(conn)?;
     }
-    (out.task_names, out.kept) = (gone, kept);
+    (out.record.task_names, out.record.kept) = (gone, kept);
     Ok(())
 }

@@ -69,7 +69,7 @@ fn a_forgotten_text_is_in_no_byte_of_any_file() {
     let gone = memory.forget(&Forget::text("zyxwvut-quebracho")).unwrap();
     assert_eq!((gone.entry_count(), gone.entries[&Kind::Error].len()), (1, 1));
     assert_eq!((gone.preferences.as_slice(), gone.learnings, gone.variables), (&["token".to_owned()][..], 1, 1));
-    assert_eq!((gone.checkpoints.len(), gone.log_left), (1, false));
+    assert_eq!((gone.record.checkpoints.len(), gone.left.log_left), (1, false));
     assert!(gone.to_string().starts_with("forgotten: entries: 1"), "{gone}");
     for word in ["quebracho", "zyxwvut"] {
         assert!(!on_disk(dir.path(), word), "{word}");
@@ -121,7 +121,7 @@ fn a_forgotten_session_leaves_nothing_and_takes_nothing_of_others() {
     fill(&memory, 50);
     memory.append(NewEntry::new("other", Mode::Simple, Kind::Chat, "stays", 1)).unwrap();
     let gone = memory.forget(&Forget::session("s")).unwrap();
-    assert_eq!((gone.entry_count(), gone.summaries, gone.checkpoints.len(), gone.variables), (101, 1, 1, 1));
+    assert_eq!((gone.entry_count(), gone.summaries, gone.record.checkpoints.len(), gone.variables), (101, 1, 1, 1));
     assert!(!on_disk(dir.path(), "ordinary"));
     assert_eq!((memory.entry_count().unwrap(), memory.preferences(Some("p")).unwrap().len()), (1, 1));
     assert!(memory.forget(&Forget::session("s")).unwrap().is_empty(), "the session itself is unknown again");
@@ -141,10 +141,10 @@ fn every_record_of_a_trace_counts_and_none_of_another_goes() {
     memory.add_traced("s", "other", "else", vec![traced("c"), traced(SECRET)]).unwrap();
     memory.add_traced("s", "bare", &format!("also {SECRET}"), vec![]).unwrap();
     let gone = memory.forget(&Forget::text(SECRET)).unwrap();
-    assert_eq!(gone.trace, 5, "three of one, one of another, one without entries");
+    assert_eq!(gone.record.trace, 5, "three of one, one of another, one without entries");
     assert_eq!((memory.traced("named").unwrap().len(), memory.traced("other").unwrap()), (0, vec![traced("c")]));
     assert!(!on_disk(dir.path(), SECRET));
-    assert_eq!(memory.forget(&Forget::everything()).unwrap().trace, 1);
+    assert_eq!(memory.forget(&Forget::everything()).unwrap().record.trace, 1);
     assert!(memory.forget(&Forget::everything()).unwrap().is_empty());
 }
 
@@ -157,10 +157,10 @@ fn more_trace_records_than_an_answer_of_the_store_holds_are_forgotten_one_by_one
         memory.add_traced("s", &format!("t{task}"), "a long task", entries).unwrap();
     }
     let gone = memory.forget(&Forget::text(SECRET)).unwrap();
-    assert_eq!((gone.trace, gone.entry_count()), (150, 0));
+    assert_eq!((gone.record.trace, gone.entry_count()), (150, 0));
     assert_eq!(memory.traced("t1").unwrap().len(), 50_000 - 50, "the others stay");
     let gone = memory.forget(&Forget::everything()).unwrap();
-    assert_eq!(gone.trace, 150_000 - 150);
+    assert_eq!(gone.record.trace, 150_000 - 150);
     assert_eq!((memory.notices(), memory.traced("t1").unwrap()), (vec![], vec![]), "nothing is set aside");
 }
 
@@ -182,7 +182,7 @@ fn copies_of_older_schemas_go_and_damaged_files_are_named() {
     std::fs::write(&backup, "old").unwrap();
     std::fs::write(&damaged, "bad").unwrap();
     let gone = memory.forget(&Forget::text(SECRET)).unwrap();
-    assert_eq!((gone.backups, gone.copies_left), (vec![backup.clone()], vec![damaged]));
+    assert_eq!((gone.left.backups, gone.left.copies_left), (vec![backup.clone()], vec![damaged]));
     assert!(!backup.exists());
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::agent::plan::document::{MARKS, numbered, read, write};
 use crate::agent::plan::inputs::{Input, TextPart as OutputPart, Value};
-use crate::agent::plan::{Plan, Step, StepKind, StepPart, StepState, criteria};
+use crate::agent::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, criteria};
 use crate::symbols::path::SymbolPath;
 
 #[test]
@@ -52,7 +52,7 @@ fn the_document_of_the_head_comment_is_read_as_it_is_written() {
     let (plan, problems) = read(&text);
     assert_eq!(problems, []);
     assert_eq!(write(&plan), text);
-    assert_eq!((plan.steps[0].kind, plan.steps[0].parts.len()), (StepKind::Search, 1));
+    assert_eq!((plan.steps[0].kind, plan.steps[0].result.parts.len()), (StepKind::Search, 1));
     let lines = numbered(&plan);
     assert_eq!(lines[0], "1. [x] Find what uses `total`: 2 symbols");
     assert_eq!(lines[1], "2. [ ] Return a number from total (src/shop/cart.py::Cart::total)");
@@ -126,9 +126,7 @@ fn steps() -> impl Strategy<Value = Step> {
             checks,
             fallback,
             state,
-            outcome,
-            parts,
-            output: None,
+            result: StepResult { outcome, parts, output: None },
         }
     })
 }
