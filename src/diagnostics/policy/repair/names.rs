@@ -71,12 +71,11 @@ impl<'t> Names<'t> {
                     self.note(of(alias), of(name));
                 }
             }
-            "dotted_name" => {
-                let import = node.parent().filter(|parent| parent.kind().starts_with("import"));
-                let is_module = import.is_some_and(|import| import.child_by_field_name("module_name") == Some(node));
-                if import.is_some() && !is_module {
-                    self.imported.insert(of(node).split('.').next().unwrap_or_default());
-                }
+            kind if kind.starts_with("import") && kind.ends_with("statement") => {
+                let mut cursor = node.walk();
+                let given = node.children_by_field_name("name", &mut cursor);
+                let bare = given.filter(|name| name.kind() == "dotted_name").map(of);
+                self.imported.extend(bare.filter_map(|name| name.split('.').next()));
             }
             "assignment" | "default_parameter" | "named_expression" => {
                 let field = |names: [&str; 2]| names.into_iter().find_map(|name| node.child_by_field_name(name));

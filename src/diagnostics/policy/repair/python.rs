@@ -1,5 +1,8 @@
 //! What a Python text holds of what the rules count.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use tree_sitter::Node;
 
 use crate::diagnostics::policy::repair::conditions::{self, Known};
@@ -10,24 +13,35 @@ use crate::diagnostics::policy::repair::{FUNCTIONS, Things, WORKING, marks, note
 const CALLED: &[&str] = &["eval", "exec", "globals", "locals", "__import__"];
 
 pub(super) fn things(root: Node, text: &str) -> Things {
-    let mut reader = Reader { text, names: Names::of(root, text), things: Things::new() };
+    let mut reader = Reader { text, names: Names::of(root, text), words: OnceCell::new(), things: Things::new() };
     let mut cursor = root.walk();
+    // `Node::parent` walks down from the root, past every sibling.
+    let mut above = Vec::new();
     loop {
-        reader.read(cursor.node());
+        let node = cursor.node();
+        reader.read(node, &above);
         if cursor.goto_first_child() {
+            above.push(node);
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return reader.things;
             }
+            above.pop();
         }
     }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
 struct Reader<'t> {
     text: &'t str,
     names: Names<'t>,
+    /// How often each word stands in the text, once somebody asks.
+    words: OnceCell<HashMap<&'t str, usize>>,
     things: Things,
 }
 
@@ -41,31 +55,31 @@ impl<'t> Reader<'t> {
         note(&mut self.things, rule, whole);
     }
 
-    fn read(&mut self, node: Node) {
+    fn read(&mut self, node: Node, above: &[Node]) {
         match node.kind() {
             "comment" => {
                 let comment = self.of(node);
                 marks::suppressions(&mut self.things, comment);
             }
-            "call" => self.call(node),
+            "call" => self.call(node, above),
             "attribute" => self.attribute(node),
             "decorator" => self.decorator(node),
             "if_statement" | "elif_clause" | "while_statement" | "conditional_expression" => self.condition(node),
             "type" if self.has_any(node) => self.note("any_annotation", node),
             "aliased_import" => self.aliased(node),
             "assignment" | "augmented_assignment" => self.assignment(node),
-            "identifier" => self.identifier(node),
+            "identifier" => self.identifier(node, above),
             "subscript" => self.subscript(node),
             "class_definition" => self.class(node),
             "expression_statement" | "delete_statement" => self.statement(node),
             "assert_statement" if !self.is_trivial(node) => {
                 self.statement(node);
-                self.check(node);
+                self.check(node, above);
             }
-            "raise_statement" => self.check(node),
+            "raise_statement" => self.check(node, above),
             "except_clause" if self.is_empty_block(node) => note(&mut self.things, "error_swallowed", ""),
             "wildcard_import" => {
-                let import = node.parent().unwrap_or(node);
+                let import = above.last().copied().unwrap_or(node);
                 self.note("wildcard_import", import);
             }
             "function_definition" => self.function(node),
@@ -75,9 +89,8 @@ impl<'t> Reader<'t> {
     }
 
     /// A check, with the function that it is in.
-    fn check(&mut self, node: Node) {
-        let around =
-            std::iter::successors(node.parent(), Node::parent).find(|node| node.kind() == "function_definition");
+    fn check(&mut self, node: Node, above: &[Node]) {
+        let around = above.iter().rfind(|node| node.kind() == "function_definition");
         let name = self.last(around.and_then(|function| function.child_by_field_name("name")));
         let thing = format!("{name}: {}", self.of(node));
         note(&mut self.things, "check_removed", thing);
@@ -113,17 +126,19 @@ impl<'t> Reader<'t> {
         }
         if self.of(left) == "__all__" {
             self.exported(right);
-        } else if self.is_said_once(left) && self.names.only_names_imports(right, self.text) {
+        } else if self.names.only_names_imports(right, self.text) && self.is_said_once(left) {
             self.note("import_kept", node);
         }
     }
 
     /// Whether nobody uses the names that are given here.
     fn is_said_once(&self, given: Node) -> bool {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let count = |wanted: &str| self.text.split(|c| !is_part(c)).filter(|word| *word == wanted).count();
-        let mut names = self.of(given).split(|c| !is_part(c)).filter(|word| !word.is_empty());
-        names.all(|name| name == "_" || count(name) == 1)
+        let counts = self.words.get_or_init(|| {
+            let mut counts = HashMap::new();
+            words(self.text).for_each(|word| *counts.entry(word).or_default() += 1);
+            counts
+        });
+        words(self.of(given)).all(|name| name == "_" || counts.get(name) == Some(&1))
     }
 
     /// The imported names in a list of what is exported. Its own names a module may list.
@@ -155,8 +170,8 @@ impl<'t> Reader<'t> {
     }
 
     /// What is known by its name, where it is neither called nor imported.
-    fn identifier(&mut self, node: Node) {
-        let (Some(parent), name) = (node.parent(), self.of(node)) else { return };
+    fn identifier(&mut self, node: Node, above: &[Node]) {
+        let (Some(parent), name) = (above.last().copied(), self.of(node)) else { return };
         let called = parent.child_by_field_name("function") == Some(node);
         if CALLED.contains(&name)
             && !called
@@ -188,7 +203,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn call(&mut self, node: Node) {
+    fn call(&mut self, node: Node, above: &[Node]) {
         let Some(function) = node.child_by_field_name("function") else { return };
         let (whole, name) = (self.of(function), self.last(Some(function)));
         let mut cursor = node.walk();
@@ -214,8 +229,8 @@ impl<'t> Reader<'t> {
             "skip" | "xfail" | "importorskip" if whole.starts_with("pytest.") => self.note("test_skipped", node),
             "skipTest" | "SkipTest" => self.note("test_skipped", node),
             "suppress" => self.note("error_swallowed", node),
-            "raises" | "warns" => self.check(node),
-            _ if name.starts_with("assert") => self.check(node),
+            "raises" | "warns" => self.check(node, above),
+            _ if name.starts_with("assert") => self.check(node, above),
             _ => {}
         }
     }
