@@ -31,8 +31,8 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
 }
 
 pub(crate) fn over_budget(session: &Session, task: &Task) -> Option<String> {
-    let used = task.counts.spent.counted(task.counts.usage);
-    reached(&session.config.limits, session.model.price(), used, task.counts.spent.elapsed())
+    let spent = task.counts.spent.now();
+    reached(&session.config.limits, session.model.price(), spent.counted(), spent.elapsed())
 }
 
 /// Seconds that a command may take now, 1 at least: its own limit, or what is left of the task's.
@@ -40,7 +40,7 @@ pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
     let own = session.config.limits.command_seconds.max(1);
     match session.config.limits.seconds {
         0 => own,
-        all => own.min(all.saturating_sub(task.counts.spent.elapsed().as_secs())).max(1),
+        all => own.min(all.saturating_sub(task.counts.spent.now().elapsed().as_secs())).max(1),
     }
 }
 

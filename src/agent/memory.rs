@@ -1,8 +1,6 @@
 //! Opens the memory at the first task, and tells what became of its file.
 
-pub(crate) mod gather;
 pub(crate) mod keep;
-pub(crate) mod kind;
 pub(crate) mod learn;
 pub(crate) mod narrow;
 pub(crate) mod preferences;

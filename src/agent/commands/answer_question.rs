@@ -6,6 +6,7 @@ use crate::agent::commands::approve;
 use crate::agent::durable;
 use crate::agent::edit::{making, rollback};
 use crate::agent::events::envelope::TaskEvent;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::inputs::{Input, Value};
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::question::{ANSWER, OPTIONS};
@@ -42,7 +43,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         task.progress.question = Some(question);
         return Err(failure);
     }
-    task.note_answer(&question.text, answer);
+    let given = TaskFact::AnswerGiven { question: question.text.clone(), answer: answer.clone() };
     task.progress.course.escalations.push(format!("{} → {answer}", question.text));
     let number = question.step + 1;
     let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
@@ -67,6 +68,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         depends::reopen(plan, number);
     }
     durable::keep_task(session, task, Some(plan), Phase::Paused).await;
+    task.events.did(given);
     task.events.emit(TaskEvent::Answered { choice: Some(choice) });
     Ok(!matches!(choice, 3 | 4))
 }

@@ -6,6 +6,7 @@ use crate::agent::commands::intents;
 use crate::agent::diagnostics::workspace;
 use crate::agent::durable::{self, open, traces};
 use crate::agent::edit::recover;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::{Mode, Phase};
 use crate::agent::planner::ending;
@@ -58,7 +59,7 @@ pub(crate) async fn run_ask(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
-    task.notes.start_clock();
+    task.events.did(TaskFact::WorkBegan);
     durable::keep_call(session, task).await;
     let ended = run_loop::run_steps(session, task, cancel).await;
     let (limits, say) = (&session.config.limits, Say::to(&task.request));

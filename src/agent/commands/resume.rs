@@ -10,6 +10,7 @@ use crate::agent::durable::waiting::{self, WaitingTask};
 use crate::agent::durable::{self, open, traces};
 use crate::agent::edit::recover::{self, recorded};
 use crate::agent::edit::{making, rollback};
+use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState, Steps};
@@ -59,8 +60,8 @@ pub(crate) async fn go_on(
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
-    task.counts.spent.resume(task.counts.usage);
     session.take_up(&mut task);
+    task.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
     session.emit(Event::Started {
         request: task.request.clone(),

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::events::task_events::TaskEvents;
 use crate::agent::plan::Plan;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::authority::Consent;
-use crate::agent::state::notes::{Counted, Notes};
+use crate::agent::state::notes::Counted;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::task::{Task, TaskProgress};
 use crate::llm::step::{LastResult, Usage};
@@ -83,7 +82,7 @@ impl RunState {
             progress: task.progress.clone(),
             step: task.counts.step,
             errors: task.counts.errors,
-            usage: task.counts.usage,
+            usage: task.counts.spent.now().used,
             created: task.reports.created.clone(),
             tried: task.conversation.tried.clone(),
             survived: task.reports.survived.clone(),
@@ -120,20 +119,17 @@ impl RunState {
 
     /// The task, without its journal and its baseline, and its plan.
     pub fn into_task(self) -> (Task, Option<Plan>) {
-        let mut task = Task::new(&self.request, self.mode, self.current_file, self.scope);
-        task.journal.task.clone_from(&self.id);
-        task.events = TaskEvents::new(&self.id, self.mode);
-        task.journal.task = self.id;
+        let mut task = Task::named(self.id, &self.request, self.mode, self.current_file, self.scope);
         let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
         task.progress = self.progress;
         task.progress.question.take_if(|question| question.step >= steps);
         (task.counts.step, task.counts.errors) = (self.step, self.errors);
-        task.counts.usage = self.usage;
+        task.counts.spent.count_on(self.usage);
         (task.reports.created, task.conversation.tried, task.reports.survived) =
             (self.created, self.tried, self.survived);
         task.conversation.results = self.results;
         task.intent.consent = self.consent;
-        task.notes = Notes::count_on(self.counted);
+        task.notes.count_on(self.counted);
         task.keep.replanning = self.replanning;
         if let Some(running) = self.running {
             (task.keep.at, task.keep.mark) = (running.step, Some(running.mark));
@@ -199,11 +195,12 @@ mod tests {
             let mut task = Task::new(&request, Mode::Planner, Some("a.py".into()), scope);
             (task.counts.step, task.counts.errors, task.progress.plan_errors, task.progress.replans) = counts.into();
             (task.reports.created, task.conversation.tried, task.reports.survived) = (names.clone(), names, survived);
-            task.counts.usage.calls = 3;
+            task.counts.spent.count_on(Usage { calls: 3, ..Usage::default() });
             (task.intent.consent.allowed, task.intent.consent.withheld) = (task.reports.created.clone(), task.conversation.tried.clone());
             task.intent.consent.replanned = mark.is_some();
-            (task.notes.steps, task.notes.errors) = (task.counts.step, task.counts.errors);
-            (task.notes.escalations, task.notes.had_work) = (task.progress.replans, mark.is_some());
+            let (steps, errors) = (task.counts.step, task.counts.errors);
+            let (escalations, had_work) = (task.progress.replans, mark.is_some());
+            task.notes.count_on(Counted { steps, errors, escalations, had_work, ..Counted::default() });
             task.conversation.results.push(LastResult { tool: "t".into(), ok: true, text: request.clone() });
             let steps = plan.as_ref().map_or(0, |plan| plan.steps.len());
             let question = question.filter(|_| steps > 0);
@@ -228,7 +225,7 @@ mod tests {
         let fields = old.as_object_mut().unwrap();
         assert!(fields.remove("consent").is_some() && fields.remove("counted").is_some());
         let (again, _) = RunState::read(old).unwrap().into_task();
-        assert_eq!((again.request.as_str(), again.notes.steps), ("mend it", 0));
+        assert_eq!((again.request.as_str(), again.notes.counted().steps), ("mend it", 0));
         assert_eq!(again.intent.consent, Consent::default());
     }
 

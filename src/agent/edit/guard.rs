@@ -4,6 +4,7 @@
 use tokio::time::Instant;
 
 use crate::agent::edit::questions;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::authority::{self, Basis};
 use crate::agent::state::comparison::Verdict;
@@ -118,7 +119,7 @@ fn capital(text: &str) -> String {
 async fn answer(session: &Session, task: &mut Task, text: &str, options: &[String]) -> Result<usize, Failure> {
     let since = Instant::now();
     let choice = questions::ask_user(session, text, options).await;
-    task.counts.spent.pause(since);
+    task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
 

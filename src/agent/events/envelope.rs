@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::{Mode, Phase};
 use crate::diagnostics::policy::Trace;
 use crate::editor::event::Event;
@@ -38,6 +39,8 @@ pub enum TaskEvent {
     PhaseChanged { phase: Phase },
     /// A step of the plan begins, counted from 1.
     StepBegan { step: usize },
+    /// What was done, for those who count and remember.
+    Did { fact: Box<TaskFact> },
     /// Why something was done, or was not.
     Traced { entry: TraceEntry },
     /// The open question is not open any more. `choice` counts from 1; without one nobody waits for the answer now.

@@ -1,6 +1,7 @@
 //! What happens in a session, as one numbered stream: the loop says it once, and whoever wants it listens.
 
 pub mod envelope;
+pub mod fact;
 pub mod observer;
 pub mod state;
 pub mod stream;

@@ -106,9 +106,14 @@ impl EventStream {
     /// Adds an event, about a task or about what is worked on now. Never waits: observers do not, and whoever
     /// subscribes reads in their own time.
     pub fn emit(&self, task: Option<&str>, event: TaskEvent) {
+        self.emit_to(task, event, &[]);
+    }
+
+    /// The same, told to these observers as well.
+    pub(crate) fn emit_to(&self, task: Option<&str>, event: TaskEvent, own: &[Arc<dyn Observer>]) {
         let observers = lock(&self.observers);
         let envelope = lock(&self.held).add(task, event);
-        observers.iter().for_each(|observer| observer.notice(&envelope));
+        observers.iter().chain(own).for_each(|observer| observer.notice(&envelope));
         self.last.send_replace(envelope.seq);
     }
 

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use crate::agent::events::envelope::{TaskEvent, TraceEntry};
+use crate::agent::events::fact::TaskFact;
+use crate::agent::events::observer::Observer;
 use crate::agent::events::stream::EventStream;
 use crate::agent::plan::mode::Mode;
 use crate::base::lock::lock;
@@ -28,9 +30,10 @@ struct Said {
 }
 
 /// The stream as one task has it. Until a session takes the task up it speaks to nobody.
-#[derive(Debug)]
 pub struct TaskEvents {
     stream: Arc<EventStream>,
+    /// Observers of this task alone: they live as long as it does, and hear of it from its beginning.
+    own: Vec<Arc<dyn Observer>>,
     task: String,
     said: Mutex<Said>,
 }
@@ -39,7 +42,12 @@ impl TaskEvents {
     pub fn new(task: &str, mode: Mode) -> Self {
         let stage = if mode == Mode::Simple { Stage::Simple } else { Stage::Planning };
         let said = Mutex::new(Said { stage, known: HashSet::new(), joined: false });
-        Self { stream: Arc::default(), task: task.to_owned(), said }
+        Self { stream: Arc::default(), own: Vec::new(), task: task.to_owned(), said }
+    }
+
+    /// Tells this observer as well, of this task alone.
+    pub(crate) fn observe(&mut self, observer: Arc<dyn Observer>) {
+        self.own.push(observer);
     }
 
     /// Speaks to this stream from here on: of what is done about this request.
@@ -50,7 +58,12 @@ impl TaskEvents {
     }
 
     pub fn emit(&self, event: TaskEvent) {
-        self.stream.emit(Some(&self.task), event);
+        self.stream.emit_to(Some(&self.task), event, &self.own);
+    }
+
+    /// Tells what was done, once, for all who count and remember.
+    pub(crate) fn did(&self, fact: TaskFact) {
+        self.emit(TaskEvent::Did { fact: Box::new(fact) });
     }
 
     /// A plan is made, or made anew.
@@ -87,5 +100,11 @@ impl TaskEvents {
         if lock(&self.said).known.insert(entry.trace.clone()) {
             self.emit(TaskEvent::Traced { entry });
         }
+    }
+}
+
+impl std::fmt::Debug for TaskEvents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TaskEvents").field("task", &self.task).field("said", &self.said).finish_non_exhaustive()
     }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use serde_json::json;
 use tracing::Instrument;
 
-use crate::agent::memory::{self, kind, learn, mode_of, project, relevance};
+use crate::agent::events::fact::{PlanEndFact, PlanFact, RunFact, StepFact, TaskFact};
+use crate::agent::memory::{self, learn, mode_of, project, relevance};
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::memory::Remember;
-use crate::agent::state::notes::{Approach, short};
+use crate::agent::state::notes::{Approach, Counted, short};
 use crate::agent::state::outcome::{Ended, Outcome};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -32,8 +33,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LONG_CHAT: usize = 12;
 /// Tokens of the summary of a chat.
 const SUMMARY: usize = 400;
-/// What a plan that worked is worth beside a step that worked (1.0): planner mode recalls by it.
-const PATTERN: f64 = 1.5;
 
 /// What the end of a task adds to its entries.
 struct End {
@@ -79,21 +78,21 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
 
 /// A task begins: the memory is opened, the request kept, the project looked over where that is due.
 pub(crate) async fn remember_start(session: &Session, task: &mut Task) {
-    task.notes.start_clock();
+    task.events.did(TaskFact::WorkBegan);
     let Some(remember) = memory::remember(session).await else { return };
-    task.notes.said(Role::User, &task.request);
+    task.events.did(TaskFact::Said { role: Role::User, text: task.request.clone() });
     project::scan_project(session, &remember);
 }
 
 /// Writes what has come together since the last time. Returns at once.
 pub(crate) async fn keep(session: &Session, task: &mut Task) {
-    if !task.notes.drafts.is_empty() {
+    if task.notes.has_drafts() {
         put(session, task, None).await;
     }
 }
 
 async fn put(session: &Session, task: &mut Task, end: Option<End>) {
-    let drafts = std::mem::take(&mut task.notes.drafts);
+    let drafts = task.notes.take_drafts();
     let Some(remember) = memory::remember(session).await else { return };
     let mode = mode_of(task.mode);
     let entries: Vec<NewEntry> = drafts
@@ -106,7 +105,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
             ..NewEntry::new(remember.session.clone(), mode, draft.kind, draft.content, draft.at)
         })
         .collect();
-    let before = task.notes.writing.take();
+    let before = task.keep.writing.take();
     let events = Arc::clone(&session.events);
     let of = Of { task: task.journal.task.clone(), step: task.step_number() };
     let writing = async move {
@@ -119,7 +118,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
         }
         crate::agent::state::memory::tell(&remember, &events);
     };
-    task.notes.writing = Some(tokio::spawn(writing.in_current_span()));
+    task.keep.writing = Some(tokio::spawn(writing.in_current_span()));
 }
 
 /// A simple task is over.
@@ -140,11 +139,8 @@ pub(crate) async fn remember_end(
         Err(failure) => failure.message.clone(),
         _ => outcome.summary.clone(),
     };
-    if how == metrics::Outcome::Success && !outcome.files.is_empty() {
-        let content = format!("“{}”: {}", short(&task.request, 100), outcome.summary);
-        task.notes.add(Kind::Success, &content).files.clone_from(&outcome.files);
-    }
-    conclude(session, task, how, &said, &outcome.files).await;
+    let (summary, files) = (outcome.summary.clone(), outcome.files.clone());
+    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// A plan's run is over, or pauses: it is one run, however often it pauses.
@@ -157,39 +153,26 @@ pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task
         Phase::Paused if escalated => metrics::Outcome::Failure,
         Phase::Paused | Phase::Planning | Phase::Executing => metrics::Outcome::Cancelled,
     };
-    if how == metrics::Outcome::Success {
-        let titles: Vec<String> = plan.steps.iter().map(|step| short(&step.title, 60)).collect();
-        let kind = kind::plan_kind(&task.request);
-        let content = format!("{kind}: {} worked: {}", counted(titles.len(), "step"), titles.join("; "));
-        let draft = task.notes.add(Kind::Pattern, &content);
-        draft.files.clone_from(&outcome.files);
-        draft.relevance = if task.progress.replans == 0 { PATTERN } else { 1.0 };
-    }
-    if matches!(phase, Phase::Completed | Phase::Error) {
-        let approach = format!("{}, {} planned anew", counted(plan.steps.len(), "step"), task.progress.replans);
-        let (kind, success) = (kind::plan_kind(&task.request), how == metrics::Outcome::Success);
-        let (note, checkpoint) = (String::new(), String::new());
-        task.notes.approaches.push(Approach { kind, approach, success, note, checkpoint });
-    }
-    let summary = outcome.summary.clone();
-    conclude(session, task, how, &summary, &outcome.files).await;
+    let (steps, over) = (titles(plan), matches!(phase, Phase::Completed | Phase::Error));
+    let end = PlanEndFact { steps, replans: task.progress.replans, over };
+    let (said, summary, files) = (outcome.summary.clone(), outcome.summary.clone(), outcome.files.clone());
+    conclude(session, task, RunFact { how, said, summary, files, plan: Some(end) }).await;
+}
+
+fn titles(plan: &Plan) -> Vec<String> {
+    plan.steps.iter().map(|step| step.title.clone()).collect()
 }
 
 /// A plan is made. One that waited and was never run is as good as refused.
 pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Task) {
     let refused = session.plan.lock().await.as_ref().and_then(|(old, _)| {
         let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
-        untouched.then(|| short(&old.title, 100))
+        untouched.then(|| old.title.clone())
     });
-    if let Some(title) = refused {
-        task.notes.add(Kind::UserFeedback, &format!("The user did not run the plan “{title}”."));
-    }
-    let titles: Vec<String> = plan.steps.iter().map(|step| short(&step.title, 60)).collect();
     let files = plan.steps.iter().flat_map(|step| &step.symbols).map(|symbol| symbol.file.clone());
     let files: std::collections::BTreeSet<String> = files.collect();
-    let draft = task.notes.add(Kind::Plan, &format!("Plan “{}”: {}", short(&plan.title, 80), titles.join("; ")));
-    draft.files = files.into_iter().collect();
-    task.notes.stop_clock();
+    let (title, steps, files) = (plan.title.clone(), titles(plan), files.into_iter().collect());
+    task.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
     keep(session, task).await;
 }
 
@@ -197,33 +180,34 @@ pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Tas
 pub(crate) async fn remember_no_plan(session: &Session, task: &mut Task, failure: &Failure) {
     let cancelled = failure.kind == FailureKind::Cancelled;
     let how = if cancelled { metrics::Outcome::Cancelled } else { metrics::Outcome::Failure };
-    conclude(session, task, how, &failure.message, &[]).await;
+    let (said, summary, files) = (failure.message.clone(), String::new(), Vec::new());
+    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// A step of a plan has ended.
 pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, task: &mut Task) {
     let step = &plan.steps[index];
-    let (kind, word) = match step.state {
-        StepState::Done => (Kind::Success, "done"),
-        StepState::Failed => (Kind::Error, "failed"),
+    let done = match step.state {
+        StepState::Done => true,
+        StepState::Failed => false,
         StepState::Open | StepState::Running | StepState::Skipped => return,
     };
-    let content = format!("Step “{}” {word}: {}", short(&step.title, 100), step.result.outcome);
-    let draft = task.notes.add(kind, &content);
-    draft.files = step.symbols.iter().map(|symbol| symbol.file.clone()).collect();
-    draft.files.dedup();
+    let mut files: Vec<String> = step.symbols.iter().map(|symbol| symbol.file.clone()).collect();
+    files.dedup();
+    let (title, outcome) = (step.title.clone(), step.result.outcome.clone());
+    task.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
     keep(session, task).await;
 }
 
-async fn conclude(session: &Session, task: &mut Task, how: metrics::Outcome, said: &str, files: &[String]) {
-    let worked = task.notes.stop_clock();
+async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
+    let (how, said, files) = (run.how, run.said.clone(), run.files.clone());
+    task.events.did(TaskFact::RunEnded { run });
     let Some(remember) = memory::remember(session).await else { return };
-    task.notes.said(Role::Assistant, said);
-    let run = run_of(session, task, &remember, how, worked);
-    let learned = std::mem::take(&mut task.notes.approaches);
+    let left = task.notes.take_run();
+    let run = run_of(session, task, &remember, how, &left.counted);
     // What an unfinished or failed task did well is not known to be good.
-    let learned = learned.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
-    let tally = std::mem::take(&mut task.notes.tally);
+    let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
+    let tally = left.tally;
     let recalled = TraceRecord {
         session: remember.session.clone(),
         task: task.journal.task.clone(),
@@ -236,12 +220,11 @@ async fn conclude(session: &Session, task: &mut Task, how: metrics::Outcome, sai
     };
     let set = |name: &str, value| remember.memory.set_variable(&remember.session, name, value);
     set("last_request", json!(short(&task.request, 200)));
-    set("last_answer", json!(short(said, 200)));
+    set("last_answer", json!(short(&said, 200)));
     set("last_files", json!(files));
-    let used = std::mem::take(&mut task.notes.recalled);
-    let used = used.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
+    let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
     put(session, task, Some(End { run, learned, recalled, used })).await;
-    if let Some(writing) = task.notes.writing.take() {
+    if let Some(writing) = task.keep.writing.take() {
         // Whoever asks next should find it; a file that is held by another process is not waited for.
         let _ = tokio::time::timeout(PATIENCE, writing).await;
     }
@@ -254,17 +237,13 @@ fn declines(session: &Session, task: &Task) -> bool {
 
 fn run_of(
     session: &Session,
-    task: &mut Task,
+    task: &Task,
     remember: &Remember,
     outcome: metrics::Outcome,
-    worked: Duration,
+    notes: &Counted,
 ) -> RunRecord {
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let sum = &mut task.notes.total;
-    sum.lookups += task.notes.tally.lookups;
-    sum.hits += task.notes.tally.hits;
-    sum.retrieval_us = sum.retrieval_us.saturating_add(task.notes.tally.retrieval_us);
-    let (notes, usage) = (&task.notes, &task.counts.usage);
+    let usage = &task.counts.spent.now().used;
     RunRecord {
         session: remember.session.clone(),
         task: task.journal.task.clone(),
@@ -272,7 +251,7 @@ fn run_of(
         model: session.model.name().to_owned(),
         outcome,
         started: notes.started,
-        duration_ms: u32::try_from(worked.as_millis()).unwrap_or(u32::MAX),
+        duration_ms: u32::try_from(task.notes.worked().as_millis()).unwrap_or(u32::MAX),
         steps: notes.steps,
         errors: notes.errors,
         replans: task.progress.replans,
@@ -294,6 +273,6 @@ fn new_errors(outcome: &Outcome) -> bool {
 
 /// Ended by itself and yet no success: it left new errors, or was to repair something and repaired nothing.
 fn fell_short(task: &Task, outcome: &Outcome) -> bool {
-    let idle = task.notes.had_work && outcome.files.is_empty() && ask::classify(&task.request) == Ask::Repair;
+    let idle = task.notes.had_work() && outcome.files.is_empty() && ask::classify(&task.request) == Ask::Repair;
     new_errors(outcome) || idle
 }

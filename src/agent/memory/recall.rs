@@ -4,9 +4,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::agent::memory::{self, kind, learn, mode_of, preferences};
+use crate::agent::events::fact::{RecallFact, TaskFact};
+use crate::agent::memory::{self, learn, mode_of, preferences};
+use crate::agent::state::kind;
 use crate::agent::state::memory::Remember;
-use crate::agent::state::notes::{Tally, short};
+use crate::agent::state::notes::short;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
@@ -182,7 +184,7 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
 
 /// Tells the user, once a task, which preferences the model is not told.
 fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
-    if unsaid.is_empty() || std::mem::replace(&mut task.notes.said_unsaid, true) {
+    if unsaid.is_empty() || std::mem::replace(&mut task.conversation.unsaid_told, true) {
         return;
     }
     let named: Vec<String> = unsaid.iter().take(NAMED).map(|one| format!("“{}”", short(one, 40))).collect();
@@ -197,8 +199,7 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
 
 /// What the next question's prompt carries. The codes are those of the diagnostics in view, worst first.
 pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<String>, planning: bool) -> RecallPart {
-    task.notes.had_work |= !codes.is_empty();
-    task.notes.codes.clone_from(&codes);
+    task.events.did(TaskFact::InView { codes: codes.clone() });
     let mode = mode_of(task.mode);
     let limit = recall::limit(mode);
     let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();
@@ -211,7 +212,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
         limit: limit.saturating_sub(FRAME),
         request: task.request.clone(),
         kinds,
-        before: task.notes.started,
+        before: task.notes.started(),
         preferences: preferences::configured_preferences(session),
     };
     let only = |question: &Question| {
@@ -227,17 +228,15 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
     memory::tell_notices(session, &remember);
     match answered {
         Ok((room, hit)) => {
-            task.notes.recalled.extend(&room.recalled);
-            say_unsaid(session, task, &room.unsaid);
-            let tally = &mut task.notes.tally;
-            let took = u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX);
-            *tally = Tally {
-                lookups: tally.lookups + 1,
-                hits: tally.hits + u32::from(hit),
-                retrieval_us: tally.retrieval_us.saturating_add(took),
-                found: tally.found + room.found as u64,
-                given: tally.given + room.lines.iter().map(|line| estimate(line) as u64).sum::<u64>(),
+            let recall = RecallFact {
+                entries: room.recalled,
+                hit,
+                took_us: u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX),
+                found: room.found as u64,
+                given: room.lines.iter().map(|line| estimate(line) as u64).sum(),
             };
+            task.events.did(TaskFact::Recalled { recall });
+            say_unsaid(session, task, &room.unsaid);
             RecallPart { lines: room.lines, limit }
         }
         Err(error) => {

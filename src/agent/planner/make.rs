@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::budget;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::{Plan, Step};
 use crate::agent::planner::validate;
 use crate::agent::run::context;
@@ -52,9 +53,9 @@ pub(crate) async fn propose(
         let (reply, usage) = tokio::select! {
             answered = session.model.plan(&input, &words) => answered,
             () = cancel.cancelled() => return Err(Failure::cancelled()),
-            () = budget::out_of_time(session, task.counts.spent) => continue,
+            () = budget::out_of_time(session, task.counts.spent.now()) => continue,
         };
-        task.counts.usage.add(usage);
+        task.events.did(TaskFact::ModelAnswered { usage });
         let problems = match reply {
             Ok(reply) => {
                 match stop::unless_stopped(session, cancel, validate::validate(session, task, reply, &wanted.kept))

@@ -3,9 +3,10 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::durable;
+use crate::agent::events::fact::{StepChange, TaskFact};
 use crate::agent::memory::keep;
 use crate::agent::plan::evaluate::Trigger;
-use crate::agent::plan::{Plan, StepState, depends, document};
+use crate::agent::plan::{Plan, Step, StepState, depends, document};
 use crate::agent::planner::available;
 use crate::agent::planner::make::{self, PlanRequest};
 use crate::agent::state::request::Request;
@@ -55,7 +56,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
         new.steps.extend(proposed.steps);
         (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
         task.progress.question = None;
-        task.note_plan_change(&plan, &new, words);
+        task.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(&plan, &new) });
         plan = new;
         plan.clone()
     });
@@ -65,6 +66,24 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     }
     *session.plan.lock().await = Some((plan, task));
     result
+}
+
+/// What the user's words made of the steps: those that went first, then those that came.
+fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
+    let has = |plan: &Plan, title: &str| plan.steps.iter().any(|step| step.title == title);
+    let mut new: Vec<&Step> = after.steps.iter().filter(|step| !has(before, &step.title)).collect();
+    let mut changes = Vec::new();
+    for step in before.steps.iter().filter(|step| !has(after, &step.title)) {
+        // A step with the same symbols is the same work in other words.
+        let reworded = new.iter().position(|other| other.symbols == step.symbols).map(|at| new.remove(at));
+        let title = step.title.clone();
+        changes.push(match reworded {
+            Some(other) => StepChange::Reworded { from: title, to: other.title.clone() },
+            None => StepChange::TakenOut { title },
+        });
+    }
+    changes.extend(new.into_iter().map(|step| StepChange::Added { title: step.title.clone() }));
+    changes
 }
 
 /// Plans anew for what is left; what is done stays, with its outputs. False when nothing is left to be done.
@@ -108,7 +127,37 @@ pub(crate) async fn replan(
 
 #[cfg(test)]
 mod tests {
-    use super::change;
+    use super::*;
+    use crate::agent::plan::mode::Mode;
+    use crate::agent::state::scope::Scope;
+    use crate::symbols::path::SymbolPath;
+
+    #[test]
+    fn what_the_user_changes_in_a_plan_is_feedback() {
+        let step = |title: &str, symbol: &str| Step {
+            title: title.into(),
+            symbols: vec![SymbolPath::parse(symbol)],
+            ..Step::default()
+        };
+        let plan = |steps: Vec<Step>| Plan { steps, ..Plan::default() };
+        let before = plan(vec![step("one", "a.py::f"), step("two", "a.py::g"), step("three", "a.py::h")]);
+        let after = plan(vec![step("three", "a.py::h"), step("one, gently", "a.py::f"), step("four", "b.py::k")]);
+        let task = Task::new("fix total", Mode::Planner, None, Scope::Workspace);
+        let words = "h first, and gently".to_owned();
+        task.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
+        let said: Vec<String> = task.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
+        assert_eq!(
+            said,
+            [
+                "The user wanted the plan otherwise: h first, and gently",
+                "The user reworded the step “one”: one, gently",
+                "The user took the step “two” out of the plan.",
+                "The user added the step “four”."
+            ]
+        );
+        let lessons = task.notes.counted().approaches;
+        assert_eq!((lessons.len(), lessons[0].approach.as_str(), lessons[0].success), (1, "step two", false));
+    }
 
     #[test]
     fn a_change_says_so() {

@@ -6,6 +6,7 @@ use tracing::Instrument;
 use crate::agent::diagnostics::collect;
 use crate::agent::durable;
 use crate::agent::edit::{making, rollback};
+use crate::agent::events::fact::TaskFact;
 use crate::agent::memory::keep;
 use crate::agent::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
 use crate::agent::plan::mode::Phase;
@@ -56,9 +57,9 @@ pub(crate) async fn carry_out(
     session.take_up(&mut task);
     durable::claim(session, &mut task, Some(&plan)).await?;
     ending::take_back_unfinished(session, &mut task).await?;
-    task.notes.start_clock();
+    task.events.did(TaskFact::WorkBegan);
     task.intent.consent.replanned = false;
-    task.counts.spent.restart();
+    task.events.did(TaskFact::BudgetRenewed { whole: false });
     let ran = match stop::unless_stopped(session, cancel, say_what_is_missing(session, &plan)).await {
         Ok(()) => run_plan(session, &mut plan, &mut task, steps, cancel).await,
         Err(stopped) => Err(stopped),
@@ -122,7 +123,7 @@ async fn run_plan(
                 }
                 Decision::Ask(_) => {
                     task.progress.question = question;
-                    task.notes.escalations += 1;
+                    task.events.did(TaskFact::Escalated);
                     say_what_leans(session, plan, index);
                     return Ok(Run::Ended);
                 }

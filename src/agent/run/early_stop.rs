@@ -3,6 +3,7 @@
 
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::edit::guard;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::finish::with_created;
 use crate::agent::state::baseline::doubt_late;
@@ -44,6 +45,6 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     }
     let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
     task.events.trace(task.counts.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
-    task.notes.calls_saved += 1;
+    task.events.did(TaskFact::CallSaved);
     true
 }

@@ -68,7 +68,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         None => word.to_owned(),
     };
     let mut summary =
-        summary((&word, say), &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.counts.usage);
+        summary((&word, say), &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.counts.spent.now().used);
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
     summary.extend(themes.iter().flat_map(|line| ["\n", line]));
     Outcome {
@@ -81,7 +81,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         unchanged: verdict.unchanged,
         diagnostics_status: verdict.status,
         pending: verdict.pending,
-        usage: task.counts.usage,
+        usage: task.counts.spent.now().used,
         failed_steps: Vec::new(),
         trace: session.trace.of(&task.journal.task),
     }

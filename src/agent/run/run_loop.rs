@@ -6,9 +6,10 @@ use tracing::Instrument;
 use crate::agent::budget;
 use crate::agent::durable::{self, traces};
 use crate::agent::edit::change;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::memory::keep;
 use crate::agent::run::{context, contract, early_stop};
-use crate::agent::state::called::Called;
+use crate::agent::state::called::{self, Called};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -59,9 +60,9 @@ pub(crate) async fn run_steps(
         let (reply, usage) = tokio::select! {
             answered = session.model.step(&input, &words).instrument(span.clone()) => answered,
             () = cancel.cancelled() => return Err(Failure::cancelled()),
-            () = budget::out_of_time(session, task.counts.spent) => continue,
+            () = budget::out_of_time(session, task.counts.spent.now()) => continue,
         };
-        task.counts.usage.add(usage);
+        task.events.did(TaskFact::ModelAnswered { usage });
         let mut more = Vec::new();
         let changed = task.journal.checkpoints.len() > changes;
         if let Some(ended) = reply.as_ref().ok().and_then(|reply| contract::ends(task, reply, changed)) {
@@ -140,7 +141,7 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     traces::keep(session).await;
-    task.note_acted(&called, ok, &text);
+    task.events.did(called::came_back(task, &called, ok, &text));
     keep::keep(session, task).await;
     (LastResult { tool, ok, text }, ok)
 }
@@ -175,7 +176,7 @@ pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Act
         let (result, _) = act(session, task, action, "asked for together").await;
         task.conversation.results.push(result);
         // Asked for one at a time, each of them would have been a question of its own.
-        task.notes.calls_saved += 1;
+        task.events.did(TaskFact::CallSaved);
     }
     more.len()
 }

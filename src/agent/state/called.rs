@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::events::fact::{CallFact, FixFact, TaskFact};
+use crate::agent::state::notes::{TAKEN_BACK, plain};
+use crate::agent::state::task::Task;
 use crate::llm::tools::Access;
 use crate::symbols::path::SymbolPath;
 
@@ -85,6 +88,30 @@ impl Called {
 
     pub(crate) fn reads(&self) -> bool {
         self.access == Some(Access::Read)
+    }
+}
+
+/// What a call came to, for those who count and remember.
+pub(crate) fn came_back(task: &Task, called: &Called, ok: bool, text: &str) -> TaskFact {
+    let given = called.subject.named();
+    let offer = task.conversation.offered.iter().find(|offer| offer.id == given);
+    let done = task.journal.checkpoints.last().filter(|_| ok && called.edits());
+    TaskFact::ToolCalled {
+        call: CallFact {
+            tool: called.tool.clone(),
+            ok,
+            edits: called.edits(),
+            subject: given.to_owned(),
+            fix: offer.map(|offer| FixFact {
+                title: offer.title().to_owned(),
+                symbol: offer.symbol().to_owned(),
+                code: offer.code.clone(),
+            }),
+            problem: if ok { String::new() } else { plain(text) },
+            taken_back: !ok && text.starts_with(TAKEN_BACK),
+            goal: if called.edits() { task.request.clone() } else { String::new() },
+            checkpoint: done.map(|checkpoint| checkpoint.id.clone()).unwrap_or_default(),
+        },
     }
 }
 

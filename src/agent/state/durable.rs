@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::task::JoinHandle;
+
 use crate::agent::events::stream::EventStream;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::state::memory::{Remember, tell};
@@ -26,6 +28,8 @@ pub struct Keep {
     pub baseline: BTreeSet<SnapshotKey>,
     /// Of the state in the memory file; a larger one there means that another process went on with the task.
     pub revision: Option<i64>,
+    /// Writes of what it leaves to memory that are under way, in their order.
+    pub writing: Option<JoinHandle<()>>,
 }
 
 /// The memory file as the place where tasks are kept, and this process as the one that works on them.

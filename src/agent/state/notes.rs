@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
-use tokio::task::JoinHandle;
 
 use crate::base::clock::now_ms;
 use crate::base::message::headline;
@@ -80,49 +79,82 @@ pub(crate) struct Tally {
     pub(crate) given: u64,
 }
 
-#[derive(Debug, Default)]
-pub struct Notes {
+/// How long the agent has worked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorkClock {
     /// Milliseconds since 1970; 0 before it began.
     pub(crate) started: i64,
     since: Option<Instant>,
     worked: Duration,
+}
+
+impl WorkClock {
+    /// The clock runs while the agent works, not while a plan waits for its user.
+    pub(crate) fn start(&mut self) {
+        if self.started == 0 {
+            self.started = now_ms();
+        }
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    pub(crate) fn stop(&mut self) {
+        (self.worked, self.since) = (self.worked(), None);
+    }
+
+    pub(crate) fn worked(&self) -> Duration {
+        self.worked + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+/// What a run is counted by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorkCounts {
     /// Tool calls of the whole task.
     pub(crate) steps: u32,
     pub(crate) errors: u32,
     pub(crate) escalations: u32,
     pub(crate) calls_saved: u32,
+}
+
+/// What was asked of memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lookups {
     pub(crate) tally: Tally,
     /// Of all of it; `tally` since it was last concluded.
     pub(crate) total: Tally,
-    pub(crate) drafts: Vec<Draft>,
-    pub(crate) approaches: Vec<Approach>,
-    pub(crate) said_unsaid: bool,
     /// Entries that its prompts have carried.
     pub(crate) recalled: BTreeSet<EntryId>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) clock: WorkClock,
+    pub(crate) counts: WorkCounts,
+    pub(crate) lookups: Lookups,
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) approaches: Vec<Approach>,
     /// Codes of the diagnostics of the last question, the worst first.
     pub(crate) codes: Vec<String>,
     /// Whether a diagnostic was in view when it began.
     pub(crate) had_work: bool,
     /// Tool and words of what nothing has repaired yet.
     pub(crate) open_error: Option<(String, String)>,
-    /// Writes under way, in their order.
-    pub(crate) writing: Option<JoinHandle<()>>,
 }
 
 /// What another process needs of the notes to count on. Grows by fields with defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counted {
-    started: i64,
-    worked_ms: u64,
-    steps: u32,
-    errors: u32,
-    escalations: u32,
-    calls_saved: u32,
-    tally: Tally,
-    total: Tally,
-    approaches: Vec<Approach>,
-    had_work: bool,
+    pub(crate) started: i64,
+    pub(crate) worked_ms: u64,
+    pub(crate) steps: u32,
+    pub(crate) errors: u32,
+    pub(crate) escalations: u32,
+    pub(crate) calls_saved: u32,
+    pub(crate) tally: Tally,
+    pub(crate) total: Tally,
+    pub(crate) approaches: Vec<Approach>,
+    pub(crate) had_work: bool,
     pub(crate) open_error: Option<(String, String)>,
 }
 
@@ -136,16 +168,16 @@ impl Counted {
 impl Notes {
     /// As they stand. Drafts are written in their own time and are no part of it.
     pub(crate) fn counted(&self) -> Counted {
-        let worked = self.worked + self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        let WorkCounts { steps, errors, escalations, calls_saved } = self.counts;
         Counted {
-            started: self.started,
-            worked_ms: u64::try_from(worked.as_millis()).unwrap_or(u64::MAX),
-            steps: self.steps,
-            errors: self.errors,
-            escalations: self.escalations,
-            calls_saved: self.calls_saved,
-            tally: self.tally,
-            total: self.total,
+            started: self.clock.started,
+            worked_ms: u64::try_from(self.clock.worked().as_millis()).unwrap_or(u64::MAX),
+            steps,
+            errors,
+            escalations,
+            calls_saved,
+            tally: self.lookups.tally,
+            total: self.lookups.total,
             approaches: self.approaches.clone(),
             had_work: self.had_work,
             open_error: self.open_error.clone(),
@@ -154,33 +186,17 @@ impl Notes {
 
     /// Counts on from what another process has counted; the clock stands.
     pub(crate) fn count_on(counted: Counted) -> Self {
+        let Counted { steps, errors, escalations, calls_saved, tally, total, .. } = counted;
+        let worked = Duration::from_millis(counted.worked_ms);
         Self {
-            started: counted.started,
-            worked: Duration::from_millis(counted.worked_ms),
-            steps: counted.steps,
-            errors: counted.errors,
-            escalations: counted.escalations,
-            calls_saved: counted.calls_saved,
-            tally: counted.tally,
-            total: counted.total,
+            clock: WorkClock { started: counted.started, since: None, worked },
+            counts: WorkCounts { steps, errors, escalations, calls_saved },
+            lookups: Lookups { tally, total, ..Lookups::default() },
             approaches: counted.approaches,
             had_work: counted.had_work,
             open_error: counted.open_error,
             ..Self::default()
         }
-    }
-
-    /// The clock runs while the agent works, not while a plan waits for its user.
-    pub(crate) fn start_clock(&mut self) {
-        if self.started == 0 {
-            self.started = now_ms();
-        }
-        self.since.get_or_insert_with(Instant::now);
-    }
-
-    pub(crate) fn stop_clock(&mut self) -> Duration {
-        self.worked += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
-        self.worked
     }
 
     pub(crate) fn add(&mut self, kind: Kind, text: &str) -> &mut Draft {

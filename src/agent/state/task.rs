@@ -1,9 +1,11 @@
 //! The state of one running task.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::events::observer::Observer;
 use crate::agent::events::task_events::TaskEvents;
 use crate::agent::plan::mode::Mode;
 use crate::agent::plan::progress::PlanProgress;
@@ -14,17 +16,17 @@ use crate::agent::state::baseline::Baseline;
 use crate::agent::state::durable::Keep;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::located::LocatedDiagnostic;
-use crate::agent::state::notes::Notes;
+use crate::agent::state::notes_log::NotesLog;
 use crate::agent::state::offered::Offered;
 use crate::agent::state::reach::LookReach;
 use crate::agent::state::read_cache::Answered;
 use crate::agent::state::risk::Risk;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
-use crate::agent::state::spent::Spent;
+use crate::agent::state::spent::SpentLog;
 use crate::base::clock;
 use crate::llm::ask;
-use crate::llm::step::{LastResult, Usage};
+use crate::llm::step::LastResult;
 
 /// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
 #[derive(Debug)]
@@ -43,8 +45,8 @@ pub struct Task {
     pub progress: TaskProgress,
     /// What of it is kept for another process to go on with.
     pub keep: Keep,
-    /// What it leaves to memory.
-    pub notes: Notes,
+    /// What it leaves to memory: an observer collects it.
+    pub notes: Arc<NotesLog>,
 }
 
 /// What the user wants, and has allowed.
@@ -100,6 +102,8 @@ pub struct Conversation {
     pub offered: Vec<Offered>,
     /// Fixes that were tried and did not do what they are for: they are not offered again.
     pub tried: BTreeSet<String>,
+    /// Whether the user was told which preferences its prompts have no room for.
+    pub unsaid_told: bool,
 }
 
 /// What is counted against the limits.
@@ -110,8 +114,8 @@ pub struct TaskCounts {
     pub errors: u32,
     /// Fixes of this step that did what they are for and left nothing new.
     pub mended: u32,
-    pub usage: Usage,
-    pub spent: Spent,
+    /// What it has used: an observer counts it.
+    pub spent: Arc<SpentLog>,
 }
 
 /// How far the plan came that it carries out; kept as it is for another process.
@@ -129,10 +133,18 @@ pub struct TaskProgress {
 
 impl Task {
     pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
-        let id = clock::new_id();
+        Self::named(clock::new_id(), request, mode, current_file, scope)
+    }
+
+    /// A task that has its name already.
+    pub(crate) fn named(id: String, request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
+        let (notes, spent) = (Arc::new(NotesLog::new(request)), Arc::new(SpentLog::default()));
+        let mut events = TaskEvents::new(&id, mode);
+        let own: [Arc<dyn Observer>; 2] = [Arc::<NotesLog>::clone(&notes), Arc::<SpentLog>::clone(&spent)];
+        own.into_iter().for_each(|observer| events.observe(observer));
         let read_only = ask::forbids(request) && (mode == Mode::Simple || !ask::forbids_for_now(request));
         Self {
-            events: TaskEvents::new(&id, mode),
+            events,
             journal: Journal::new(id, request),
             request: request.to_owned(),
             mode,
@@ -140,10 +152,10 @@ impl Task {
             intent: TaskIntent { current_file, read_only, ..TaskIntent::default() },
             reports: TaskReports::default(),
             conversation: Conversation::default(),
-            counts: TaskCounts::default(),
+            counts: TaskCounts { spent, ..TaskCounts::default() },
             progress: TaskProgress::default(),
             keep: Keep::default(),
-            notes: Notes::default(),
+            notes,
         }
     }
 

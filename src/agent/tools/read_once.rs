@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::SystemTime;
 
+use crate::agent::events::fact::TaskFact;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
@@ -28,7 +29,7 @@ pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall
     if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
         && state_of(session, file.as_deref()).await == Some(state)
     {
-        task.notes.calls_saved += 1;
+        task.events.did(TaskFact::CallSaved);
         return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
     }
     let before = state_of(session, file.as_deref()).await;

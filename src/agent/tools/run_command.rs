@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::agent::budget;
 use crate::agent::edit::questions;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::state::called::Subject;
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
@@ -107,7 +108,7 @@ async fn may_run(session: &Session, task: &mut Task, command: &[String]) -> Resu
         format!("¿Ejecutar `{shown_clean}` en el proyecto?{why}"),
     );
     let choice = questions::ask_user(session, &text, &options).await;
-    task.counts.spent.pause(since);
+    task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     match choice? {
         1 => Ok(()),
         2 => {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sextant::agent::events::envelope::{EventEnvelope, TaskEvent};
+use sextant::agent::events::fact::TaskFact;
 use sextant::agent::events::state::StreamState;
 use sextant::agent::events::subscription::{Delivery, Subscription};
 use sextant::agent::plan::mode::Phase;
@@ -198,6 +199,23 @@ async fn a_plan_that_asks_is_told_with_its_document_its_question_and_the_answer(
     assert_eq!(first.state().question, None, "it was answered");
     assert!(first.given.iter().any(|envelope| envelope.event == TaskEvent::Answered { choice: Some(4) }));
     assert!(first.given.iter().any(|envelope| envelope.event == TaskEvent::StepBegan { step: 1 }));
+    let facts: Vec<&TaskFact> = first
+        .given
+        .iter()
+        .filter_map(|envelope| match &envelope.event {
+            TaskEvent::Did { fact } => Some(&**fact),
+            _ => None,
+        })
+        .collect();
+    let told = |wanted: fn(&TaskFact) -> bool| facts.iter().filter(|fact| wanted(fact)).count();
+    assert_eq!(told(|fact| matches!(fact, TaskFact::Escalated)), 1, "{facts:?}");
+    assert_eq!(
+        told(|fact| matches!(fact, TaskFact::PlanMade { .. })),
+        1,
+        "what memory and statistics hear, others hear"
+    );
+    assert_eq!(told(|fact| matches!(fact, TaskFact::AnswerGiven { .. })), 1);
+    assert!(told(|fact| matches!(fact, TaskFact::ModelAnswered { .. })) > 1 && facts.len() > 5, "{facts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
