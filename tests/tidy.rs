@@ -56,6 +56,20 @@ const AGENT: &[&str] = &[
 ];
 /// The one file of the agent that may hand an event to an editor.
 const FRONT_END: &str = "src/agent/events/observer.rs";
+/// What anybody may do with the notes of a task and with what it has spent: read them, and take what is to be written.
+/// The rest is the observers'.
+const NOTES: &[&str] = &[
+    "task.notes.counted()",
+    "task.notes.started()",
+    "task.notes.worked()",
+    "task.notes.had_work()",
+    "task.notes.has_drafts()",
+    "task.notes.take_drafts()",
+    "task.notes.take_run()",
+    "task.counts.spent.now()",
+];
+/// The one file that counts on from what another process has counted.
+const COUNTED_ON: &str = "src/agent/durable/state.rs";
 /// The one file that may give methods to the session.
 const SESSION: &str = "src/agent/state/session.rs";
 
@@ -141,6 +155,7 @@ const RULES: &[(&str, Rule)] = &[
     ("imports go down inside the agent", agent_goes_down),
     ("the session is state", session_is_state),
     ("the loop speaks to the stream alone", one_stream),
+    ("observers alone write notes", observers_write_notes),
     ("paths are written in full", paths_in_full),
     ("files are short", short),
     ("files say what they decide", first_line),
@@ -268,6 +283,24 @@ fn one_stream(file: &File) -> Vec<String> {
         });
         let traces = code(line).contains(".trace.push(");
         (shows || traces).then(|| "emit it: only the stream's observers show and collect".to_owned())
+    })
+}
+
+/// What a task did is said to the stream; the loop neither writes notes nor counts what is spent.
+fn observers_write_notes(file: &File) -> Vec<String> {
+    if !file.under("src/agent") || file.is_test() {
+        return Vec::new();
+    }
+    let allowed = |rest: &str| {
+        let counts_on = rest.starts_with("task.notes.count_on(") || rest.starts_with("task.counts.spent.count_on(");
+        NOTES.iter().any(|word| rest.starts_with(word)) || counts_on && file.path == COUNTED_ON
+    };
+    file.each_line(|line| {
+        let line = code(line);
+        let mut found = ["task.notes", "task.counts.spent"].iter().flat_map(|word| line.match_indices(word));
+        let writes = found.any(|(at, _)| !allowed(&line[at..]));
+        let by_hand = line.contains("Notes::count_on(") && !file.under("src/agent/state/notes_log");
+        (writes || by_hand).then(|| "say it with `task.events.did`: observers keep notes and counts".to_owned())
     })
 }
 
@@ -586,6 +619,11 @@ fn every_rule_objects_to_what_it_forbids() {
         (one_stream, "src/agent/run/start.rs", "session.editor.show(Event::Progress { text });"),
         (one_stream, "src/agent/edit/making.rs", "editor.show(event);"),
         (one_stream, "src/agent/run/run_loop.rs", "task.trace.push(step, entry);"),
+        (observers_write_notes, "src/agent/run/run_loop.rs", "task.notes.calls_saved += 1;"),
+        (observers_write_notes, "src/agent/run/run_loop.rs", "task.notes.count_on(counted);"),
+        (observers_write_notes, "src/agent/run/start.rs", "let notes = &mut task.notes;"),
+        (observers_write_notes, "src/agent/edit/guard.rs", "task.counts.spent.pause(since);"),
+        (observers_write_notes, "src/agent/commands/ask.rs", "let notes = Notes::count_on(counted);"),
         (imports_go_down, "src/serve/rpc.rs", "use crate::editors::nvim;"),
         (imports_go_down, "src/cli/a.rs", "use sextant::base::text;"),
         (paths_in_full, "src/a.rs", concat!("use super::", "super::x;")),
@@ -635,6 +673,13 @@ fn every_rule_objects_to_what_it_forbids() {
         (hints_are_codes, "src/editors/nvim/wording.rs", "\":AgentUndo takes it back\""),
         (one_stream, "src/agent/run/start.rs", "session.emit(event); events.show(event); task.events.trace(1, entry);"),
         (one_stream, FRONT_END, "self.0.show(event.clone());"),
+        (
+            observers_write_notes,
+            "src/agent/run/run_loop.rs",
+            "task.events.did(TaskFact::CallSaved); found.notes.push(x);",
+        ),
+        (observers_write_notes, "src/agent/budget.rs", "let spent = task.counts.spent.now(); task.notes.started()"),
+        (observers_write_notes, COUNTED_ON, "task.notes.count_on(self.counted);"),
         (imports_go_down, "src/edits/find.rs", "use crate::edits::find::nearest::Nearest;"),
         (imports_go_down, "src/main.rs", "sextant::cli::run()"),
         (short, "src/a/tests.rs", &long),
