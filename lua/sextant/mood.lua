@@ -30,7 +30,8 @@ local function message(client_id, params)
   if params.type == vim.lsp.protocol.MessageType.Error then
     local mood = of(client_id)
     mood.complaints = mood.complaints + 1
-    mood.last = vim.fn.strcharpart(tostring(params.message):match('[^\n]*'), 0, NOTE)
+    -- A zero byte would make it a blob, which no text function takes.
+    mood.last = vim.fn.strcharpart(tostring(params.message):match('[^\n%z]*'), 0, NOTE)
   end
 end
 

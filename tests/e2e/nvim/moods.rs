@@ -48,7 +48,7 @@ async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_pull_of_eslint_says_nothing_where_it_could_not_check() {
-    let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config\nat x"}]});
+    let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config\0at x\ny"}]});
     let status = |state: u8| json!({"notify": ["eslint/status", {"state": state}]});
     let pulls = json!([
         [{"ask": ["eslint/noLibrary", {"source": {}}]}, empty()],
