@@ -17,11 +17,13 @@ const NEVER: &[&str] = &["False", "0", "None", "notTrue", "not1", "\"\"", "''", 
 
 /// `sys.version_info >= (3, 9)`, `version_info[0] == 2`, `version_info.major < 3`.
 static VERSION: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"version_info(?:\[0\]|\[:\d\]|\.major)?(<=|>=|==|<|>)\(?(\d+)(?:,(\d+))?").ok());
+    LazyLock::new(|| Regex::new(r"version_info(\[0\]|\.major)?(?:\[:\d\])?(<=|>=|==|<|>)\(?(\d+)(?:,(\d+))?").ok());
 
 /// The first version that somebody may still run, and the first that nobody will.
 const OLDEST: (u32, u32) = (3, 8);
 const NEWEST: (u32, u32) = (4, 0);
+/// The major version of all between them.
+const MAJOR: u32 = 3;
 
 /// Of a condition without blanks.
 pub(super) fn known(said: &str) -> Option<Known> {
@@ -50,17 +52,25 @@ fn version(said: &str) -> Option<Known> {
     }
     let Some(found) = VERSION.as_ref().and_then(|version| version.captures(said)) else { return Some(Known::OneSide) };
     let number = |at: usize| found.get(at).and_then(|part| part.as_str().parse::<u32>().ok());
-    let named = (number(2).unwrap_or_default(), number(3).unwrap_or_default());
+    let (major, minor) = (number(3).unwrap_or_default(), number(4));
+    if found.get(1).is_some() {
+        let holds = match &found[2] {
+            "<" => MAJOR < major,
+            "<=" => MAJOR <= major,
+            ">" => MAJOR > major,
+            ">=" => MAJOR >= major,
+            _ => MAJOR == major,
+        };
+        return Some(if holds { Known::Always } else { Known::Never });
+    }
+    let named = (major, minor.unwrap_or_default());
     let (gone, never) = (named <= OLDEST, named >= NEWEST);
-    // `== 3` and `[0] > 2` name a major version alone.
-    let is_major = number(3).is_none();
-    Some(match &found[1] {
+    Some(match &found[2] {
         "<" | "<=" if gone => Known::Never,
         ">" | ">=" if never => Known::Never,
-        "==" if never || gone && !(is_major && named.0 == 3) => Known::Never,
+        "==" if gone || never => Known::Never,
         ">" | ">=" if gone => Known::Always,
         "<" | "<=" if never => Known::Always,
-        "==" if is_major => Known::Always,
         _ => Known::OneSide,
     })
 }
@@ -82,6 +92,12 @@ mod tests {
             ("notsys.version_info>=(3,0)", Known::Never),
             ("sys.version_info>=(3,0)", Known::Always),
             ("sys.version_info[0]==3", Known::Always),
+            ("sys.version_info[0]>3", Known::Never),
+            ("sys.version_info.major>=3", Known::Always),
+            ("sys.version_info.major<=3", Known::Always),
+            ("notsys.version_info[0]<=3", Known::Never),
+            ("sys.version_info[:2]==(3,6)", Known::Never),
+            ("sys.version_info[:2]==(3,12)", Known::OneSide),
             ("sys.version_info>=(3,11)", Known::OneSide),
             ("sys.version_info<(3,12)", Known::OneSide),
             ("sys.platform=='win32'", Known::OneSide),
