@@ -32,7 +32,7 @@ struct Seen {
 impl Withheld {
     pub(crate) fn of(command: &[String]) -> Self {
         let searches = command.iter().take(3).any(|word| SEARCHERS.contains(&word.rsplit('/').next().unwrap_or(word)));
-        let graph = command.iter().any(|word| word.starts_with("--gr"));
+        let graph = command.iter().any(|word| word.starts_with("--gra"));
         Self { searches, graph, ..Self::default() }
     }
 
