@@ -36,3 +36,20 @@ pub(super) fn event(event: Event) -> Event {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::hint::Hint;
+
+    #[test]
+    fn a_shell_is_told_its_own_commands_and_nothing_of_an_editor() {
+        let said = failure(&Failure::cancelled()).one_line();
+        assert_eq!(said, "stopped (what was finished is kept; `sextant undo` takes it back)");
+        let own = Hint::from("only ours is undone here").and(HintCode::UndoOwn);
+        assert_eq!(failure(&Failure::user("none", own)).one_line(), "none (only ours is undone here)");
+        let refused = event(Event::Refused { failure: Failure::user("none", HintCode::Plan) });
+        let Event::Refused { failure } = refused else { panic!("{refused:?}") };
+        assert_eq!(failure.hint.text(), "`sextant plan 'make this file type-clean'` makes one");
+    }
+}

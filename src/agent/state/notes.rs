@@ -224,3 +224,22 @@ pub(crate) fn plain(text: &str) -> String {
     let end = line.find(['`', '"']).filter(|at| *at > 0).unwrap_or(line.len());
     line[..end].trim_end_matches([' ', ':', '(']).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_secret_is_hidden_and_the_rest_is_short() {
+        for secret in ["use sk-abcdefghijklmnop1234 now", "la contraseña es hunter2", "API_KEY=abc123", "token: xyz"] {
+            assert!(has_secret(secret) && short(secret, 99).contains("(hidden)"), "{secret}");
+        }
+        assert!(!has_secret("rename the token parser in a.py::tokenize"));
+        assert_eq!(short("a  b\nc", 99), "a b c");
+        assert_eq!(short("abcdef", 3), "abc…");
+        assert_eq!(
+            plain("old_string is not in a.py; the closest is `x = secret()`"),
+            "old_string is not in a.py; the closest is"
+        );
+    }
+}

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::agent::plan::mode::Mode;
     use crate::agent::state::called::{Called, Subject, came_back};
-    use crate::agent::state::notes::{TAKEN_BACK, has_secret, plain};
+    use crate::agent::state::notes::TAKEN_BACK;
     use crate::agent::state::offered::Offered;
     use crate::agent::state::scope::Scope;
     use crate::agent::state::task::Task;
@@ -374,19 +374,5 @@ mod tests {
         );
         let counted = task.notes.counted();
         assert_eq!((counted.calls_saved, counted.escalations, counted.had_work), (1, 1, true));
-    }
-
-    #[test]
-    fn what_looks_like_a_secret_is_hidden_and_the_rest_is_short() {
-        for secret in ["use sk-abcdefghijklmnop1234 now", "la contraseña es hunter2", "API_KEY=abc123", "token: xyz"] {
-            assert!(has_secret(secret) && short(secret, 99).contains("(hidden)"), "{secret}");
-        }
-        assert!(!has_secret("rename the token parser in a.py::tokenize"));
-        assert_eq!(short("a  b\nc", 99), "a b c");
-        assert_eq!(short("abcdef", 3), "abc…");
-        assert_eq!(
-            plain("old_string is not in a.py; the closest is `x = secret()`"),
-            "old_string is not in a.py; the closest is"
-        );
     }
 }

@@ -3,8 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use crate::agent::events::envelope::TraceEntry;
-use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
+use crate::agent::events::envelope::{EventEnvelope, TaskEvent, TraceEntry};
 use crate::agent::events::observer::Observer;
 use crate::base::lock::lock;
 use crate::base::message::clean;

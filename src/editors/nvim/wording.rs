@@ -98,6 +98,18 @@ mod tests {
     }
 
     #[test]
+    fn a_way_out_is_a_command_of_neovim() {
+        let said = |failure| {
+            let read: Value = serde_json::from_str(&json(None, &Event::Failed { failure }).unwrap()).unwrap();
+            read["failure"]["hint"].as_str().map(str::to_owned)
+        };
+        let kept = "what was finished is kept; :AgentUndo takes it back";
+        assert_eq!(said(Failure::cancelled()).as_deref(), Some(kept));
+        let own = HintCode::UndoOwn;
+        assert_eq!(said(Failure::user("none", own)).as_deref(), Some("`u` undoes the rest"));
+    }
+
+    #[test]
     fn an_event_steers_no_terminal_and_its_paths_can_still_be_opened() {
         let entry =
             QuickfixEntry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };

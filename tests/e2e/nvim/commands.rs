@@ -80,12 +80,8 @@ async fn a_slow_command_is_told_late_and_amends_the_list() {
     assert!(list[1].ends_with("a.py:2: W: f: bad word") && list[2].ends_with("a.py:3: W: f: bad word"), "{list:#?}");
     // The list is an event of its own, before these words.
     let words = "a late answer came: 2 new diagnostics in all";
-    let told = "return (vim.wait(60000, function()
-        local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://answer'), 0, -1, false)
-        return table.concat(lines):find('a late answer came', 1, true) ~= nil
-    end, 10))";
-    assert!(nvim.lua::<bool>(told).await, "{}", nvim.answer().await);
-    assert_eq!(nvim.answer().await.matches(words).count(), 1, "{}", nvim.answer().await);
+    let answer = nvim.answered(words).await;
+    assert_eq!(answer.matches(words).count(), 1, "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -149,6 +149,7 @@ async fn a_plan_that_waits_is_told_at_the_first_command_of_a_new_neovim_and_goes
     let text = document(&nvim).await;
     assert!(text.matches("- [x] ").count() == 1 && text.matches("- [ ] ").count() == 1, "{text}");
     assert!(project.read("a.py").contains("return 2\n"), "it is only shown");
+    nvim.answered("“change both” waits, 1 of 2 steps done; :AgentResume goes on with it").await;
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("2 of 2 steps done"), "{summary}");

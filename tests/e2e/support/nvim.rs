@@ -291,6 +291,19 @@ impl Nvim {
         lines.join("\n")
     }
 
+    /// The answer, once these words are in it.
+    pub async fn answered(&self, words: &str) -> String {
+        let said = format!(
+            "return (vim.wait(60000, function()
+                local buffer = vim.fn.bufnr('sextant://answer')
+                local lines = buffer > 0 and vim.api.nvim_buf_get_lines(buffer, 0, -1, false) or {{}}
+                return table.concat(lines, '\\n'):find({words:?}, 1, true) ~= nil
+            end, 10))"
+        );
+        assert!(self.lua::<bool>(&said).await, "{words} is not said: {}", self.answer().await);
+        self.answer().await
+    }
+
     /// The process itself, to be ended without a word.
     pub fn child(&mut self) -> &mut Child {
         &mut self.child
