@@ -25,7 +25,7 @@ use crate::diagnostics::server::{LanguageServer, ServerPhase, convert};
 const AFTERWARDS: Duration = Duration::from_millis(250);
 
 /// How long a server is waited for that has let the last question for its actions pass.
-const MUTE: Duration = Duration::from_millis(200);
+const UNANSWERED: Duration = Duration::from_millis(200);
 
 /// Actions for one place that are looked at.
 const OFFERS: usize = 200;
@@ -97,9 +97,13 @@ impl LanguageServer {
         }
         let run = self.run()?;
         let (wanted, params, version) = self.question(&run, file, range)?;
-        let limit = if run.is_mute.load(Ordering::Relaxed) { deadline.left().min(MUTE) } else { deadline.left() };
+        let limit = if run.actions_unanswered.load(Ordering::Relaxed) {
+            deadline.left().min(UNANSWERED)
+        } else {
+            deadline.left()
+        };
         let answer = self.asked::<CodeActionRequest>(&run, &params, Deadline::after(limit)).await;
-        run.is_mute.store(matches!(answer, Err(RequestError::TimedOut)), Ordering::Relaxed);
+        run.actions_unanswered.store(matches!(answer, Err(RequestError::TimedOut)), Ordering::Relaxed);
         let answer = match answer {
             Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {
                 return Ok(Vec::new());

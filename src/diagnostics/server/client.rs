@@ -56,7 +56,7 @@ pub(crate) struct ServerConnection {
     names: [String; 2],
     learned: Mutex<Learned>,
     /// Whether the last question for code actions was not answered in time: the next ones wait no longer for it.
-    pub is_mute: AtomicBool,
+    pub actions_unanswered: AtomicBool,
 }
 
 impl ServerConnection {
@@ -150,7 +150,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
         encoding: encoding.unwrap_or_default(),
         names: [config.name.to_lowercase(), own.to_lowercase()],
         learned: Mutex::new(Learned { way: PullMethod::Push, probes_left: PROBES, probing: false }),
-        is_mute: AtomicBool::new(false),
+        actions_unanswered: AtomicBool::new(false),
         capabilities,
     };
     if run.advertises_pull() || run.knows(Fact::AnswersPulls) {
