@@ -148,6 +148,7 @@ async fn the_plan_fits_the_screen_whatever_becomes_of_it() {
     }
     // Without a border there is no place for a title; the window opens all the same.
     nvim.keys("q").await;
+    nvim.screen.hides("╔").await;
     nvim.command("set winborder=none").await;
     nvim.command("AgentPlan").await;
     nvim.screen.shows("change f").await;

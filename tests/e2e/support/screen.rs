@@ -65,6 +65,11 @@ impl Screen {
         self.until(text, |screen| screen.contains(text)).await;
     }
 
+    /// Waits until this stands on the screen no more.
+    pub async fn hides(&self, text: &str) {
+        self.until(text, |screen| !screen.contains(text)).await;
+    }
+
     async fn until(&self, what: &str, holds: impl Fn(&str) -> bool) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
@@ -77,7 +82,7 @@ impl Screen {
             }
             assert!(!text.contains("Press ENTER"), "a prompt is up:\n{text}");
             let waited = tokio::time::timeout_at(deadline, drawn).await;
-            assert!(waited.is_ok(), "{what} was never shown:\n{}", self.text());
+            assert!(waited.is_ok(), "{what}: the screen stays\n{}", self.text());
         }
     }
 }
