@@ -1,7 +1,9 @@
 //! Models: what they are asked, what they answer, and the ways to reach them.
 
+pub mod abilities;
 pub mod ask;
 pub mod call;
+pub mod chat;
 pub mod contract;
 pub mod dialect;
 pub mod endpoint;

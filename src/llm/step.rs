@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::plural::counted;
+use crate::llm::abilities::Abilities;
+use crate::llm::chat::{ChatInput, ChatReply};
 use crate::llm::contract::PlanFeedback;
 use crate::llm::input::{PlanInput, StepInput};
 use crate::llm::price::Price;
@@ -187,4 +189,15 @@ pub trait Model: Send + Sync {
     async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage);
 
     async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage);
+
+    /// How it is talked to.
+    fn abilities(&self) -> Abilities {
+        Abilities::default()
+    }
+
+    /// Sends a conversation; what comes back is what the model adds to it.
+    async fn chat(&self, _: &ChatInput<'_>, _: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
+        let problems = vec![format!("{} takes part in no conversation", self.name())];
+        (Err(ModelError::Unusable { problems, text: String::new() }), Usage::default())
+    }
 }
