@@ -10,7 +10,7 @@ use crate::agent::events::fact::TaskFact;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::{Mode, Phase};
 use crate::agent::planner::ending;
-use crate::agent::run::{finish, requested, run_loop, start};
+use crate::agent::run::{finish, requested, run_loop, start, work};
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ended, Ending, Outcome};
 use crate::agent::state::request::Request;
@@ -61,7 +61,7 @@ pub(crate) async fn run_ask(
 ) -> Result<Outcome, Failure> {
     task.events.did(TaskFact::WorkBegan);
     durable::keep_call(session, task).await;
-    let ended = run_loop::run_steps(session, task, cancel).await;
+    let ended = work::work(session, task, cancel).await;
     let (limits, say) = (&session.config.limits, Say::to(&task.request));
     let word = match &ended {
         // The answer has been shown as it came.

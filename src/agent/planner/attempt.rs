@@ -15,7 +15,7 @@ use crate::agent::plan::{Plan, Step, StepPart, StepState};
 use crate::agent::planner::validate::{self, place_of, within};
 use crate::agent::planner::{available, checks};
 use crate::agent::run::context::SOURCE;
-use crate::agent::run::{contract, run_loop};
+use crate::agent::run::{contract, work};
 use crate::agent::state::comparison::{self, Verdict};
 use crate::agent::state::journal::Journal;
 use crate::agent::state::outcome::Ended;
@@ -156,7 +156,7 @@ async fn carry_out_edit(
         (task.counts.step, task.counts.errors, task.counts.mended) = (0, 0, 0);
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         task.request = format!("{}{part}. Expected after it: {}", context.title, step.expect);
-        let came_to = run_loop::run_steps(session, task, cancel).await;
+        let came_to = work::work(session, task, cancel).await;
         task.request.clone_from(&request);
         let came_to = came_to?;
         if let Scope::Symbols(symbols) = &task.scope {

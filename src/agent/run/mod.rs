@@ -9,3 +9,4 @@ pub(crate) mod finish;
 pub(crate) mod requested;
 pub(crate) mod run_loop;
 pub(crate) mod start;
+pub(crate) mod work;

@@ -1,0 +1,17 @@
+//! Which loop works on a task: what its model's style says.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::run::run_loop;
+use crate::agent::state::outcome::Ended;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::base::failure::Failure;
+use crate::llm::abilities::Style;
+
+/// Works on a task, or on one step of its plan, until one of the ends.
+pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+    match session.model.abilities().style {
+        Style::Conversation | Style::Step | Style::Compact => run_loop::run_steps(session, task, cancel).await,
+    }
+}
