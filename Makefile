@@ -7,11 +7,11 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test tasks try-model bench soundness kill audit fmt tools
+.PHONY: help demo test tasks agent-bench try-model bench soundness kill audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
 	$(CARGO) build --locked
@@ -21,12 +21,18 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(CARGO) fmt --check
 	$(PYTHON) tests/tools.py lua
 	$(PYTHON) tests/structure.py --check
+	$(PYTHON) -m unittest discover -q -s tests/agent_bench
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) test --locked
 
 tasks: tools ## Do small real tasks in the three modes, judged from outside, and print the measures of each (PART=thirty|five|triggers)
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/run.py $(addprefix --part ,$(PART))
+
+agent-bench: tools ## Do twenty real tasks with recorded answers, beside a plain tool-calling loop (CHECK=1, BRIDGE=, RECORD=, STRICT=1, MODEL= BASE_URL=, ONLY=, JSON=)
+	$(CARGO) build --locked
+	@CHECK="$(CHECK)" BRIDGE="$(BRIDGE)" RECORD="$(RECORD)" STRICT="$(STRICT)" MODEL="$(MODEL)" BASE_URL="$(BASE_URL)" \
+		ONLY="$(ONLY)" LOOP="$(LOOP)" JOBS="$(JOBS)" JSON="$(JSON)" $(PYTHON) tests/agent_bench/run.py
 
 try-model: tools ## Drive one task with a real small model on this machine, fetched once (MODEL=smol 0.13 GB, MODEL=qwen 1.2 GB)
 	$(CARGO) build --locked

@@ -1,0 +1,104 @@
+"""Runs `sextant ask` or `sextant plan` over a task, headless, with the model at a given address."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import time
+import typing
+
+import fetch
+import project
+from project import Task
+
+BINARY = pathlib.Path(
+    os.environ.get("SEXTANT") or os.environ.get("SEXTANT_BINARY") or fetch.ROOT / "target" / "debug" / "sextant"
+)
+# Whoever answers may take hours; the machine may be busy, and what is late is not wrong.
+PATIENCE = 8 * 3600
+EDIT_MS = 30_000
+START_MS = 120_000
+
+
+@dataclasses.dataclass
+class Said:
+    """What one run said of itself."""
+
+    outcome: "dict[str, typing.Any]"
+    failure: "dict[str, typing.Any]"
+    events: "list[dict[str, typing.Any]]"
+    status: int
+    stderr: str
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 0 and self.outcome.get("ok") is True
+
+    @property
+    def answer(self) -> str:
+        plan = self.outcome.get("plan") or {}
+        parts = [self.outcome.get("answer"), self.outcome.get("summary"), plan.get("reason")]
+        return "\n".join(part for part in parts if part)
+
+
+def configuration(task: Task, url: str, model: str, style: str) -> str:
+    """The user's configuration, as TOML."""
+    lines = [] if task.mode == "simple" else [f"mode = {json.dumps(task.mode)}"]
+    lines += [f"commands_allowed = {json.dumps(project.COMMANDS)}"]
+    lines += ['commands_env = ["PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS"]']
+    lines += ["[diagnostics]", f"timeout_ms = {EDIT_MS}", f"start_timeout_ms = {START_MS}"]
+    lines += ["[limits]", "steps = 60", "command_seconds = 120"]
+    lines += ["[model]", 'provider = "openai_compatible"', f"model = {json.dumps(model)}"]
+    lines += [f"base_url = {json.dumps(url)}", f"stall_seconds = {PATIENCE}", f"total_seconds = {PATIENCE}"]
+    # Standing for a strong model: its window is not what is measured here.
+    lines += ["max_attempts = 1", "max_tokens = 16384"]
+    if style != "none":
+        lines += [f"style = {json.dumps(style)}", "context = 128000"]
+    return "\n".join(lines) + "\n"
+
+
+def command(task: Task, root: pathlib.Path, config: pathlib.Path, tools: pathlib.Path) -> "list[str]":
+    line = [str(BINARY), "ask" if task.mode == "simple" else "plan", task.request, *task.where]
+    line += ["--root", str(root), "--config", str(config), "--servers", str(tools), "--json"]
+    if task.mode != "simple":
+        line.append("--approve")
+    return line + [part for answer in task.answers for part in ("--answer", str(answer))]
+
+
+def carry_out(
+    task: Task, root: pathlib.Path, home: pathlib.Path, tools: pathlib.Path, url: str, model: str = "bench"
+) -> Said:
+    style = os.environ.get("STYLE") or "conversation"
+    config = home / "sextant" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(configuration(task, url, model, style), encoding="utf-8")
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            command(task, root, config, tools),
+            cwd=root,
+            env=project.environment(root, home, tools),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        status, out, err = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as late:
+        status, out, err = -1, late.stdout or b"", b"no end"
+    said = Said({}, {}, [], status, err.decode(errors="replace").strip(), time.monotonic() - start)
+    for line in out.decode(errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            said.stderr += f"\nnot JSON: {line[:200]}"
+            continue
+        if event.get("type") == "outcome":
+            said.outcome = event["outcome"]
+        elif event.get("type") == "failed":
+            said.failure = event["failure"]
+        else:
+            said.events.append(event)
+    return said

@@ -1,0 +1,190 @@
+"""What of the benchmark needs neither a package nor a model: fingerprints, counting, answers, the form of the tasks."""
+
+import contextlib
+import io
+import json
+import pathlib
+import tempfile
+import threading
+import unittest
+import urllib.request
+
+import answer as answering
+import answers
+import counting
+import fingerprint
+import next as viewer
+import plain
+import project
+import wire
+
+
+def body(*texts: str, tool: str = "read_file") -> "dict[str, object]":
+    roles = ["system", "user", "assistant", "tool", "user"]
+    messages = [{"role": role, "content": text} for role, text in zip(roles, texts)]
+    return {"model": "bench", "messages": messages, "tools": [{"type": "function", "function": {"name": tool}}]}
+
+
+class FingerprintTest(unittest.TestCase):
+    def test_what_passes_is_no_difference(self) -> None:
+        one = fingerprint.fingerprint(body("in {project}", "3 passed in 0.12s at 0x7f00aa00bb"), {})
+        two = fingerprint.fingerprint(body("in /a/b", "3 passed in 1.50 s at 0x7f11cc22dd"), {"/a/b": "{project}"})
+        self.assertEqual(fingerprint.differences(one, two), [])
+
+    def test_identities_of_calls_are_numbers(self) -> None:
+        def called(name: str) -> "dict[str, object]":
+            call = {"id": name, "function": {"name": "search", "arguments": "{}"}}
+            told = {"role": "tool", "tool_call_id": name, "content": "x"}
+            return {"messages": [{"role": "assistant", "tool_calls": [call]}, told]}
+
+        self.assertEqual(fingerprint.fingerprint(called("a1"), {}), fingerprint.fingerprint(called("zz"), {}))
+
+    def test_differences_are_named(self) -> None:
+        was = fingerprint.fingerprint(body("rules", "the request", tool="search"), {})
+        now = fingerprint.fingerprint(body("rules", "another request", "more", tool="find"), {})
+        found = fingerprint.differences(was, now)
+        self.assertEqual(len(found), 3, found)
+        self.assertIn("tools: search, find", found[0])
+        self.assertIn("message 2: user, 15 characters instead of 11, 'another request'", found[1])
+        self.assertIn("message 3 is new", found[2])
+
+
+class ReplayTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        answers.keep(self.folder, 1, body("rules", "request"), {"content": "done"}, {})
+
+    def test_the_same_question_gets_the_recorded_answer(self) -> None:
+        replay = answers.Replay(self.folder, {}, strict=True)
+        self.assertEqual(replay.answer(1, body("rules", "request")), {"content": "done"})
+        self.assertEqual(replay.differ, [])
+
+    def test_another_question_is_said_and_answered(self) -> None:
+        replay = answers.Replay(self.folder, {})
+        self.assertEqual(replay.answer(1, body("rules", "request!")), {"content": "done"})
+        self.assertEqual(len(replay.differ), 1)
+        self.assertIn("call 1, message 2", replay.differ[0])
+
+    def test_another_question_ends_a_strict_run(self) -> None:
+        with self.assertRaisesRegex(answers.Ended, "asked otherwise"):
+            answers.Replay(self.folder, {}, strict=True).answer(1, body("rules", "request!"))
+
+    def test_the_end_of_the_recording_is_said(self) -> None:
+        with self.assertRaisesRegex(answers.Ended, "no answer to call 2"):
+            answers.Replay(self.folder, {}).answer(2, body("rules"))
+
+
+class CountingTest(unittest.TestCase):
+    def test_append_only_shares_all_of_the_prompt_before(self) -> None:
+        calls = [wire.Call(body("a" * 350, "b"), {}), wire.Call(body("a" * 350, "b", "c" * 700), {"content": "ok"})]
+        figures = counting.count(calls)
+        self.assertEqual(figures.calls, 2)
+        self.assertGreater(figures.shared or 0, 99)
+        self.assertEqual(figures.billed, figures.prompt - 0.9 * figures.cached)
+
+    def test_other_tools_share_nothing(self) -> None:
+        calls = [wire.Call(body("a" * 350), {}), wire.Call(body("a" * 350, tool="x"), {})]
+        self.assertLess(counting.count(calls).shared or 0, 20)
+
+
+class WireTest(unittest.TestCase):
+    class Source:
+        def answer(self, number: int, asked: "dict[str, object]") -> answers.Answer:
+            return {"content": "hello " * 100, "tool_calls": [{"name": "search", "arguments": {"pattern": "ñ"}}]}
+
+    def ask(self, stream: bool) -> str:
+        server = wire.Server(self.Source())
+        self.addCleanup(server.close)
+        sent = json.dumps({**body("rules", "request"), "stream": stream}).encode()
+        with urllib.request.urlopen(f"{server.url}/chat/completions", sent, timeout=20) as reply:
+            return reply.read().decode()
+
+    def test_a_whole_answer(self) -> None:
+        choice = json.loads(self.ask(False))["choices"][0]
+        self.assertEqual(choice["finish_reason"], "tool_calls")
+        self.assertEqual(json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]), {"pattern": "ñ"})
+
+    def test_a_stream_ends_with_usage(self) -> None:
+        events = [line[6:] for line in self.ask(True).split("\n\n") if line]
+        self.assertEqual(events[-1], "[DONE]")
+        self.assertIn("prompt_tokens", json.loads(events[-2])["usage"])
+        parts = [json.loads(event)["choices"] for event in events[:-2]]
+        text = "".join(part[0]["delta"].get("content", "") for part in parts)
+        self.assertEqual(text, "hello " * 100)
+
+
+class BridgeTest(unittest.TestCase):
+    def test_a_request_waits_for_its_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder) / "task"
+            bridge = answers.Bridge(place, patience=30)
+            got: "list[answers.Answer]" = []
+            asking = threading.Thread(target=lambda: got.append(bridge.answer(1, body("rules", "request"))))
+            asking.start()
+            while viewer.waiting(place) is None:
+                asking.join(0.01)
+            shown = io.StringIO()
+            with contextlib.redirect_stdout(shown):
+                viewer.show(place, place / "001.req.json")
+            self.assertIn("request", shown.getvalue())
+            (place / "001.part").write_text(answering.answer('look\n---\n[["search", {"pattern": "a"}]]'), encoding="utf-8")
+            (place / "001.part").rename(place / "001.ans")
+            asking.join(20)
+        self.assertEqual(got, [{"content": "look", "tool_calls": [{"name": "search", "arguments": {"pattern": "a"}}]}])
+
+    def test_plain_text_is_an_answer(self) -> None:
+        self.assertEqual(answers.read(answering.answer("It is done.")), {"content": "It is done."})
+        self.assertEqual(answers.read('{"action": null}'), {"content": '{"action": null}'})
+
+
+class PlainTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        text = "class A:\n    @property\n    def f(self):\n        return 1\n\n\ndef g():\n    return 2\n"
+        (self.root / "a.py").write_text(text, encoding="utf-8")
+        self.folder = plain.Folder(self.root, {})
+
+    def use(self, tool: str, **arguments: object) -> str:
+        return plain.use(self.folder, tool, arguments)
+
+    def test_symbols_are_read_and_replaced(self) -> None:
+        self.assertTrue(self.use("read_symbol", symbol="a.py::A::f").startswith("    @property\n"))
+        self.use("edit_symbol", symbol="a.py::A::f", action="replace", content="def f(self):\n    return 3")
+        self.use("edit_symbol", symbol="a.py::g", action="insert_before", content="def h():\n    pass")
+        text = (self.root / "a.py").read_text(encoding="utf-8")
+        self.assertEqual(text, "class A:\n    def f(self):\n        return 3\n\n\ndef h():\n    pass\n\n\ndef g():\n    return 2\n")
+
+    def test_what_cannot_be_is_an_error(self) -> None:
+        self.assertIn("occurs 2 times", self.use("edit_file", path="a.py", old_string="return", new_string="x"))
+        self.assertIn("outside", self.use("read_file", path="../b.py"))
+        self.assertIn("no symbol", self.use("read_symbol", symbol="a.py::nobody"))
+        self.assertIn("only these", self.use("run_command", command=["rm", "a.py"]))
+        self.assertIn("no tool", self.use("carry_out"))
+        self.assertIn("error", self.use("read_file", path="a.py", wrong=1))
+
+
+class TasksTest(unittest.TestCase):
+    def test_every_task_is_whole(self) -> None:
+        tasks = project.load_all()
+        self.assertGreaterEqual(len(tasks), 20)
+        self.assertEqual(len({task.kind for task in tasks}), len(tasks), "each kind once")
+        pinned = (project.fetch.HERE / "packages.txt").read_text(encoding="utf-8")
+        for task in tasks:
+            name, _, version = task.package.rpartition("-")
+            self.assertIn(f"{name}=={version} --hash=sha256:", pinned, task.name)
+            compile((task.folder / "check.py").read_text(encoding="utf-8"), task.name, "exec")
+            self.assertTrue(task.question or task.may_change(task.changes[0].replace("*", "x")), task.name)
+
+    def test_a_folder_that_is_no_task_is_said(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "task.json").write_text('{"kind": "x", "nonsense": 1}', encoding="utf-8")
+            with self.assertRaises(project.Unfit):
+                project.load(pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    unittest.main()
