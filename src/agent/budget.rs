@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn usage(prompt_tokens: u64, completion_tokens: u64) -> Usage {
-        Usage { calls: 1, prompt_tokens, completion_tokens, estimated: false }
+        Usage { calls: 1, prompt_tokens, completion_tokens, cached_tokens: 0, estimated: false }
     }
 
     #[test]

@@ -9,12 +9,13 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::base::plural::counted;
-use crate::llm::dialect::{self, ChatRequest};
-use crate::llm::endpoint::{Endpoint, Provider};
+use crate::llm::answer::AnswerParts;
+use crate::llm::dialect::{self, Stop, WireRequest};
+use crate::llm::endpoint::Endpoint;
+use crate::llm::hearing::Hearing;
 use crate::llm::retry;
 use crate::llm::sse::Events;
 use crate::llm::step::OnText;
-use crate::llm::words::WordStream;
 
 /// Characters of a server's own words that an error repeats.
 const DETAIL_CHARS: usize = 300;
@@ -51,12 +52,20 @@ impl CallLimits {
 /// What one call brought, whole or not.
 #[derive(Debug, Default)]
 pub struct CallOutcome {
-    pub text: String,
-    /// Prompt and completion tokens, as the provider counted them.
-    pub counted: Option<(u64, u64)>,
+    pub parts: AnswerParts,
+    /// As the provider counted them.
+    pub counted: CountedTokens,
     pub end: End,
     /// Whether words have been passed on.
     pub spoke: bool,
+}
+
+/// What a provider counted, as far as it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountedTokens {
+    pub prompt: Option<u64>,
+    pub completion: Option<u64>,
+    pub cached: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +74,10 @@ pub enum End {
     Whole,
     /// The provider stopped at the limit of tokens.
     Limit,
+    /// The model or a filter will not answer, in the provider's words.
+    Declined(String),
+    /// The provider could not read what the model wrote.
+    Malformed(String),
     /// The stream ended without saying so.
     #[default]
     Open,
@@ -96,19 +109,19 @@ pub enum Trouble {
 pub async fn run(
     web: &Client,
     endpoint: &Endpoint,
-    question: &ChatRequest<'_>,
+    question: &WireRequest<'_>,
     limits: CallLimits,
-    wanted: &'static [&'static str],
+    hearing: Hearing,
     words: OnText<'_>,
 ) -> CallOutcome {
-    let mut answer = Answer::new(endpoint.provider, limits, WordStream::new(wanted), words);
+    let mut answer = Answer::new(endpoint, limits, hearing, words);
     let end = timeout_at(limits.deadline, exchange(web, endpoint, question, &mut answer)).await;
     let late = || End::Trouble(Trouble::TooMuch("it took longer than `total_seconds` allows".to_owned()));
     answer.outcome.end = end.unwrap_or_else(|_| late());
     answer.outcome
 }
 
-async fn exchange(web: &Client, endpoint: &Endpoint, question: &ChatRequest<'_>, answer: &mut Answer<'_>) -> End {
+async fn exchange(web: &Client, endpoint: &Endpoint, question: &WireRequest<'_>, answer: &mut Answer<'_>) -> End {
     let stall = answer.limits.stall;
     let headers = match dialect::headers(endpoint) {
         Ok(headers) => headers,
@@ -143,7 +156,7 @@ async fn exchange(web: &Client, endpoint: &Endpoint, question: &ChatRequest<'_>,
         left -= bytes.len();
     }
     events.finish(|data| answer.take(data));
-    answer.end.take().unwrap_or_else(|| answer.ended())
+    answer.end.take().or_else(|| answer.ended()).unwrap_or(End::Open)
 }
 
 fn too_long(limit: usize) -> End {
@@ -151,23 +164,21 @@ fn too_long(limit: usize) -> End {
     End::Trouble(Trouble::TooMuch(why))
 }
 
-/// What has come of an answer so far.
+/// An answer as it is read.
 struct Answer<'w> {
-    provider: Provider,
+    endpoint: &'w Endpoint,
     limits: CallLimits,
-    reader: WordStream,
+    hearing: Hearing,
     words: OnText<'w>,
     outcome: CallOutcome,
-    /// As the provider said; `true` for the limit of tokens.
-    stopped: Option<bool>,
-    tokens: (Option<u64>, Option<u64>),
+    /// As the provider said.
+    stopped: Option<Stop>,
     end: Option<End>,
 }
 
 impl<'w> Answer<'w> {
-    fn new(provider: Provider, limits: CallLimits, reader: WordStream, words: OnText<'w>) -> Self {
-        let outcome = CallOutcome::default();
-        Self { provider, limits, reader, words, outcome, stopped: None, tokens: (None, None), end: None }
+    fn new(endpoint: &'w Endpoint, limits: CallLimits, hearing: Hearing, words: OnText<'w>) -> Self {
+        Self { endpoint, limits, hearing, words, outcome: CallOutcome::default(), stopped: None, end: None }
     }
 
     /// Takes the data of an event; `false` where that was the end.
@@ -175,7 +186,7 @@ impl<'w> Answer<'w> {
         if data.is_empty() {
             return true;
         }
-        self.end = match dialect::read(self.provider, data) {
+        self.end = match dialect::read(self.endpoint, data) {
             Err(why) => {
                 Some(End::Trouble(Trouble::Garbage(format!("the stream holds something other than JSON ({why})"))))
             }
@@ -186,34 +197,40 @@ impl<'w> Answer<'w> {
 
     fn hear(&mut self, said: dialect::StreamEvent) -> Option<End> {
         if let Some(error) = &said.error {
-            return Some(End::Trouble(match (status_in(error), self.outcome.text.is_empty()) {
+            return Some(End::Trouble(match (status_in(error), self.outcome.parts.is_empty()) {
                 (Some(status), true) => Trouble::Refused { status, wait: None, detail: in_words(error) },
                 _ => Trouble::Broken(format!("the server reports: {}", in_words(error))),
             }));
         }
-        let new = self.reader.push(&said.text);
+        let mut new = String::new();
+        for piece in said.pieces {
+            self.hearing.hear(&piece, &mut new);
+            self.outcome.parts.add(piece);
+        }
         if !new.is_empty() {
             self.outcome.spoke = true;
             (self.words)(&new);
         }
-        self.outcome.text.push_str(&said.text);
-        self.stopped = said.stopped.or(self.stopped);
-        self.tokens = (said.prompt_tokens.or(self.tokens.0), said.completion_tokens.or(self.tokens.1));
-        self.outcome.counted = self.tokens.0.zip(self.tokens.1);
-        if self.outcome.text.len() > self.limits.text {
+        self.stopped = said.stopped.or(self.stopped.take());
+        // Counts grow while an answer does; the last event need not repeat those of the first.
+        let counted = &mut self.outcome.counted;
+        counted.prompt = counted.prompt.max(said.prompt_tokens);
+        counted.completion = counted.completion.max(said.completion_tokens);
+        counted.cached = counted.cached.max(said.cached_tokens);
+        if self.outcome.parts.bytes() > self.limits.text {
             return Some(too_long(self.limits.text));
         }
-        let end = if self.stopped == Some(true) { End::Limit } else { End::Whole };
-        said.last.then_some(end)
+        said.last.then(|| self.ended().unwrap_or(End::Whole))
     }
 
-    /// The stream is over, and nothing said that it would be.
-    fn ended(&self) -> End {
-        match self.stopped {
-            Some(true) => End::Limit,
-            Some(false) => End::Whole,
-            None => End::Open,
-        }
+    /// How it ended, as the provider said; `None` where it said nothing.
+    fn ended(&self) -> Option<End> {
+        Some(match self.stopped.clone()? {
+            Stop::Done => End::Whole,
+            Stop::Limit => End::Limit,
+            Stop::Declined(why) => End::Declined(detail(&why)),
+            Stop::Malformed(why) => End::Malformed(detail(&why)),
+        })
     }
 }
 

@@ -1,13 +1,16 @@
 //! Models: what they are asked, what they answer, and the ways to reach them.
 
 pub mod abilities;
+pub mod answer;
 pub mod ask;
+mod asking;
 pub mod call;
 pub mod chat;
 pub mod contract;
 pub mod dialect;
 pub mod endpoint;
 pub mod framing;
+pub mod hearing;
 pub mod input;
 pub mod offline;
 pub mod price;

@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn the_cost_is_counted_in_millionths() {
-        let usage = Usage { calls: 1, prompt_tokens: 2000, completion_tokens: 100, estimated: false };
+        let usage = Usage { calls: 1, prompt_tokens: 2000, completion_tokens: 100, cached_tokens: 0, estimated: false };
         assert_eq!(Price { input: 3.0, output: 15.0 }.micros(&usage), 7500);
         assert_eq!(Price { input: f64::NAN, output: -1.0 }.micros(&usage), 0);
     }

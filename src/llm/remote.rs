@@ -5,22 +5,22 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::Client;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
+use crate::llm::answer::AnswerEnd;
+use crate::llm::asking::{Asking, Structured, Talk};
 use crate::llm::call::{self, CallOutcome, End, Trouble};
-use crate::llm::dialect::{self, ChatTurn};
+use crate::llm::chat::{ChatInput, ChatMessage, ChatReply};
+use crate::llm::dialect;
 use crate::llm::endpoint::{self, Endpoint, RemoteConfig};
 use crate::llm::input::{PlanInput, StepInput};
 use crate::llm::price::Price;
-use crate::llm::prompt::{self, Prompt};
-use crate::llm::reply::{self, ReplyReading};
+use crate::llm::reply::ReplyReading;
 use crate::llm::retry::{self, RetryPolicy};
 use crate::llm::step::{Model, ModelError, OnText, PlanReply, StepReply, Usage};
-use crate::llm::tools::ToolSpec;
-use crate::llm::{schema, tokens};
+use crate::llm::{prompt, reply, schema, tokens};
 
 /// A server that does not take the connection within this time is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -40,18 +40,6 @@ pub struct RemoteModel {
     /// Whether the schema is sent; cleared once the server has refused it and answered without.
     schema: AtomicBool,
     price: Option<Price>,
-}
-
-type Reading<T> = fn(&str, &[ToolSpec]) -> ReplyReading<T>;
-
-/// What is asked, how it is read, and which of its strings are words.
-struct Question<T> {
-    prompt: Prompt,
-    schema_name: &'static str,
-    schema: Value,
-    tools: &'static [ToolSpec],
-    read: Reading<T>,
-    wanted: &'static [&'static str],
 }
 
 impl RemoteModel {
@@ -80,22 +68,29 @@ impl RemoteModel {
         self
     }
 
-    async fn ask<T>(&self, question: Question<T>, words: OnText<'_>) -> (Result<T, ModelError>, Usage) {
+    async fn ask<A: Asking>(&self, asking: &A, words: OnText<'_>) -> (Result<A::Reply, ModelError>, Usage) {
         let mut usage = Usage::default();
         let mut progress = Progress::new(self.schema.load(Ordering::Relaxed));
         let limits = call::CallLimits::new(self.max_tokens, self.stall, Instant::now() + self.total);
         loop {
-            let asked = dialect::ChatRequest {
-                system: &question.prompt.system,
-                turns: &progress.turns(&question.prompt),
+            let native = true;
+            let mut posed = asking.posed(native);
+            posed.messages.extend(progress.follow_up.iter().cloned());
+            let asked = dialect::WireRequest {
+                system: &posed.system,
+                messages: &posed.messages,
+                tools: posed.tools,
+                grows: posed.grows,
                 max_tokens: self.max_tokens,
                 temperature: self.temperature,
-                schema: progress.with_schema.then_some((question.schema_name, &question.schema)),
+                schema: posed.schema.as_ref().filter(|_| progress.with_schema).map(|(name, schema)| (*name, schema)),
             };
-            let outcome = call::run(&self.client, &self.endpoint, &asked, limits, question.wanted, words).await;
-            count(&mut usage, &outcome, &question.prompt);
+            progress.sent_schema = asked.schema.is_some();
+            let hearing = asking.hearing(native, false);
+            let outcome = call::run(&self.client, &self.endpoint, &asked, limits, hearing, words).await;
+            count(&mut usage, &outcome, || posed.tokens());
             let spoke = outcome.spoke;
-            match self.judge(|text| (question.read)(text, question.tools), outcome, &mut progress) {
+            match self.judge(asking, outcome, &mut progress) {
                 Next::Reply(reply) => {
                     if !progress.with_schema {
                         self.schema.store(false, Ordering::Relaxed);
@@ -103,8 +98,8 @@ impl RemoteModel {
                     return (Ok(reply), usage);
                 }
                 Next::Fail(error) => return (Err(error), usage),
-                Next::Again(wait) => {
-                    tracing::info!(model = %self.name, ?wait, "asking the model again");
+                Next::Again(wait, why) => {
+                    tracing::info!(model = %self.name, ?wait, spoke, why, "asking the model again");
                     if spoke {
                         words("\n");
                     }
@@ -115,20 +110,18 @@ impl RemoteModel {
     }
 
     /// What to do with what a call brought.
-    fn judge<T>(
-        &self,
-        read: impl Fn(&str) -> ReplyReading<T>,
-        outcome: CallOutcome,
-        progress: &mut Progress,
-    ) -> Next<T> {
+    fn judge<A: Asking>(&self, asking: &A, outcome: CallOutcome, progress: &mut Progress) -> Next<A::Reply> {
         let endpoint = self.endpoint.shown.clone();
-        let CallOutcome { text, end, .. } = outcome;
+        let CallOutcome { parts, end, .. } = outcome;
+        let text = parts.text.clone();
+        let refusal = parts.refusal.clone();
+        let read = |ending| asking.read(parts, true, ending);
         match end {
             End::Trouble(Trouble::Refused { status, wait, detail }) => self.refused(status, wait, &detail, progress),
             End::Trouble(Trouble::Unreachable(detail)) => {
                 progress.attempts += 1;
                 match self.retry.wait(progress.attempts, None, retry::jitter()) {
-                    Some(wait) => Next::Again(wait),
+                    Some(wait) => Next::Again(wait, self.hide(&detail)),
                     None => Next::Fail(ModelError::Unreachable { endpoint, detail: self.hide(&detail) }),
                 }
             }
@@ -139,35 +132,49 @@ impl RemoteModel {
                 Next::Fail(ModelError::Stalled { endpoint, seconds: self.stall.as_secs() })
             }
             // What has no end is not asked for again.
-            End::Trouble(Trouble::TooMuch(detail)) => match read(&text).value {
+            End::Trouble(Trouble::TooMuch(detail)) => match read(AnswerEnd::Broken).value {
                 Some(reply) => Next::Reply(reply),
                 None => Next::Fail(ModelError::Cut { endpoint, detail: self.hide(&detail) }),
             },
             // A stream may break after the last brace; what is whole is whole.
-            End::Trouble(Trouble::Broken(detail)) => match read(&text).value {
+            End::Trouble(Trouble::Broken(detail)) => match read(AnswerEnd::Broken).value {
                 Some(reply) => Next::Reply(reply),
                 None => self.cut(&detail, progress),
             },
-            End::Open => match read(&text).value {
+            End::Open => match read(AnswerEnd::Broken).value {
                 Some(reply) => Next::Reply(reply),
                 None if text.is_empty() => self.cut("the stream ended before the answer began", progress),
                 None => self.cut("the stream ended in the middle", progress),
             },
-            End::Trouble(Trouble::Garbage(detail)) => self.unusable(vec![self.hide(&detail)], &text, progress),
+            End::Trouble(Trouble::Garbage(detail)) => self.unusable(asking, vec![self.hide(&detail)], &text, progress),
+            End::Declined(why) => Next::Fail(self.declined(&[&refusal, &text, &why])),
+            End::Malformed(why) => self.unusable(asking, vec![self.hide(&why)], &text, progress),
             End::Whole | End::Limit => {
-                let ReplyReading { value, mut problems } = read(&text);
+                if !refusal.trim().is_empty() {
+                    return Next::Fail(self.declined(&[&refusal]));
+                }
+                let limit = matches!(end, End::Limit);
+                let ReplyReading { value, mut problems } =
+                    read(if limit { AnswerEnd::Limit } else { AnswerEnd::Whole });
                 if let Some(reply) = value {
                     if !problems.is_empty() {
                         tracing::debug!(model = %self.name, ?problems, "the reply was mended");
                     }
                     return Next::Reply(reply);
                 }
-                if matches!(end, End::Limit) {
+                if limit {
                     problems.push(format!("it was cut off at {} (`max_tokens`)", counted(self.max_tokens, "token")));
                 }
-                self.unusable(problems, &text, progress)
+                self.unusable(asking, problems, &text, progress)
             }
         }
+    }
+
+    /// What the model said before it stopped is part of why it did.
+    fn declined(&self, said: &[&str]) -> ModelError {
+        let said: Vec<&str> = said.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        let detail = self.hide(kept(&said.join("; ")));
+        ModelError::Declined { endpoint: self.endpoint.shown.clone(), detail }
     }
 
     fn refused<T>(&self, status: u16, wait: Option<Duration>, detail: &str, progress: &mut Progress) -> Next<T> {
@@ -176,11 +183,11 @@ impl RemoteModel {
             return Next::Fail(ModelError::Unauthorized { endpoint, status });
         }
         // Some servers know no `response_format`, or not all of JSON Schema; the prompt describes the object too.
-        if matches!(status, 400 | 422) && progress.with_schema {
-            progress.with_schema = false;
-            return Next::Again(Duration::ZERO);
-        }
         let detail = self.hide(detail);
+        if matches!(status, 400 | 422) && progress.sent_schema {
+            progress.with_schema = false;
+            return Next::Again(Duration::ZERO, detail);
+        }
         // OpenAI answers 429 to an account without credit as well; waiting does not fill it.
         if !retry::may_pass(status) || detail.contains("insufficient_quota") {
             return Next::Fail(ModelError::Rejected { endpoint, status, detail });
@@ -188,7 +195,7 @@ impl RemoteModel {
         progress.attempts += 1;
         let attempts = progress.attempts;
         match self.retry.wait(attempts, wait, retry::jitter()) {
-            Some(wait) => Next::Again(wait),
+            Some(wait) => Next::Again(wait, detail),
             None if retry::is_capacity(status) => Next::Fail(ModelError::Busy { endpoint, status, attempts }),
             None => {
                 let detail = format!("{detail} ({})", counted(attempts, "attempt"));
@@ -201,10 +208,16 @@ impl RemoteModel {
         if std::mem::replace(&mut progress.cut_before, true) {
             return Next::Fail(ModelError::Cut { endpoint: self.endpoint.shown.clone(), detail: self.hide(detail) });
         }
-        Next::Again(self.retry.base)
+        Next::Again(self.retry.base, self.hide(detail))
     }
 
-    fn unusable<T>(&self, problems: Vec<String>, text: &str, progress: &mut Progress) -> Next<T> {
+    fn unusable<A: Asking>(
+        &self,
+        asking: &A,
+        problems: Vec<String>,
+        text: &str,
+        progress: &mut Progress,
+    ) -> Next<A::Reply> {
         let text = self.hide(kept(text));
         if progress.asked_again {
             return Next::Fail(ModelError::Unusable { problems, text });
@@ -212,10 +225,10 @@ impl RemoteModel {
         progress.asked_again = true;
         progress.follow_up.clear();
         if !text.trim().is_empty() {
-            progress.follow_up.push(ChatTurn::Model(text));
+            progress.follow_up.push(ChatMessage::Model(ChatReply { text, ..ChatReply::default() }));
         }
-        progress.follow_up.push(ChatTurn::User(prompt::ask_again(&problems)));
-        Next::Again(Duration::ZERO)
+        progress.follow_up.push(ChatMessage::User(asking.again(&problems, true)));
+        Next::Again(Duration::ZERO, problems.join("; "))
     }
 
     fn hide(&self, text: &str) -> String {
@@ -227,32 +240,28 @@ impl RemoteModel {
 }
 
 /// How far one question has come.
+#[derive(Default)]
 struct Progress {
     with_schema: bool,
+    sent_schema: bool,
     /// Calls that brought nothing.
     attempts: u32,
     cut_before: bool,
     asked_again: bool,
-    follow_up: Vec<ChatTurn>,
+    follow_up: Vec<ChatMessage>,
 }
 
 impl Progress {
     fn new(with_schema: bool) -> Self {
-        Self { with_schema, attempts: 0, cut_before: false, asked_again: false, follow_up: Vec::new() }
-    }
-
-    fn turns(&self, prompt: &Prompt) -> Vec<ChatTurn> {
-        let mut turns = vec![ChatTurn::User(prompt.user.clone())];
-        turns.extend(self.follow_up.iter().cloned());
-        turns
+        Self { with_schema, ..Self::default() }
     }
 }
 
 enum Next<T> {
     Reply(T),
     Fail(ModelError),
-    /// Ask again after this wait.
-    Again(Duration),
+    /// Ask again after this wait, because of this.
+    Again(Duration, String),
 }
 
 #[async_trait]
@@ -266,7 +275,7 @@ impl Model for RemoteModel {
     }
 
     async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
-        let question = Question {
+        let question = Structured {
             prompt: prompt::step(input),
             schema_name: schema::step_name(&input.ask.contract),
             schema: schema::step(&input.ask.contract, input.context.tools, input.context.framing.commands),
@@ -274,11 +283,11 @@ impl Model for RemoteModel {
             read: reply::step,
             wanted: &["reasoning", "answer"],
         };
-        self.ask(question, words).await
+        self.ask(&question, words).await
     }
 
     async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
-        let question = Question {
+        let question = Structured {
             prompt: prompt::plan(input),
             schema_name: schema::PLAN_NAME,
             schema: schema::plan(input.context.tools),
@@ -286,18 +295,27 @@ impl Model for RemoteModel {
             read: reply::plan,
             wanted: &["title", "reason"],
         };
-        self.ask(question, words).await
+        self.ask(&question, words).await
+    }
+
+    async fn chat(&self, input: &ChatInput<'_>, words: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
+        self.ask(&Talk { input: *input, tag: dialect::tag(&self.endpoint) }, words).await
     }
 }
 
 /// Every request counts as a call; tokens count once anything of an answer has come.
-fn count(usage: &mut Usage, outcome: &CallOutcome, prompt: &Prompt) {
-    let (prompt_tokens, completion_tokens, estimated) = match outcome.counted {
+fn count(usage: &mut Usage, outcome: &CallOutcome, prompt: impl Fn() -> usize) {
+    let counted = outcome.counted;
+    let (prompt_tokens, completion_tokens, estimated) = match counted.prompt.zip(counted.completion) {
         Some((prompt, completion)) => (prompt, completion, false),
-        None if outcome.text.is_empty() => (0, 0, false),
-        None => (prompt.tokens() as u64, tokens::estimate(&outcome.text) as u64, true),
+        None if outcome.parts.is_empty() => (0, 0, false),
+        None => {
+            let written = (outcome.parts.bytes() as f64 / tokens::BYTES_PER_TOKEN).ceil() as u64;
+            (counted.prompt.unwrap_or_else(|| prompt() as u64), written, true)
+        }
     };
-    usage.add(Usage { calls: 1, prompt_tokens, completion_tokens, estimated });
+    let cached_tokens = counted.cached.unwrap_or(0).min(prompt_tokens);
+    usage.add(Usage { calls: 1, prompt_tokens, completion_tokens, cached_tokens, estimated });
 }
 
 /// The beginning of an answer, cut at a character.

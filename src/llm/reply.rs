@@ -208,7 +208,7 @@ fn find_object(text: &str, keys: &[&str]) -> Result<Map<String, Value>, String> 
 }
 
 /// What follows the model's thinking aloud; nothing when that never ends.
-fn without_thinking(text: &str) -> &str {
+pub(crate) fn without_thinking(text: &str) -> &str {
     let trimmed = text.trim_start();
     if trimmed.starts_with("<think>") {
         return trimmed.split_once("</think>").map_or("", |(_, after)| after);

@@ -130,6 +130,9 @@ pub struct Usage {
     pub calls: u32,
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
+    /// Of the prompt tokens, those that the provider read from its cache.
+    #[serde(default)]
+    pub cached_tokens: u64,
     /// Whether any of the counts is our estimate.
     pub estimated: bool,
 }
@@ -139,6 +142,7 @@ impl Usage {
         self.calls += other.calls;
         self.prompt_tokens += other.prompt_tokens;
         self.completion_tokens += other.completion_tokens;
+        self.cached_tokens += other.cached_tokens;
         self.estimated |= other.estimated;
     }
 }
@@ -162,6 +166,9 @@ pub enum ModelError {
     /// No byte for longer than the configured patience.
     #[error("{endpoint} sent nothing for {seconds} s")]
     Stalled { endpoint: String, seconds: u64 },
+    /// The model, or a filter beside it, will not answer.
+    #[error("the model at {endpoint} declines to answer: {detail}")]
+    Declined { endpoint: String, detail: String },
     /// An answer came and is not what was asked for.
     #[error("the model's answer could not be used: {}", problems.join("; "))]
     Unusable { problems: Vec<String>, text: String },

@@ -1,7 +1,7 @@
 //! How many tokens a text is taken to be, where no tokenizer says so.
 
 /// Bytes of English prose and code per token: about 3.5 for the byte-pair vocabularies of today's models.
-const BYTES_PER_TOKEN: f64 = 3.5;
+pub const BYTES_PER_TOKEN: f64 = 3.5;
 
 /// An estimate, rounded up; good enough for budgets and for providers that report no usage.
 pub fn estimate(text: &str) -> usize {

@@ -3,6 +3,7 @@
 // A test reports by panicking, in its support code too, and tells its figures to whoever asks with --nocapture.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
+mod chat;
 mod cli;
 mod commands;
 mod consent;

@@ -86,7 +86,10 @@ async fn a_step_is_streamed_whatever_way_the_bytes_are_dealt() {
         let action = reply.action.expect("an action");
         assert_eq!((action.tool.as_str(), &action.parameters), ("edit_symbol", &answer()["action"]["parameters"]));
         assert!(reply.proceed && reply.confidence == 0.7);
-        assert_eq!(got.usage, Usage { calls: 1, prompt_tokens: 111, completion_tokens: 22, estimated: false });
+        assert_eq!(
+            got.usage,
+            Usage { calls: 1, prompt_tokens: 111, completion_tokens: 22, cached_tokens: 0, estimated: false }
+        );
     }
 }
 
@@ -393,7 +396,10 @@ async fn anthropic_is_spoken_to_in_its_own_dialect() {
     let got = ask(&model_with(&config)).await;
     assert_eq!(got.reply.expect("a reply").reasoning, answer()["reasoning"]);
     assert_eq!(got.heard, answer()["reasoning"].as_str().expect("text"));
-    assert_eq!(got.usage, Usage { calls: 3, prompt_tokens: 50, completion_tokens: 30, estimated: false });
+    assert_eq!(
+        got.usage,
+        Usage { calls: 3, prompt_tokens: 50, completion_tokens: 30, cached_tokens: 0, estimated: false }
+    );
     let request = &server.requests()[2];
     assert_eq!((request.path.as_str(), request.header("x-api-key")), ("/v1/messages", Some(KEY)));
     assert_eq!(request.body["max_tokens"], 4096);

@@ -160,6 +160,7 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
         ModelError::Busy { .. } => "try again later, or use another model",
         ModelError::Rejected { .. } => "check the model's name and the provider in the configuration",
         ModelError::Cut { .. } | ModelError::Stalled { .. } => "try again; what was finished is kept",
+        ModelError::Declined { .. } => "put the request in other words, or use another model",
         ModelError::Unusable { .. } => "try again, or use a model that can answer in JSON",
     };
     Failure::new(FailureKind::Model, error.to_string(), hint)

@@ -37,6 +37,7 @@ impl Spent {
             calls: self.used.calls.saturating_sub(self.before.calls),
             prompt_tokens: self.used.prompt_tokens.saturating_sub(self.before.prompt_tokens),
             completion_tokens: self.used.completion_tokens.saturating_sub(self.before.completion_tokens),
+            cached_tokens: self.used.cached_tokens.saturating_sub(self.before.cached_tokens),
             estimated: self.used.estimated,
         }
     }
@@ -91,7 +92,7 @@ mod tests {
         let log = Arc::new(SpentLog::default());
         let mut events = TaskEvents::new("t", Mode::Simple);
         events.observe(Arc::<SpentLog>::clone(&log));
-        let usage = Usage { calls: 1, prompt_tokens: 10, completion_tokens: 2, estimated: false };
+        let usage = Usage { calls: 1, prompt_tokens: 10, completion_tokens: 2, cached_tokens: 0, estimated: false };
         events.did(TaskFact::ModelAnswered { usage });
         events.did(TaskFact::ModelAnswered { usage: Usage { estimated: true, ..usage } });
         lock(&log.0).started -= Duration::from_secs(9);

@@ -372,7 +372,8 @@ impl Engine {
         let (sender, events) = unbounded_channel();
         let calls = Arc::new(Calls::default());
         let inner = Arc::new(HeadlessEditor::new(project.root(), setup.servers, sender).expect("a folder"));
-        let usage = Usage { calls: 1, prompt_tokens: setup.tokens, completion_tokens: 0, estimated: false };
+        let usage =
+            Usage { calls: 1, prompt_tokens: setup.tokens, completion_tokens: 0, cached_tokens: 0, estimated: false };
         let model = Arc::new(Script {
             replies: Mutex::new(setup.replies.into()),
             plans: Mutex::new(setup.plans.into()),

@@ -1,0 +1,134 @@
+//! What a remote model is asked, and how its answer is read: a step and a plan as one JSON object, a conversation
+//! with the provider's own tools.
+
+use serde_json::Value;
+
+use crate::llm::answer::{AnswerEnd, AnswerParts};
+use crate::llm::chat::{ChatInput, ChatMessage, ChatReply};
+use crate::llm::hearing::Hearing;
+use crate::llm::prompt::{self, Prompt};
+use crate::llm::reply::{self, ReplyReading};
+use crate::llm::tokens;
+use crate::llm::tools::ToolSpec;
+
+/// One question in no provider's words.
+#[derive(Clone, Debug)]
+pub(crate) struct Posed<'a> {
+    pub(crate) system: String,
+    pub(crate) messages: Vec<ChatMessage>,
+    pub(crate) tools: &'a [ToolSpec],
+    pub(crate) schema: Option<(&'static str, Value)>,
+    /// Whether more messages will follow these.
+    pub(crate) grows: bool,
+}
+
+impl Posed<'_> {
+    /// Estimated tokens, for providers that count none.
+    pub(crate) fn tokens(&self) -> usize {
+        let of = |message: &ChatMessage| match message {
+            ChatMessage::User(text) => tokens::estimate(text),
+            ChatMessage::Model(reply) => {
+                let uses = reply.uses.iter().map(|call| tokens::estimate(&call.parameters.to_string()) + 10);
+                tokens::estimate(&reply.text) + uses.sum::<usize>()
+            }
+            ChatMessage::Results(results) => results.iter().map(|result| tokens::estimate(&result.text) + 10).sum(),
+        };
+        let tools = self.tools.iter().map(|tool| tokens::estimate(&tool.signature()) + 30).sum::<usize>();
+        tokens::estimate(&self.system) + tools + self.messages.iter().map(of).sum::<usize>()
+    }
+}
+
+/// A kind of question.
+pub(crate) trait Asking: Send + Sync {
+    type Reply: Send;
+
+    /// The question, with the provider's own tools or without.
+    fn posed(&self, native: bool) -> Posed<'_>;
+
+    fn hearing(&self, native: bool, reasoning: bool) -> Hearing;
+
+    fn read(&self, parts: AnswerParts, native: bool, ending: AnswerEnd) -> ReplyReading<Self::Reply>;
+
+    /// What is said where an answer could not be used.
+    fn again(&self, problems: &[String], native: bool) -> String;
+}
+
+/// A question whose answer is one JSON object.
+pub(crate) struct Structured<T> {
+    pub(crate) prompt: Prompt,
+    pub(crate) schema_name: &'static str,
+    pub(crate) schema: Value,
+    pub(crate) tools: &'static [ToolSpec],
+    pub(crate) read: fn(&str, &[ToolSpec]) -> ReplyReading<T>,
+    /// Which of its strings are words.
+    pub(crate) wanted: &'static [&'static str],
+}
+
+impl<T: Send> Asking for Structured<T> {
+    type Reply = T;
+
+    fn posed(&self, _: bool) -> Posed<'_> {
+        Posed {
+            system: self.prompt.system.clone(),
+            messages: vec![ChatMessage::User(self.prompt.user.clone())],
+            tools: &[],
+            schema: Some((self.schema_name, self.schema.clone())),
+            grows: false,
+        }
+    }
+
+    fn hearing(&self, _: bool, reasoning: bool) -> Hearing {
+        Hearing::json(self.wanted, reasoning)
+    }
+
+    fn read(&self, parts: AnswerParts, _: bool, _: AnswerEnd) -> ReplyReading<T> {
+        (self.read)(&parts.text, self.tools)
+    }
+
+    fn again(&self, problems: &[String], _: bool) -> String {
+        prompt::ask_again(problems)
+    }
+}
+
+/// A conversation.
+pub(crate) struct Talk<'a> {
+    pub(crate) input: ChatInput<'a>,
+    /// Who may be given back what is kept of an answer.
+    pub(crate) tag: String,
+}
+
+impl Asking for Talk<'_> {
+    type Reply = ChatReply;
+
+    fn posed(&self, _: bool) -> Posed<'_> {
+        Posed {
+            system: self.input.system.to_owned(),
+            messages: self.input.messages.to_vec(),
+            tools: self.input.tools,
+            schema: None,
+            grows: true,
+        }
+    }
+
+    fn hearing(&self, _: bool, reasoning: bool) -> Hearing {
+        Hearing::plain(reasoning)
+    }
+
+    fn read(&self, parts: AnswerParts, _: bool, ending: AnswerEnd) -> ReplyReading<ChatReply> {
+        let reply = parts.reply(&self.tag, self.input.tools, ending, self.input.messages).map(|mut reply| {
+            reply.text = reply::without_thinking(&reply.text).trim().to_owned();
+            reply
+        });
+        match reply {
+            // Where all tokens went into thinking, the limit is what there is to say.
+            Some(reply) if !reply.uses.is_empty() || !reply.text.is_empty() || reply.cut => {
+                ReplyReading { value: Some(reply), problems: Vec::new() }
+            }
+            _ => ReplyReading { value: None, problems: vec!["the answer is empty".to_owned()] },
+        }
+    }
+
+    fn again(&self, problems: &[String], _: bool) -> String {
+        format!("Your answer could not be used: {}. Answer again.", problems.join("; "))
+    }
+}
