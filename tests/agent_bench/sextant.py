@@ -74,12 +74,16 @@ def carry_out(
     config = home / "sextant" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(configuration(task, url, model, style), encoding="utf-8")
+    return run(command(task, root, config, tools), root, project.environment(root, home, tools))
+
+
+def run(line: "list[str]", root: pathlib.Path, env: "dict[str, str]") -> Said:
     start = time.monotonic()
     try:
         done = subprocess.run(
-            command(task, root, config, tools),
+            line,
             cwd=root,
-            env=project.environment(root, home, tools),
+            env=env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PATIENCE,
@@ -89,11 +93,11 @@ def carry_out(
     except subprocess.TimeoutExpired as late:
         status, out, err = -1, late.stdout or b"", b"no end"
     said = Said({}, {}, [], status, err.decode(errors="replace").strip(), time.monotonic() - start)
-    for line in out.decode(errors="replace").splitlines():
+    for told in out.decode(errors="replace").splitlines():
         try:
-            event = json.loads(line)
+            event = json.loads(told)
         except ValueError:
-            said.stderr += f"\nnot JSON: {line[:200]}"
+            said.stderr += f"\nnot JSON: {told[:200]}"
             continue
         if event.get("type") == "outcome":
             said.outcome = event["outcome"]

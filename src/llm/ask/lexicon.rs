@@ -22,6 +22,10 @@ pub(super) const MODALS: &str =
 pub(super) const OTHERS: &str =
     "i we it this that they he she there the these those errors yo nosotros se lo ich wir es das";
 
+/// What stands behind a `when` that says when, and behind none that asks.
+pub(super) const SUBJECTS: &str =
+    "the a an this that these those it they i we you there no nothing its my your one two";
+
 /// Wishes to be shown or told something.
 pub(super) const LOOKS: &str = "show list check review analyz analys explain describe summari tell see look find search \
     inspect report read print view explore think consider suggest propose recommend guess estimate count diagnose \

@@ -53,7 +53,9 @@ fn keeps_as_it_is(verb: &Word, after: &[Word]) -> bool {
         after.windows(2).any(|pair| pair[0].is("as como wie") && pair[1].is("it is they are esta estan es"))
     };
     let all = after.iter().take_while(|word| !word.is("as como wie alone untouched unchanged intacto intacta"));
-    verb.is("leave keep deja lass") && kept && is_universal(&all.cloned().collect::<Vec<_>>())
+    // `that file` is one that was named before.
+    let other = after.windows(2).any(|pair| pair[0].is("that those") && pair[1].is("file files module function class"));
+    verb.is("leave keep deja lass") && kept && !other && is_universal(&all.cloned().collect::<Vec<_>>())
 }
 
 /// Whether a negation is said to whoever does the work, and not of what the code does.

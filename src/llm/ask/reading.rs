@@ -3,8 +3,8 @@
 use crate::llm::ask::lexicon::{
     ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES, LOOKS, MAKES,
     MENDS, MODALS, NEGATIONS, NO_SPANISH, NO_VERBS, OFFERS, OPENING, OTHER_VERBS, OTHERS, PARTICIPLES, POLITE,
-    QUESTIONS, REPORTS, SPANISH, SPANISH_ENCLITICS, SPANISH_ENDINGS, SPANISH_STEMS, SPANISH_VERBS, TIDIES, WISHES,
-    WORKS, YET,
+    QUESTIONS, REPORTS, SPANISH, SPANISH_ENCLITICS, SPANISH_ENDINGS, SPANISH_STEMS, SPANISH_VERBS, SUBJECTS, TIDIES,
+    WISHES, WORKS, YET,
 };
 use crate::llm::ask::prohibition::forbids;
 
@@ -177,8 +177,9 @@ impl RequestReading {
             let mut asking = false;
             for clause in sentence {
                 let wish = wish(clause);
-                // What follows `tell me how` in its sentence is what is asked about.
-                let asks = clause.iter().any(|word| word.is(INTERROGATIVES)) || opens_with_modal(clause);
+                // What follows `tell me how` in its sentence is what is asked about; `find out why` is whole.
+                let open = clause.split_last().map_or(&[][..], |(_, open)| open);
+                let asks = open.iter().any(|word| word.is(INTERROGATIVES)) || opens_with_modal(clause);
                 asking |= wish == ClauseWish::Question && asks;
                 wishes.push(if asking { ClauseWish::Question } else { wish });
             }
@@ -269,7 +270,9 @@ fn opens_with_modal(clause: &[Word]) -> bool {
 fn wish(clause: &[Word]) -> ClauseWish {
     let Some(first) = clause.first() else { return ClauseWish::Nothing };
     let obliged = first.is("hay") && clause.get(1).is_some_and(|word| word.is("que"));
-    if (first.is(INTERROGATIVES) && !obliged) || opens_with_modal(clause) {
+    // `When the list is empty, …` says when; `when is it empty` asks.
+    let says_when = first.is("when") && clause.get(1).is_some_and(|word| word.is(SUBJECTS) || word.name);
+    if (first.is(INTERROGATIVES) && !obliged && !says_when) || opens_with_modal(clause) {
         return ClauseWish::Question;
     }
     if clause.len() > 1 && first.is("por") && clause[1].is("que") {
@@ -296,7 +299,11 @@ fn wish(clause: &[Word]) -> ClauseWish {
     if (wished || at_end) && at_hand {
         return ClauseWish::Repair;
     }
-    if clause.iter().any(|word| word.is(QUESTIONS)) { ClauseWish::Question } else { ClauseWish::Nothing }
+    if clause[usize::from(says_when)..].iter().any(|word| word.is(QUESTIONS)) {
+        ClauseWish::Question
+    } else {
+        ClauseWish::Nothing
+    }
 }
 
 /// What a verb speaks of, up to where it is.
