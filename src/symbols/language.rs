@@ -11,6 +11,9 @@ pub struct Language {
     /// The text of `queries/<name>/symbols.scm`. Captures: `@class` and `@function` with their `@name`,
     /// `@wrapper` (an enclosing node that belongs to the definition inside it) and `@comment`.
     pub query: &'static str,
+    /// The text of `queries/<name>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
+    /// block, which counts as an import where nothing else is in it.
+    pub imports: &'static str,
     /// What starts a line comment.
     pub comment: &'static str,
 }
@@ -26,6 +29,7 @@ pub static LANGUAGES: &[Language] = &[Language {
     extensions: &["py", "pyi"],
     grammar: || tree_sitter_python::LANGUAGE.into(),
     query: include_str!("../../queries/python/symbols.scm"),
+    imports: include_str!("../../queries/python/imports.scm"),
     comment: "#",
 }];
 
@@ -45,11 +49,21 @@ impl Language {
 
     /// The compiled symbols query, compiled once for every row of [`LANGUAGES`].
     pub(crate) fn symbols_query(&self) -> Option<Arc<tree_sitter::Query>> {
-        static COMPILED: OnceLock<Vec<OnceLock<Option<Arc<tree_sitter::Query>>>>> = OnceLock::new();
-        let compile = || tree_sitter::Query::new(&(self.grammar)(), self.query).ok().map(Arc::new);
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        self.compiled(&COMPILED, self.query)
+    }
+
+    /// The compiled imports query, in the same way.
+    pub(crate) fn imports_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        self.compiled(&COMPILED, self.imports)
+    }
+
+    fn compiled(&self, known: &OnceLock<Compiled>, query: &str) -> Option<Arc<tree_sitter::Query>> {
+        let compile = || tree_sitter::Query::new(&(self.grammar)(), query).ok().map(Arc::new);
         match LANGUAGES.iter().position(|row| std::ptr::eq(row, self)) {
             Some(row) => {
-                let rows = COMPILED.get_or_init(|| LANGUAGES.iter().map(|_| OnceLock::new()).collect());
+                let rows = known.get_or_init(|| LANGUAGES.iter().map(|_| OnceLock::new()).collect());
                 rows[row].get_or_init(compile).clone()
             }
             None => compile(),
@@ -57,20 +71,27 @@ impl Language {
     }
 }
 
+/// A query for each row of [`LANGUAGES`].
+type Compiled = Vec<OnceLock<Option<Arc<tree_sitter::Query>>>>;
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_query_compiles_and_names_its_captures() {
+        let known: [&[&str]; 2] =
+            [&["class", "function", "name", "wrapper", "comment"], &["import", "guard", "guarded", "comment"]];
         for language in LANGUAGES {
-            let query = tree_sitter::Query::new(&(language.grammar)(), language.query)
-                .unwrap_or_else(|error| panic!("{}: {error}", language.name));
-            for name in query.capture_names() {
-                let known = ["class", "function", "name", "wrapper", "comment"];
-                assert!(known.contains(name), "{}: @{name} means nothing", language.name);
+            for (text, known) in [language.query, language.imports].into_iter().zip(known) {
+                let query = tree_sitter::Query::new(&(language.grammar)(), text)
+                    .unwrap_or_else(|error| panic!("{}: {error}", language.name));
+                for name in query.capture_names() {
+                    // An underscore marks what only a predicate looks at.
+                    assert!(known.contains(name) || name.starts_with('_'), "{}: @{name} means nothing", language.name);
+                }
             }
-            assert!(language.symbols_query().is_some());
+            assert!(language.symbols_query().is_some() && language.imports_query().is_some());
         }
     }
 

@@ -1,5 +1,6 @@
 //! Code as symbols: languages, the outline of a text, symbol paths both ways.
 
+pub mod imports;
 pub mod language;
 pub mod outline;
 pub mod path;

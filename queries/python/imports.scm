@@ -1,0 +1,8 @@
+; Imports of Python. `@import` is one statement. `@guard` is a block that may hold nothing but imports, and `@guarded`
+; what is in it.
+(import_statement) @import
+(import_from_statement) @import
+(future_import_statement) @import
+((if_statement condition: (_) @_condition consequence: (block) @guarded !alternative) @guard
+  (#match? @_condition "(^|\\.)TYPE_CHECKING$"))
+(comment) @comment
