@@ -45,7 +45,7 @@ pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace,
     if wanted.names.is_empty() {
         return Err(tool_failure(
             format!("{given:?} names a file and no symbol"),
-            "name the symbol as path::Class::method, or use the file tools",
+            "name the symbol as path::Class::method, or use edit_file, for imports too",
         ));
     }
     let file = if wanted.file.is_empty() { file_of(session, &wanted.names).await? } else { wanted.file };
@@ -104,8 +104,16 @@ fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
     tool_failure(format!("no single symbol {names} in {place}"), hint)
 }
 
-pub(crate) async fn full_path(session: &Session, given: &str) -> Result<SymbolPath, Failure> {
+/// A symbol path as somebody wrote it; `Makefile` is the file where there is one.
+pub(crate) fn written(session: &Session, given: &str) -> SymbolPath {
     let path = SymbolPath::parse(given);
+    let is_file = path.file.is_empty()
+        && session.root.resolve(&path.names).is_ok_and(|resolved| session.root.join(&resolved).is_file());
+    if is_file { SymbolPath::new(path.names, "") } else { path }
+}
+
+pub(crate) async fn full_path(session: &Session, given: &str) -> Result<SymbolPath, Failure> {
+    let path = written(session, given);
     if !path.file.is_empty() && path.names.is_empty() {
         let document = document(session, &path.file).await?;
         return Ok(SymbolPath::new(document.path, ""));

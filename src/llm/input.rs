@@ -39,8 +39,10 @@ pub struct RequestFacts {
     pub query: String,
     /// Path of the active file, relative to the root.
     pub current_file: Option<String>,
-    /// Full symbol paths that may be edited; empty means the whole workspace.
+    /// Full symbol paths that may be edited, and whose imports may; empty means the whole workspace.
     pub scope: Vec<String>,
+    /// What the names in the query stand for, a line each: `` `total` is src/cart.py::Cart::total ``.
+    pub named: Vec<String>,
 }
 
 /// What there is to read.

@@ -41,6 +41,43 @@ pub fn orders(text: &str, verbs: &str) -> bool {
     })
 }
 
+/// Words that take what follows them out of a request.
+const EXCEPTIONS: &str = "except excluding exclude salvo excepto menos außer ausgenommen";
+/// Words after which a clause says something else.
+const TURNS: &str = "but then just only instead pero sino luego solo sólo aber sondern dann nur";
+/// Verbs that leave what they speak of as it is, with what is said of it behind its name.
+const LEAVES: &str = "leave leaving keep keeping deja dejar dejando mantén lass lasse";
+const LEFT: &str = "alone untouched unchanged as intact intacto igual como unverändert wie";
+
+/// Words of a clause that a denial reaches over to a name.
+const NAME_REACH: usize = 8;
+
+/// Whether what is known by the test is named to be left alone: `do not touch b.py`, `everything except b.py`.
+pub fn leaves_alone(text: &str, is: impl Fn(&str) -> bool) -> bool {
+    let raw: Vec<&str> = text.split_whitespace().collect();
+    let one_of = |list: &str, word: &str| {
+        let plain = word.to_lowercase().replace('’', "'");
+        let plain = plain.trim_matches(|c: char| !c.is_alphanumeric());
+        list.split_whitespace().any(|known| known == plain)
+    };
+    words(text).into_iter().enumerate().filter(|(_, word)| is(word)).any(|(at, _)| {
+        let before: Vec<&str> = raw[..at]
+            .iter()
+            .rev()
+            .take(NAME_REACH)
+            .take_while(|word| !word.ends_with([';', '.', ':', '!', '?']) && !one_of(TURNS, word))
+            .copied()
+            .collect();
+        let has_comma = raw[at].ends_with([',', ';', '.', ':', '!', '?']);
+        let behind = raw[at + 1..].iter().take(if has_comma { 0 } else { 4 });
+        let left = before.iter().any(|word| one_of(LEAVES, word)) && behind.into_iter().any(|word| one_of(LEFT, word));
+        // `do not touch a.py, b.py or c.py` denies all of them, and `no, do it in b.py` nothing.
+        let clause = before.iter().take_while(|word| !word.ends_with(',') || word.contains('.') || word.contains('`'));
+        let denied = clause.copied().any(|word| one_of(DENIALS, word) || one_of(EXCEPTIONS, word));
+        left || denied
+    })
+}
+
 fn places(text: &str, is: impl Fn(&str) -> bool) -> Vec<usize> {
     let raw: Vec<&str> = text.split_whitespace().collect();
     let found = words(text).into_iter().enumerate().filter(|(_, word)| is(word)).map(|(at, _)| at);
@@ -75,6 +112,35 @@ mod tests {
         assert!(ignores("add a type: ignore") && !ignores("do not add a type: ignore"));
         for text in ["don't add noqa", "fix it without any noqa", "sin noqa", "no uses noqa", "fix it", "ohne noqa"] {
             assert!(!noqa(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_left_alone_where_the_words_say_so() {
+        let left = |text: &str| leaves_alone(text, |word| word == "b.py");
+        for text in [
+            "rename f, do not touch b.py",
+            "rename f without changing the public names of b.py",
+            "don’t change `b.py`",
+            "change everything except b.py",
+            "do not touch a.py, `c.py` or b.py",
+            "leave b.py alone",
+            "rename f and leave b.py as it is, please",
+            "no toques b.py",
+            "sin cambiar b.py",
+            "lass b.py wie es ist",
+        ] {
+            assert!(left(text), "{text}");
+        }
+        for text in [
+            "update the callers in b.py",
+            "no, do it in b.py",
+            "do not change a.py but update b.py",
+            "f is not used. Use it in b.py",
+            "leave early in b.py",
+            "do not touch a.py; b.py is yours",
+        ] {
+            assert!(!left(text), "{text}");
         }
     }
 

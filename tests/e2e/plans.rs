@@ -488,7 +488,11 @@ async fn a_step_that_no_prompt_holds_is_done_in_parts_and_shown_with_them() {
     assert!(outcome.ok, "{}\n{}", outcome.summary, shown.markdown);
     let parts = "    - [x] part 1 of 2, in a.py::f\n    - [x] part 2 of 2, in b.py::g\n";
     assert!(shown.markdown.contains(parts), "{}", shown.markdown);
-    assert!(run.told(2).contains("May edit: b.py::g\n") && run.told(2).contains("part 2 of 2"), "{}", run.told(2));
+    assert!(
+        run.told(2).contains("May edit: b.py::g, the imports of b.py\n") && run.told(2).contains("part 2 of 2"),
+        "{}",
+        run.told(2)
+    );
     assert!(reasons(&outcome).contains("part 1 of 2"), "{}", reasons(&outcome));
     assert!(run.project.read("b.py").contains("return 2"));
 }

@@ -108,11 +108,8 @@ impl RunState {
         let mut paths: BTreeSet<&str> = symbols.map(|symbol| symbol.file.as_str()).collect();
         paths.extend(self.current_file.as_deref());
         paths.extend(self.created.iter().map(String::as_str));
-        match &self.scope {
-            Scope::Workspace => {}
-            Scope::Files(files) => paths.extend(files.iter().map(String::as_str)),
-            Scope::Symbols(symbols) => paths.extend(symbols.iter().map(|symbol| symbol.file.as_str())),
-        }
+        paths.extend(self.scope.whole_files().iter().map(String::as_str));
+        paths.extend(self.scope.symbols().iter().map(|symbol| symbol.file.as_str()));
         paths.remove("");
         paths
     }

@@ -48,6 +48,7 @@ pub(crate) async fn change(
     let Baseline { snaps: mut before, late } = burst;
     remember_created(task, &wanted, &mut before);
     let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+    let imports = task.scope.imports_changed(&wanted);
     let renamed = task.scope.follow(&wanted);
     let change = to_be_made(session, task, wanted, &symbols).await;
     // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
@@ -70,7 +71,7 @@ pub(crate) async fn change(
         }
     };
     task.remember_start(&before, has_begun);
-    Ok(EditOutcome { checkpoint: id, applied, symbols, verdict, before })
+    Ok(EditOutcome { checkpoint: id, applied, symbols, imports, verdict, before })
 }
 
 async fn to_be_made(

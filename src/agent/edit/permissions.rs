@@ -89,7 +89,8 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     let known = collect::known(session).await;
     // A language model can work without any; what lives on the providers' words cannot.
     let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
-    let asked = matches!(task.scope, Scope::Symbols(_)) || authority::names_a_kind(&task.request, &diagnostics);
+    let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })
+        || authority::names_a_kind(&task.request, &diagnostics);
     let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };
     task.events.trace(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
     let kinds = grouping::by_theme(&items).into_iter().take(KINDS);

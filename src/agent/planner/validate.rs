@@ -127,9 +127,9 @@ async fn symbols_of(
 fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
     let mut creates = Vec::new();
     for text in given {
-        let path = SymbolPath::parse(text);
+        let path = target::written(session, text);
         if path.file.is_empty() {
-            problems.push(format!("creates {text:?}: give the full path, path::name"));
+            problems.push(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
             continue;
         }
         match session.root.resolve(&path.file) {

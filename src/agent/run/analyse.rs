@@ -33,6 +33,8 @@ pub(crate) fn mentions(text: &str) -> Vec<Mention> {
 
 pub(crate) fn mention(word: &str) -> Option<Mention> {
     let quoted = word.contains('`');
+    let word = word.trim_start_matches(['`', '\'', '(', '[', '{', '<']);
+    let word = word.strip_prefix("./").unwrap_or(word);
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '(' | ')'));
     let call = word.ends_with("()");
     let word = word.trim_end_matches("'s").trim_matches(['(', ')']);
@@ -86,9 +88,7 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: 
 
 /// The files that a word names: a path, or the last parts of one. Blocks.
 pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
-    let name = name.trim_start_matches("./");
-    // `notes.txt` reads like `Cart.total`: a file of that name wins.
-    let written = if name.contains(['.', '/']) { name.to_owned() } else { name.replace("::", ".") };
+    let written = as_file(name);
     let name = written.as_str();
     if name.contains("::") {
         return Vec::new();
@@ -105,21 +105,46 @@ pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
     files::list(root, "", MOST_FILES).files.into_iter().filter(|path| path.ends_with(&ending)).collect()
 }
 
+/// A name as that of a file: `notes.txt` reads like `Cart.total`, and a file of that name wins.
+fn as_file(name: &str) -> String {
+    let name = name.trim_start_matches("./");
+    if name.contains(['.', '/']) { name.to_owned() } else { name.replace("::", ".") }
+}
+
+/// Endings of files that a request may ask for by name.
+const TEXTS: &str = "md rst txt toml cfg ini json yaml yml sh lua js ts css html sql csv";
+
+/// The path of a file that is not there yet, where a name can be nothing else. Blocks.
+fn new_file(root: &Root, name: &str) -> Option<String> {
+    let written = as_file(name);
+    let ending = written.rsplit('/').next()?.rsplit_once('.')?.1;
+    let is_text = language::of_path(&written).is_some() || TEXTS.split(' ').any(|known| known == ending);
+    if !is_text || written.contains(':') || written.contains('#') {
+        return None;
+    }
+    root.resolve(&written).ok().filter(|path| !root.join(path).exists())
+}
+
 /// What a request's words name. Blocks.
 pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) -> Analysis {
     let mut analysis =
         Analysis { question: matches!(ask::classify(text), Ask::Question | Ask::Forbidden), ..Analysis::default() };
     for mention in mentions(text).into_iter().filter(|mention| mention.sure).take(MOST_NAMES) {
-        match files_named(root, &mention.name).as_slice() {
-            [one] => analysis.files.push(one.clone()),
-            [] => analysis.take(&mention.name, symbols_named(root, here, &mention.name)),
-            _ => {}
+        let files = files_named(root, &mention.name);
+        if !files.is_empty() {
+            analysis.take_files(&as_file(&mention.name), &files);
+            continue;
         }
+        let symbols = symbols_named(root, here, &mention.name);
+        if symbols.is_empty() {
+            analysis.new_files.extend(new_file(root, &mention.name));
+        }
+        analysis.take(&mention.name, true, symbols);
     }
     // A plain word may be a name only where the user stands: elsewhere every second word would be one.
     if let Some((path, source)) = here {
         for mention in mentions(text).into_iter().filter(|mention| !mention.sure) {
-            analysis.take(&mention.name, fitting(path, source, &mention.name));
+            analysis.take(&mention.name, false, fitting(path, source, &mention.name));
         }
     }
     analysis
@@ -184,6 +209,17 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_not_there_is_named_by_its_path_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        let new = |text: &str| analyse(&root, None, text).new_files;
+        assert_eq!(new("move it to utils.py, and tell it in doc/NEWS.md"), ["utils.py", "doc/NEWS.md"]);
+        for text in ["and/or 1.2/3.4", "os.path", "see https://x.org/a.html", "../out.py", "/etc/x.py", "f.total"] {
+            assert_eq!(new(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
     fn names_are_found_near_first_and_ambiguous_ones_are_listed() {
         let dir = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| std::fs::write(dir.path().join(path), text).unwrap();
@@ -204,6 +240,8 @@ mod tests {
         let far = analyse(&root, None, "rename `total` and only_here(), leave size alone");
         assert_eq!(names(&far), ["a.py::only_here"]);
         assert_eq!(far.ambiguous.len(), 1);
+        let lines = ["`total` may be a.py::Cart::total or b.py::total", "`only_here` is a.py::only_here"];
+        assert_eq!(far.lines(), lines);
         assert!(
             !far.question && far.words().contains("total may be a.py::Cart::total or b.py::total"),
             "{}",

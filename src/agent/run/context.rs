@@ -111,7 +111,12 @@ async fn context(
     let query = task.request.clone();
     ModelContext {
         tools: tools::specs(),
-        request: RequestFacts { query, current_file: task.intent.current_file.clone(), scope: task.scope.names() },
+        request: RequestFacts {
+            query,
+            current_file: task.intent.current_file.clone(),
+            scope: task.scope.told(),
+            named: task.intent.analysis.lines(),
+        },
         sources: SourceFacts { texts, workspace },
         reports: ReportFacts { diagnostics: seen.iter().map(line).collect(), unsettled, ..reports },
         memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
@@ -142,13 +147,10 @@ fn workspace_files(session: &Session) -> Vec<String> {
 
 /// Name, file, and names inside of it.
 fn wanted(scope: &Scope) -> Vec<(String, String, String)> {
-    match scope {
-        Scope::Workspace => Vec::new(),
-        Scope::Files(files) => files.iter().map(|file| (file.clone(), file.clone(), String::new())).collect(),
-        Scope::Symbols(symbols) => {
-            symbols.iter().map(|symbol| (symbol.to_string(), symbol.file.clone(), symbol.names.clone())).collect()
-        }
-    }
+    let files = scope.whole_files().iter().map(|file| (file.clone(), file.clone(), String::new()));
+    let symbols = scope.symbols().iter().map(|symbol| (symbol.to_string(), symbol.file.clone(), symbol.names.clone()));
+    // What the user pointed at comes first, and what the request names besides after it.
+    if matches!(scope, Scope::Parts { .. }) { symbols.chain(files).collect() } else { files.chain(symbols).collect() }
 }
 
 fn excerpt(path: &str, text: &str, names: &str, room: usize) -> String {

@@ -6,6 +6,7 @@ pub mod contract;
 pub(crate) mod conventions;
 pub(crate) mod early_stop;
 pub(crate) mod finish;
+pub(crate) mod named;
 pub(crate) mod requested;
 pub(crate) mod run_loop;
 pub(crate) mod start;

@@ -6,7 +6,7 @@ use crate::agent::diagnostics::{collect, reported, workspace};
 use crate::agent::edit::permissions;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::analyse;
+use crate::agent::run::{analyse, named};
 use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::risk;
@@ -39,6 +39,7 @@ pub(crate) async fn begin(
     span::belongs_to(&task);
     session.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;
+    named::widen(session, &mut task).await;
     session.emit(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
@@ -47,7 +48,10 @@ pub(crate) async fn begin(
     budget::say_what_is_not_counted(session);
     let mut documents = Vec::new();
     for file in task.scope.files() {
-        let document = target::document(session, &file).await?;
+        let document = match target::document(session, &file).await {
+            Err(_) if task.intent.analysis.new_files.contains(&file) => continue,
+            read => read?,
+        };
         if let Some(reason) = &document.locked {
             let error = crate::editor::error::EditorError::Locked { path: file, reason: reason.clone() };
             return Err(error.into());

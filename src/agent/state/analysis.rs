@@ -17,13 +17,43 @@ pub struct Analysis {
     pub files: Vec<String>,
     /// Names that stand for several symbols, with all of them.
     pub ambiguous: Vec<(String, Vec<SymbolPath>)>,
+    /// Each name of the request with all that it stands for: symbols, files as a whole.
+    pub meanings: Vec<Meaning>,
+    /// Files that it names and that are not there yet.
+    pub new_files: Vec<String>,
     /// Codes of known diagnostics that the request quotes.
     pub codes: BTreeSet<String>,
     /// How many known diagnostics bear on it.
     pub bearing: usize,
 }
 
+/// What one name of a request stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    pub name: String,
+    /// Whether its form says that it is a name.
+    pub sure: bool,
+    pub paths: Vec<SymbolPath>,
+}
+
+impl Meaning {
+    /// As a model and a user read it; `None` where the name says it all.
+    fn line(&self) -> Option<String> {
+        let paths: Vec<String> = self.paths.iter().map(ToString::to_string).collect();
+        match paths.as_slice() {
+            [one] if *one == self.name => None,
+            [one] => Some(format!("`{}` is {one}", self.name)),
+            _ => Some(format!("`{}` may be {}", self.name, paths.join(" or "))),
+        }
+    }
+}
+
 impl Analysis {
+    /// What the names of the request stand for, a line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.meanings.iter().filter_map(Meaning::line).take(MOST_LINES).collect()
+    }
+
     /// What is named and not shown as part of the scope: name, file, names inside of it.
     pub(crate) fn named(&self, scope: &Scope) -> Vec<(String, String, String)> {
         let shown = |symbol: &SymbolPath| *scope != Scope::Workspace && scope.holds(symbol);
@@ -81,7 +111,20 @@ impl Mention {
 }
 
 impl Analysis {
-    pub(crate) fn take(&mut self, name: &str, found: Vec<SymbolPath>) {
+    pub(crate) fn take_files(&mut self, name: &str, files: &[String]) {
+        let paths = files.iter().map(|file| SymbolPath::new(file, "")).collect();
+        self.meanings.push(Meaning { name: name.to_owned(), sure: true, paths });
+        if let [one] = files
+            && !self.files.contains(one)
+        {
+            self.files.push(one.clone());
+        }
+    }
+
+    pub(crate) fn take(&mut self, name: &str, sure: bool, found: Vec<SymbolPath>) {
+        if !found.is_empty() {
+            self.meanings.push(Meaning { name: name.to_owned(), sure, paths: found.clone() });
+        }
         match found.as_slice() {
             [] => {}
             [one] if self.symbols.contains(one) => {}
@@ -90,6 +133,9 @@ impl Analysis {
         }
     }
 }
+
+/// Names that a model is told the meaning of.
+const MOST_LINES: usize = 12;
 
 /// Sources that are shown beside those in scope.
 pub(crate) const MOST_SOURCES: usize = 4;

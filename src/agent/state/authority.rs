@@ -159,9 +159,10 @@ pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
         }
         let named = |own: &SymbolPath| own.names.rsplit("::").next().is_some_and(|name| object.contains(&name));
         let listed = match scope {
-            Scope::Symbols(symbols) if symbols.iter().any(named) => false,
-            Scope::Symbols(symbols) => symbols.iter().any(|own| own.to_string() == symbol),
             Scope::Files(_) | Scope::Workspace => true,
+            scope if scope.whole_files().contains(&path.file) => true,
+            scope if scope.symbols().iter().any(named) => false,
+            scope => scope.symbols().iter().any(|own| own.to_string() == symbol),
         };
         object.contains(&name) || listed && ask::is_generic(object)
     })

@@ -46,6 +46,9 @@ impl EditAnswer {
         let wanted: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
         let shown: Vec<Line> = wanted.iter().take(checks.max).cloned().collect();
         let mut notes = notes;
+        if !changed.imports.is_empty() {
+            notes.push(format!("imports of {} changed with it", changed.imports.join(", ")));
+        }
         notes.extend(verdict.not_counted_line());
         notes.extend(applied.iter().filter_map(|done| done.note.clone()));
         let floor = |found: &&LocatedDiagnostic| found.diagnostic.severity <= checks.severity_floor;

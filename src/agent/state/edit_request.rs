@@ -46,6 +46,8 @@ pub struct EditOutcome {
     pub applied: Vec<Applied>,
     /// Symbols that hold the changed text, full paths.
     pub symbols: Vec<String>,
+    /// Files whose imports it changed along with a symbol.
+    pub imports: Vec<String>,
     pub verdict: Verdict,
     /// What the ledger knew before, to go back to.
     pub before: Snapshots,

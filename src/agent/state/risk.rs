@@ -78,6 +78,14 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
             let count = say.counted(symbols.len(), "symbol", "símbolo", "símbolos");
             reasons.push(say.of(format!("confined to {count}"), format!("limitado a {count}")));
         }
+        Scope::Parts { files, symbols } => {
+            score += 0.1 + 0.1 * files.len().min(3) as f64 + 0.05 * symbols.len().min(6) as f64;
+            let whole = say.counted(files.len(), "whole file", "archivo entero", "archivos enteros");
+            let count = say.counted(symbols.len(), "symbol", "símbolo", "símbolos");
+            let (english, spanish) =
+                (format!("confined to {count} and {whole}"), format!("limitado a {count} y {whole}"));
+            reasons.push(say.of(english, spanish));
+        }
     }
     if let Some(word) = says(WIDE) {
         score += 0.2;

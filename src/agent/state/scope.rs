@@ -1,16 +1,18 @@
 //! Which symbols a task may touch, from the cursor or the plan to the check of every edit.
 
+mod confine;
+
 use serde::{Deserialize, Serialize};
 
 use crate::agent::state::edit_request::EditRequest;
-use crate::base::failure::{Failure, FailureKind};
+use crate::base::failure::Failure;
 use crate::base::text::LineIndex;
+use crate::edits::TextEdit;
 use crate::edits::apply::apply;
 use crate::edits::hunks::hunks as lines_of;
-use crate::edits::{TextEdit, scope as zones};
-use crate::symbols::language;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
+use crate::symbols::{imports, language};
 
 /// What a task may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +22,11 @@ pub enum Scope {
     Workspace,
     /// These files, whole.
     Files(Vec<String>),
-    /// These symbols. A path without names is a file's module level: what is in no symbol.
+    /// These symbols, and the imports of their files. A path without names is a file's module level: what is in no
+    /// symbol, which is all of a file in a language without symbols.
     Symbols(Vec<SymbolPath>),
+    /// Files as a whole, and symbols of others.
+    Parts { files: Vec<String>, symbols: Vec<SymbolPath> },
 }
 
 impl Scope {
@@ -38,7 +43,16 @@ impl Scope {
             range.start + indent
         };
         let lines = first.min(last)..=first.max(last);
-        let mut held = lines.filter(|line| !is_blank(text, &index, *line)).map(|line| holders(&outline, at(line)));
+        let mut chosen: Vec<usize> = lines.clone().filter(|line| !is_blank(text, &index, *line)).collect();
+        if chosen.is_empty() {
+            // A gap is in what holds the lines around it.
+            let count = index.line_of(text.len()) + 1;
+            let above = (1..*lines.start()).rev().find(|line| !is_blank(text, &index, *line));
+            let below = (lines.end() + 1..=count).find(|line| !is_blank(text, &index, *line));
+            let (Some(above), Some(below)) = (above, below) else { return whole };
+            chosen = vec![above, below];
+        }
+        let mut held = chosen.into_iter().map(|line| holders(&outline, at(line)));
         let Some(mut common) = held.next() else { return whole };
         for other in held {
             common.retain(|symbol| other.contains(symbol));
@@ -49,75 +63,145 @@ impl Scope {
         }
     }
 
+    /// The files that may be changed anywhere.
+    pub fn whole_files(&self) -> &[String] {
+        match self {
+            Self::Files(files) | Self::Parts { files, .. } => files,
+            Self::Workspace | Self::Symbols(_) => &[],
+        }
+    }
+
+    /// The symbols that may be changed.
+    pub fn symbols(&self) -> &[SymbolPath] {
+        match self {
+            Self::Symbols(symbols) | Self::Parts { symbols, .. } => symbols,
+            Self::Workspace | Self::Files(_) => &[],
+        }
+    }
+
+    /// The scope with more in it: symbols, and for a path without names the file as a whole.
+    #[must_use]
+    pub fn widened(&self, more: &[SymbolPath]) -> Self {
+        if *self == Self::Workspace {
+            return Self::Workspace;
+        }
+        let (mut files, mut symbols) = (self.whole_files().to_vec(), self.symbols().to_vec());
+        for one in more.iter().filter(|one| one.names.is_empty()) {
+            if !files.contains(&one.file) {
+                files.push(one.file.clone());
+            }
+        }
+        symbols.retain(|symbol| !files.contains(&symbol.file));
+        for one in more.iter().filter(|one| !one.names.is_empty() && !files.contains(&one.file)) {
+            if !Self::Symbols(symbols.clone()).holds(one) {
+                symbols.push(one.clone());
+            }
+        }
+        match (files.is_empty(), symbols.is_empty()) {
+            (true, _) => Self::Symbols(symbols),
+            (false, true) => Self::Files(files),
+            (false, false) => Self::Parts { files, symbols },
+        }
+    }
+
     /// The files that the scope names; empty for the workspace.
     pub fn files(&self) -> Vec<String> {
-        let mut files = match self {
-            Self::Workspace => Vec::new(),
-            Self::Files(files) => files.clone(),
-            Self::Symbols(symbols) => symbols.iter().map(|symbol| symbol.file.clone()).collect(),
-        };
-        files.dedup();
+        let mut files: Vec<String> = Vec::new();
+        for file in self.whole_files().iter().chain(self.symbols().iter().map(|symbol| &symbol.file)) {
+            if !files.contains(file) {
+                files.push(file.clone());
+            }
+        }
         files
     }
 
     /// As a model and a user read it.
     pub fn names(&self) -> Vec<String> {
+        let symbols = self.symbols().iter().map(ToString::to_string);
         match self {
-            Self::Workspace => Vec::new(),
-            Self::Files(files) => files.clone(),
-            Self::Symbols(symbols) => symbols.iter().map(ToString::to_string).collect(),
+            Self::Parts { files, .. } => symbols.chain(files.iter().cloned()).collect(),
+            _ => self.whole_files().iter().cloned().chain(symbols).collect(),
         }
+    }
+
+    /// The same with the imports that may change along.
+    pub fn told(&self) -> Vec<String> {
+        let mut told = self.names();
+        let mut files: Vec<&str> = Vec::new();
+        for symbol in self.symbols().iter().filter(|symbol| self.lends_imports(&symbol.file)) {
+            if !files.contains(&symbol.file.as_str()) {
+                files.push(&symbol.file);
+            }
+        }
+        if !files.is_empty() {
+            told.push(format!("the imports of {}", files.join(" and ")));
+        }
+        told
+    }
+
+    /// Whether the imports of a file may change because a symbol of it may.
+    fn lends_imports(&self, file: &str) -> bool {
+        let mut own = self.symbols().iter().filter(|own| own.file == file).peekable();
+        own.peek().is_some()
+            && own.all(|own| !own.names.is_empty())
+            && language::of_path(file).is_some()
+            && !self.whole_files().iter().any(|whole| whole == file)
+    }
+
+    /// The files whose imports an edit changes along with a symbol.
+    pub(crate) fn imports_changed(&self, wanted: &[EditRequest]) -> Vec<String> {
+        let changes = |want: &&EditRequest| -> bool {
+            let EditRequest::Change { document, hunks } = want else { return false };
+            let Some(language) = language::of_path(&document.path) else { return false };
+            let Ok(after) = apply(&document.text, hunks) else { return false };
+            self.lends_imports(&document.path)
+                && imports::imports(language, &document.text) != imports::imports(language, &after)
+        };
+        wanted.iter().filter(changes).map(|want| want.path().to_owned()).collect()
     }
 
     /// Whether a symbol belongs to the scope, itself or inside of one that does.
     pub fn holds(&self, symbol: &SymbolPath) -> bool {
-        match self {
-            Self::Workspace => true,
-            Self::Files(files) => files.contains(&symbol.file),
-            Self::Symbols(symbols) => symbols.iter().any(|own| {
+        *self == Self::Workspace
+            || self.whole_files().contains(&symbol.file)
+            || self.symbols().iter().any(|own| {
                 own.file == symbol.file
                     && if own.names.is_empty() {
                         symbol.names.is_empty()
                     } else {
                         symbol.names == own.names || symbol.names.starts_with(&format!("{}::", own.names))
                     }
-            }),
-        }
+            })
     }
 
     /// Refuses an edit that would change text outside.
     pub fn check(&self, want: &EditRequest) -> Result<(), Failure> {
-        match (self, want) {
-            (Self::Workspace, _) => Ok(()),
-            (Self::Files(files), want) if files.iter().any(|file| file == want.path()) => Ok(()),
-            (Self::Symbols(symbols), EditRequest::Change { document, hunks }) => {
-                let own: Vec<&str> =
-                    symbols.iter().filter(|own| own.file == document.path).map(|own| own.names.as_str()).collect();
-                if own.is_empty() {
-                    Err(self.outside(want.path()))
-                } else {
-                    check_hunks(&document.path, &document.text, &own, hunks)
-                }
+        if *self == Self::Workspace || self.whole_files().iter().any(|file| file == want.path()) {
+            return Ok(());
+        }
+        let own: Vec<&str> =
+            self.symbols().iter().filter(|own| own.file == want.path()).map(|own| own.names.as_str()).collect();
+        match want {
+            EditRequest::Change { document, hunks } if !own.is_empty() => {
+                confine::check(&document.path, &document.text, &own, hunks)
             }
             // A file that is not there yet has nothing but a module level.
-            (Self::Symbols(symbols), EditRequest::Create { path, .. })
-                if symbols.iter().any(|own| own.file == *path && own.names.is_empty()) =>
-            {
-                Ok(())
-            }
+            EditRequest::Create { .. } if own.contains(&"") => Ok(()),
             _ => Err(self.outside(want.path())),
         }
     }
 
     pub(crate) fn outside(&self, path: &str) -> Failure {
-        refused(format!("{path} is outside the scope of this task ({})", self.names().join(", ")))
+        confine::refused(format!("{path} is outside the scope of this task ({})", self.told().join(", ")))
     }
 
-    /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope, and a file that
-    /// the edit created belongs to it with all that is in it.
+    /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope, what it put beside one
+    /// belongs to it, and so does a file that it created with all that is in it.
     pub(crate) fn follow(&self, wanted: &[EditRequest]) -> Self {
-        let Self::Symbols(symbols) = self else { return self.clone() };
-        let mut symbols = symbols.clone();
+        let mut symbols = self.symbols().to_vec();
+        if symbols.is_empty() {
+            return self.clone();
+        }
         for want in wanted {
             if let EditRequest::Create { path, text } = want
                 && let Some(language) = language::of_path(path)
@@ -142,8 +226,12 @@ impl Scope {
                     own.names = after.path_of(renamed);
                 }
             }
+            symbols.extend(confine::put_beside(&document.path, (&before, &after), hunks, &symbols));
         }
-        Self::Symbols(symbols)
+        match self {
+            Self::Parts { files, .. } => Self::Parts { files: files.clone(), symbols },
+            _ => Self::Symbols(symbols),
+        }
     }
 }
 
@@ -154,36 +242,6 @@ fn is_blank(text: &str, index: &LineIndex, line: usize) -> bool {
 /// The symbols that hold an offset, innermost first.
 fn holders(outline: &Outline, offset: usize) -> Vec<usize> {
     std::iter::successors(outline.at(offset), |symbol| outline.symbols[*symbol].parent).collect()
-}
-
-fn refused(message: String) -> Failure {
-    Failure::new(
-        FailureKind::Tool,
-        message,
-        "stay inside the scope, or ask for a wider one (a larger range, or a plan)",
-    )
-}
-
-fn check_hunks(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) -> Result<(), Failure> {
-    let Some(language) = language::of_path(path) else {
-        return Err(refused(format!("{path} is in a language without symbols here, so no edit can be confined in it")));
-    };
-    let outline = Outline::parse(language, text);
-    let symbols: Vec<usize> = own.iter().filter_map(|names| outline.find(names).ok()).collect();
-    let module = own.contains(&"");
-    if symbols.is_empty() && !module {
-        return Err(refused(format!("{} is not in {path} any more", own.join(", "))));
-    }
-    for hunk in hunks {
-        let one = std::slice::from_ref(hunk);
-        let inside = zones::check(text, &outline, &zones::EditScope::Symbols(symbols.clone()), one);
-        let Err(error) = inside else { continue };
-        if module && zones::check(text, &outline, &zones::EditScope::Module, one).is_ok() {
-            continue;
-        }
-        return Err(refused(error.to_string()));
-    }
-    Ok(())
 }
 
 /// Where an offset is after the edits; one inside an edit goes to the edit's start.
@@ -230,72 +288,4 @@ pub(crate) fn source<'t>(text: &'t str, outline: &Outline, symbol: usize) -> &'t
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::editor::Document;
-    use crate::edits::hunks::hunks;
-
-    const CART: &str = "\
-import os
-
-class Cart:
-    def total(self):
-        return 1
-
-    def count(self):
-        return 2
-";
-
-    fn want(after: &str) -> EditRequest {
-        let document = Document {
-            path: "cart.py".into(),
-            text: CART.into(),
-            version: 1,
-            exists: true,
-            unsaved: false,
-            locked: None,
-        };
-        EditRequest::Change { hunks: hunks(CART, after), document }
-    }
-
-    fn names(scope: &Scope) -> Vec<String> {
-        scope.names()
-    }
-
-    #[test]
-    fn cursor_and_range_choose_the_innermost_symbol_around_them() {
-        assert_eq!(names(&Scope::at("cart.py", CART, 4, 4)), ["cart.py::Cart::total"]);
-        assert_eq!(names(&Scope::at("cart.py", CART, 4, 8)), ["cart.py::Cart"]);
-        assert_eq!(names(&Scope::at("cart.py", CART, 1, 1)), ["cart.py"]);
-        assert_eq!(names(&Scope::at("cart.py", CART, 1, 5)), ["cart.py"]);
-        assert_eq!(names(&Scope::at("notes.txt", "x", 1, 1)), ["notes.txt"]);
-    }
-
-    #[test]
-    fn an_edit_outside_is_refused_and_one_inside_is_not() {
-        let scope = Scope::at("cart.py", CART, 4, 4);
-        assert!(scope.check(&want(&CART.replace("return 1", "return 10"))).is_ok());
-        let failure = scope.check(&want(&CART.replace("return 2", "return 20"))).expect_err("outside");
-        assert!(failure.message.contains("Cart::count"), "{failure}");
-        let module = Scope::Symbols(vec![SymbolPath::new("cart.py", "")]);
-        assert!(module.check(&want(&CART.replace("import os\n", ""))).is_ok());
-        assert!(module.check(&want(&CART.replace("return 2", "return 20"))).is_err());
-        assert!(Scope::Files(vec!["other.py".into()]).check(&want("")).is_err());
-    }
-
-    #[test]
-    fn a_file_that_a_step_creates_is_its_own() {
-        let scope = Scope::Symbols(vec![SymbolPath::new("new.py", ""), SymbolPath::new("cart.py", "Cart::total")]);
-        let create = |path: &str| EditRequest::Create { path: path.into(), text: CART.into() };
-        assert!(scope.check(&create("new.py")).is_ok());
-        assert!(scope.check(&create("other.py")).is_err() && scope.check(&create("cart.py")).is_err());
-        assert_eq!(names(&scope.follow(&[create("new.py")])), ["new.py", "cart.py::Cart::total", "new.py::Cart"]);
-    }
-
-    #[test]
-    fn the_scope_follows_a_rename() {
-        let scope = Scope::at("cart.py", CART, 4, 4);
-        let renamed = scope.follow(&[want(&CART.replace("def total", "def whole_sum"))]);
-        assert_eq!(names(&renamed), ["cart.py::Cart::whole_sum"]);
-    }
-}
+mod tests;

@@ -58,6 +58,7 @@ pub(crate) fn task() -> StepInput {
         query: "Fix the type errors in Cart::total and keep its behaviour".into(),
         current_file: Some("src/shop/cart.py".into()),
         scope: vec![symbol.clone()],
+        ..RequestFacts::default()
     };
     let memory = vec![
         "solution: Import `Decimal` from `decimal` fixed reportUndefinedVariable in src/shop/tax.py::rate".into(),

@@ -142,7 +142,8 @@ async fn what_the_request_names_is_shown_wherever_the_cursor_is() {
     let asked = engine.model.asked.lock().unwrap()[0].clone();
     let sources: Vec<&str> = asked.context.sources.texts.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(sources, ["a.py::f", "b.py::helper_one", "b.py"]);
-    assert_eq!(asked.context.request.scope, ["a.py::f"], "the scope is the user's");
+    let scope = ["a.py::f", "b.py::helper_one", "the imports of a.py and b.py"];
+    assert_eq!(asked.context.request.scope, scope, "where the user stands, and what is named; its file is a place");
     assert!(engine.trace().contains("a change; it names b.py::helper_one, b.py"), "{}", engine.trace());
 }
 

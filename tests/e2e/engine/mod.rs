@@ -13,6 +13,7 @@ mod injection;
 mod limits;
 mod preferences;
 mod prompts;
+mod reach;
 mod recalled;
 mod room;
 mod shell;

@@ -185,6 +185,6 @@ async fn a_plan_examines_edits_and_checks_and_is_changed_before_it_runs() {
     assert!(done.contains("    - [x] see what is reported in a.py::f"), "{done}");
     let told = server.requests()[2].said_by("user").to_owned();
     assert!(told.contains("Input found:") && told.contains("error f:2 reportReturnType"), "{told}");
-    assert!(told.contains("May edit: a.py::f\n"), "{told}");
+    assert!(told.contains("May edit: a.py::f, the imports of a.py\n"), "{told}");
     assert_eq!(project.read("a.py"), text.replace("\"one\"", "1"));
 }
