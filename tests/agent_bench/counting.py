@@ -5,6 +5,7 @@ import json
 import os
 import typing
 
+from fingerprint import Body
 from wire import Call, calls_of, tokens
 
 # What a cached token costs of a new one.
@@ -20,13 +21,13 @@ class Figures:
     answer: int = 0
     # Of the prompts, the tools or the schema of the reply.
     schema: int = 0
-    # Of each prompt that another one follows, how much the next one begins with; and their length.
+    # Of the messages of each call that another one follows, how much the next one begins with; and their length.
     kept: int = 0
     before: int = 0
 
     @property
     def shared(self) -> "float | None":
-        """Percent of a prompt that the next one begins with; None where no call follows another."""
+        """Percent of the messages that the next call begins with, under the same tools; None for a single call."""
         return 100 * self.kept / self.before if self.before else None
 
     @property
@@ -41,23 +42,27 @@ class Figures:
         return {**dataclasses.asdict(self), "billed": round(self.billed), "shared": self.shared}
 
 
+def parts(body: Body) -> "tuple[str, str]":
+    """The tools or the schema, and the messages, as they are sent."""
+    tools = json.dumps(body.get("tools") or body.get("response_format") or "", ensure_ascii=False)
+    return tools, "\n".join(json.dumps(message, ensure_ascii=False) for message in body.get("messages", []))
+
+
 def count(calls: "list[Call]") -> Figures:
     out = Figures()
-    last = ""
+    last: "tuple[str, str] | None" = None
     for number, call in enumerate(calls, 1):
-        # Providers put the tools first: where they change, nothing behind them is cached.
-        tools = json.dumps(call.body.get("tools") or call.body.get("response_format") or "", ensure_ascii=False)
-        said = [json.dumps(message, ensure_ascii=False) for message in call.body.get("messages", [])]
-        sent = "\n".join([tools, *said])
-        same = os.path.commonprefix([last, sent])
+        tools, messages = parts(call.body)
         made = calls_of(number, call.answer)
         out.calls += 1
-        out.prompt += tokens(sent)
-        out.cached += tokens(same) if last else 0
+        out.prompt += tokens(tools) + tokens(messages)
         out.schema += tokens(tools)
         out.answer += tokens((call.answer.get("content") or "") + (json.dumps(made, ensure_ascii=False) if made else ""))
-        if last:
+        if last is not None:
+            # Providers put the tools first: where they change, nothing behind them is cached.
+            same = os.path.commonprefix([last[1], messages]) if last[0] == tools else ""
             out.kept += tokens(same)
-            out.before += tokens(last)
-        last = sent
+            out.before += tokens(last[1])
+            out.cached += tokens(same) + tokens(os.path.commonprefix([last[0], tools]))
+        last = (tools, messages)
     return out

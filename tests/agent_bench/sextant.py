@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import subprocess
 import time
 import typing
@@ -43,7 +44,7 @@ class Said:
         return "\n".join(part for part in parts if part)
 
 
-def configuration(task: Task, url: str, model: str, style: str) -> str:
+def configuration(task: Task, url: str, model: str, options: "dict[str, typing.Any]") -> str:
     """The user's configuration, as TOML."""
     lines = [] if task.mode == "simple" else [f"mode = {json.dumps(task.mode)}"]
     lines += [f"commands_allowed = {json.dumps(project.COMMANDS)}"]
@@ -54,8 +55,7 @@ def configuration(task: Task, url: str, model: str, style: str) -> str:
     lines += [f"base_url = {json.dumps(url)}", f"stall_seconds = {PATIENCE}", f"total_seconds = {PATIENCE}"]
     # Standing for a strong model: its window is not what is measured here.
     lines += ["max_attempts = 1", "max_tokens = 16384"]
-    if style != "none":
-        lines += [f"style = {json.dumps(style)}", "context = 128000"]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in options.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -71,10 +71,16 @@ def carry_out(
     task: Task, root: pathlib.Path, home: pathlib.Path, tools: pathlib.Path, url: str, model: str = "bench"
 ) -> Said:
     style = os.environ.get("STYLE") or "conversation"
+    options: "dict[str, typing.Any]" = {} if style == "none" else {"style": style, "context": 128_000}
     config = home / "sextant" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(configuration(task, url, model, style), encoding="utf-8")
-    return run(command(task, root, config, tools), root, project.environment(root, home, tools))
+    while True:
+        config.write_text(configuration(task, url, model, options), encoding="utf-8")
+        said = run(command(task, root, config, tools), root, project.environment(root, home, tools))
+        # An older build is measured as far as it goes.
+        unknown = re.search(r"unknown field `(\w+)`", said.failure.get("message") or "")
+        if not unknown or options.pop(unknown[1], None) is None:
+            return said
 
 
 def run(line: "list[str]", root: pathlib.Path, env: "dict[str, str]") -> Said:

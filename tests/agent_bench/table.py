@@ -63,5 +63,5 @@ def text(rows: "list[Row]", loops: "list[str]") -> "list[str]":
     if "ratio" in told:
         ratios = ", ".join(f"{name} {value}" for name, value in told["ratio"].items())
         out += [f"{loops[0]} to {loops[1]}, over the {told['tasks']} tasks that both went through: {ratios}"]
-    out += ["tokens are bytes / 3.5; cached: what begins as the call before, tools first, at a tenth when billed"]
+    out += ["tokens are bytes / 3.5; cached: what begins as the call before, tools included, at a tenth when billed; shared: of the messages alone"]
     return out

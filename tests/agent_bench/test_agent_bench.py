@@ -81,12 +81,15 @@ class CountingTest(unittest.TestCase):
         calls = [wire.Call(body("a" * 350, "b"), {}), wire.Call(body("a" * 350, "b", "c" * 700), {"content": "ok"})]
         figures = counting.count(calls)
         self.assertEqual(figures.calls, 2)
-        self.assertGreater(figures.shared or 0, 99)
+        self.assertEqual(figures.shared, 100)
+        self.assertGreater(figures.cached, tokens_before := wire.tokens("a" * 350))
+        self.assertGreater(figures.cached, 100)
+        self.assertLess(figures.cached, figures.prompt - wire.tokens("c" * 700))
         self.assertEqual(figures.billed, figures.prompt - 0.9 * figures.cached)
 
     def test_other_tools_share_nothing(self) -> None:
         calls = [wire.Call(body("a" * 350), {}), wire.Call(body("a" * 350, tool="x"), {})]
-        self.assertLess(counting.count(calls).shared or 0, 20)
+        self.assertEqual(counting.count(calls).shared, 0)
 
 
 class WireTest(unittest.TestCase):

@@ -4,6 +4,7 @@ import dataclasses
 import http.server
 import json
 import math
+import os
 import threading
 import time
 import typing
@@ -45,6 +46,8 @@ class Server:
         self.trouble: "list[str]" = []
         self.lock = threading.Lock()
         self.number = 0
+        # What the last call sent, to tell what of the next one would be cached.
+        self.last = ""
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -93,7 +96,13 @@ class Server:
         if answer.get("status", 200) != 200:
             whole(handler, answer["status"], {"error": {"message": answer.get("content", "")}}, answer.get("headers", {}))
             return
-        reply(handler, number, body, answer)
+        reply(handler, number, body, answer, self.cached(body))
+
+    def cached(self, body: Body) -> int:
+        sent = json.dumps(body.get("messages"), ensure_ascii=False)
+        same = os.path.commonprefix([self.last, sent])
+        self.last = sent
+        return math.floor(len(same.encode()) / 3.5)
 
     def close(self) -> None:
         self.server.shutdown()
@@ -116,13 +125,16 @@ def whole(
     handler.wfile.write(raw)
 
 
-def reply(handler: http.server.BaseHTTPRequestHandler, number: int, body: Body, answer: Answer) -> None:
+def reply(
+    handler: http.server.BaseHTTPRequestHandler, number: int, body: Body, answer: Answer, cached: int
+) -> None:
     """An answer, as a whole or as a stream, as it was asked for."""
     content, calls = answer.get("content") or "", calls_of(number, answer)
     finish = answer.get("finish") or ("tool_calls" if calls else "stop")
     prompt = tokens(json.dumps(body.get("messages"), ensure_ascii=False))
     said = tokens(content + (json.dumps(calls, ensure_ascii=False) if calls else ""))
-    usage = {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
+    usage: "dict[str, typing.Any]" = {"prompt_tokens": prompt, "completion_tokens": said}
+    usage.update(total_tokens=prompt + said, prompt_tokens_details={"cached_tokens": min(cached, prompt)})
     head = {"id": f"bench-{number}", "created": int(time.time()), "model": "bench"}
     if not body.get("stream"):
         message: "dict[str, typing.Any]" = {"role": "assistant", "content": content or None}
