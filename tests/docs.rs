@@ -134,6 +134,31 @@ fn every_option_is_a_field_that_an_editor_completes() {
 }
 
 #[test]
+fn every_option_of_a_model_is_in_the_help() {
+    let source = read("src/llm/manner.rs");
+    let (_, list) = source.split_once("OPTIONS: &[&str] = &[").expect("the list of options");
+    let mut names: Vec<&str> = list.split_once(']').expect("its end").0.split('"').skip(1).step_by(2).collect();
+    let reach = read("src/llm/endpoint.rs");
+    let (_, fields) = reach.split_once("pub struct RemoteConfig {").expect("the configuration");
+    let fields = fields.split_once("\n}").expect("its end").0;
+    names
+        .extend(fields.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(':')).map(|pair| pair.0));
+    names.retain(|name| *name != "manner");
+    assert!(names.len() >= 19, "{names:?}");
+    let help = read("doc/sextant.txt");
+    let (_, models) = help.split_once("*sextant-models*").expect("the section");
+    let models = models.split_once("\n=====").expect("its end").0;
+    for name in names {
+        assert!(
+            models
+                .lines()
+                .any(|line| line.trim_end() == format!("    {name}") || line.starts_with(&format!("    {name} "))),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn every_help_tag_that_is_named_exists() {
     let help = read("doc/sextant.txt");
     let tags = tags(&help);

@@ -87,12 +87,17 @@ mod tests {
     fn the_limit_that_is_reached_is_named_with_what_was_used() {
         let none = Limits::default();
         assert_eq!(
-            reached(&none, Some(Price { input: 1.0, output: 1.0 }), usage(1 << 40, 1), Duration::from_secs(1 << 30)),
+            reached(
+                &none,
+                Some(Price { input: 1.0, output: 1.0, cached: None }),
+                usage(1 << 40, 1),
+                Duration::from_secs(1 << 30)
+            ),
             None,
             "0 is no limit"
         );
         let limits = Limits { tokens: 100, seconds: 9, cost: 0.5, ..Limits::default() };
-        let price = Some(Price { input: 2.0, output: 10.0 });
+        let price = Some(Price { input: 2.0, output: 10.0, cached: None });
         let said = |usage, seconds| reached(&limits, price, usage, Duration::from_secs(seconds)).unwrap_or_default();
         assert_eq!(said(usage(60, 39), 8), "");
         assert_eq!(said(usage(60, 40), 8), "it has used 100 of 100 tokens (`limits.tokens`)");

@@ -43,9 +43,11 @@ pub enum Piece {
         /// Kept beside the call.
         keep: Option<(&'static str, Value)>,
     },
-    /// The whole arguments of a call, in place of what has come.
+    /// A whole call, in place of what has come of it.
     Arguments {
         slot: u64,
+        id: Option<String>,
+        tool: Option<String>,
         text: String,
     },
 }
@@ -121,11 +123,14 @@ impl AnswerParts {
                     self.add(Piece::Set { slot, field: field.to_owned(), value });
                 }
             }
-            Piece::Arguments { slot, text } => {
-                if let Some(call) = self.calls.iter_mut().rfind(|call| call.said == Some(slot)) {
-                    self.bytes += text.len();
-                    call.arguments = text;
-                }
+            Piece::Arguments { slot, id, tool, text } => {
+                self.bytes += text.len();
+                let known = self.calls.iter().rposition(|call| call.said == Some(slot));
+                let at = known.unwrap_or_else(|| self.place(Some(slot), slot, None, None));
+                let call = &mut self.calls[at];
+                call.id = id.or(call.id.take());
+                call.tool = tool.unwrap_or_else(|| std::mem::take(&mut call.tool));
+                call.arguments = text;
             }
         }
     }

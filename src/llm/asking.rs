@@ -7,9 +7,9 @@ use crate::llm::answer::{AnswerEnd, AnswerParts};
 use crate::llm::chat::{ChatInput, ChatMessage, ChatReply};
 use crate::llm::hearing::Hearing;
 use crate::llm::prompt::{self, Prompt};
-use crate::llm::reply::{self, ReplyReading};
-use crate::llm::tokens;
+use crate::llm::reply::{self, ReplyReading, talk};
 use crate::llm::tools::ToolSpec;
+use crate::llm::{schema, tokens};
 
 /// One question in no provider's words.
 #[derive(Clone, Debug)]
@@ -51,6 +51,11 @@ pub(crate) trait Asking: Send + Sync {
 
     /// What is said where an answer could not be used.
     fn again(&self, problems: &[String], native: bool) -> String;
+
+    /// The words of a reply of which nothing was passed on while it came.
+    fn unheard<'r>(&self, _: &'r Self::Reply) -> &'r str {
+        ""
+    }
 }
 
 /// A question whose answer is one JSON object.
@@ -100,23 +105,34 @@ pub(crate) struct Talk<'a> {
 impl Asking for Talk<'_> {
     type Reply = ChatReply;
 
-    fn posed(&self, _: bool) -> Posed<'_> {
-        Posed {
-            system: self.input.system.to_owned(),
-            messages: self.input.messages.to_vec(),
-            tools: self.input.tools,
-            schema: None,
-            grows: true,
+    fn posed(&self, native: bool) -> Posed<'_> {
+        let ChatInput { system, messages, tools } = self.input;
+        if native {
+            let (system, messages) = (system.to_owned(), messages.to_vec());
+            return Posed { system, messages, tools, schema: None, grows: true };
         }
+        let schema = (!tools.is_empty()).then(|| (schema::CHAT_NAME, schema::chat(tools)));
+        let (system, messages) = (talk::rules(system, tools), talk::messages(messages));
+        Posed { system, messages, tools: &[], schema, grows: true }
     }
 
-    fn hearing(&self, _: bool, reasoning: bool) -> Hearing {
-        Hearing::plain(reasoning)
+    fn hearing(&self, native: bool, reasoning: bool) -> Hearing {
+        // Without tools there is nothing but prose to be asked for.
+        let plain = native || self.input.tools.is_empty();
+        if plain { Hearing::plain(reasoning) } else { Hearing::json(&["text"], reasoning) }
     }
 
-    fn read(&self, parts: AnswerParts, _: bool, ending: AnswerEnd) -> ReplyReading<ChatReply> {
-        let reply = parts.reply(&self.tag, self.input.tools, ending, self.input.messages).map(|mut reply| {
-            reply.text = reply::without_thinking(&reply.text).trim().to_owned();
+    fn read(&self, parts: AnswerParts, native: bool, ending: AnswerEnd) -> ReplyReading<ChatReply> {
+        let ChatInput { messages, tools, .. } = self.input;
+        if !native && !tools.is_empty() {
+            return talk::read(&parts.text, tools, ending, messages);
+        }
+        let reply = parts.reply(&self.tag, tools, ending, messages).map(|mut reply| {
+            let written = if reply.uses.is_empty() { talk::written(&reply.text, tools, messages) } else { None };
+            match written {
+                Some(uses) => (reply.text, reply.uses) = (String::new(), uses),
+                None => reply.text = reply::without_thinking(&reply.text).trim().to_owned(),
+            }
             reply
         });
         match reply {
@@ -128,7 +144,14 @@ impl Asking for Talk<'_> {
         }
     }
 
-    fn again(&self, problems: &[String], _: bool) -> String {
+    fn again(&self, problems: &[String], native: bool) -> String {
+        if !native && !self.input.tools.is_empty() {
+            return prompt::ask_again(problems);
+        }
         format!("Your answer could not be used: {}. Answer again.", problems.join("; "))
+    }
+
+    fn unheard<'r>(&self, reply: &'r ChatReply) -> &'r str {
+        &reply.text
     }
 }

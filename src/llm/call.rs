@@ -284,13 +284,15 @@ fn status_in(body: &Value) -> Option<u16> {
     if let Some(code) = body.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok()) {
         return (400..600).contains(&code).then_some(code);
     }
-    match body.get("type").and_then(Value::as_str)? {
+    let stands_for = |word: &str| match word {
         "overloaded_error" => Some(529),
-        "rate_limit_error" => Some(429),
-        "authentication_error" => Some(401),
+        "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => Some(429),
+        "authentication_error" | "invalid_api_key" => Some(401),
         "api_error" | "server_error" => Some(500),
+        "server_is_overloaded" | "slow_down" => Some(503),
         _ => None,
-    }
+    };
+    ["code", "type"].iter().find_map(|name| stands_for(body.get(*name)?.as_str()?))
 }
 
 /// The last cause of a chain, which says what happened; the first only says that something did.

@@ -6,12 +6,14 @@ use serde_json::Value;
 use crate::llm::answer::Piece;
 use crate::llm::chat::ChatMessage;
 use crate::llm::endpoint::{Endpoint, Provider};
+use crate::llm::manner::Api;
 use crate::llm::tools::ToolSpec;
 
 mod anthropic;
 mod declared;
 mod gemini;
 mod openai;
+mod responses;
 mod turns;
 
 /// The version of Anthropic's API that the events are read by.
@@ -31,6 +33,16 @@ pub struct WireRequest<'a> {
     pub temperature: Option<f64>,
     /// Name and schema of the answer.
     pub schema: Option<(&'a str, &'a Value)>,
+    pub reasoning: Reasoning<'a>,
+}
+
+/// How a model is to think before it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reasoning<'a> {
+    /// `none`, `low`, `medium`, `high`, or the provider's own word.
+    pub effort: Option<&'a str>,
+    /// Whether its text is wanted.
+    pub shown: bool,
 }
 
 /// Why a provider stopped.
@@ -64,6 +76,7 @@ pub fn url(endpoint: &Endpoint) -> String {
     let path = match endpoint.provider {
         Provider::Anthropic => "messages".to_owned(),
         Provider::Gemini => format!("models/{}:streamGenerateContent?alt=sse", endpoint.model),
+        _ if endpoint.api == Api::Responses => "responses".to_owned(),
         _ => "chat/completions".to_owned(),
     };
     match endpoint.base_url.split_once('?') {
@@ -97,6 +110,7 @@ pub fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     match endpoint.provider {
         Provider::Anthropic => anthropic::body(endpoint, question),
         Provider::Gemini => gemini::body(endpoint, question),
+        _ if endpoint.api == Api::Responses => responses::body(endpoint, question),
         _ => openai::body(endpoint, question),
     }
 }
@@ -113,6 +127,7 @@ pub fn read(endpoint: &Endpoint, data: &[u8]) -> Result<StreamEvent, String> {
     Ok(match endpoint.provider {
         Provider::Anthropic => anthropic::read(&event),
         Provider::Gemini => gemini::read(&event),
+        _ if endpoint.api == Api::Responses => responses::read(&event),
         _ => openai::read(&event),
     })
 }

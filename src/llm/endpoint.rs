@@ -3,11 +3,12 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
+use serde_json::{Map, Value};
 use url::Url;
 
 use crate::base::failure::{Failure, FailureKind};
-use crate::llm::price::Price;
+use crate::llm::manner::{Api, Manner};
 
 /// The dialect that a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -21,7 +22,8 @@ pub enum Provider {
     Anthropic,
     #[serde(rename = "gemini")]
     Gemini,
-    /// Reached through its OpenAI-compatible API, which, unlike the way through its own, takes our schema.
+    /// Reached through its OpenAI-compatible API, which, unlike the way through its own, takes our schema and names its
+    /// calls. What that cannot say, how long a model stays and what it reads, is said and asked beside it.
     #[serde(rename = "ollama")]
     Ollama,
 }
@@ -61,7 +63,7 @@ impl Provider {
 
 /// How to reach one model. Unknown names are refused, so that a misspelt one is not silently without effect.
 #[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct RemoteConfig {
     pub provider: Provider,
     /// The model's name as the provider writes it.
@@ -83,18 +85,25 @@ pub struct RemoteConfig {
     /// Attempts in all while nothing of the answer has come, 1 or more.
     #[serde(default = "RemoteConfig::default_max_attempts")]
     pub max_attempts: u32,
-    /// Tokens that one answer may have; a model that thinks aloud first spends them on that too.
-    #[serde(default = "RemoteConfig::default_max_tokens")]
-    pub max_tokens: u32,
-    /// The provider's default when absent; some models accept no other.
+    /// Tokens that one answer may have; a model that thinks aloud first spends them on that too. Without it as many
+    /// as whole files need, and never more than half of what the model reads.
     #[serde(default)]
-    pub temperature: Option<f64>,
-    /// Whether to send the JSON schema along; a server that refuses it is asked without anyway.
-    #[serde(default = "RemoteConfig::default_schema")]
-    pub schema: bool,
-    /// What its tokens cost; without it runs are counted without their cost.
-    #[serde(default)]
-    pub price: Option<Price>,
+    pub max_tokens: Option<u32>,
+    /// How it is talked to: its options stand beside the others.
+    #[serde(skip)]
+    pub manner: Manner,
+}
+
+impl<'de> Deserialize<'de> for RemoteConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (manner, reach): (Map<String, Value>, Map<String, Value>) = Map::deserialize(deserializer)?
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .partition(|(name, _)| Manner::OPTIONS.contains(&name.as_str()));
+        let mut config = Self::deserialize(Value::Object(reach)).map_err(de::Error::custom)?;
+        config.manner = serde_json::from_value(Value::Object(manner)).map_err(de::Error::custom)?;
+        Ok(config)
+    }
 }
 
 impl RemoteConfig {
@@ -108,10 +117,8 @@ impl RemoteConfig {
             stall_seconds: Self::default_stall_seconds(),
             total_seconds: Self::default_total_seconds(),
             max_attempts: Self::default_max_attempts(),
-            max_tokens: Self::default_max_tokens(),
-            temperature: None,
-            schema: Self::default_schema(),
-            price: None,
+            max_tokens: None,
+            manner: Manner::default(),
         }
     }
 
@@ -127,14 +134,6 @@ impl RemoteConfig {
     fn default_max_attempts() -> u32 {
         4
     }
-
-    fn default_max_tokens() -> u32 {
-        4096
-    }
-
-    fn default_schema() -> bool {
-        true
-    }
 }
 
 impl fmt::Debug for RemoteConfig {
@@ -149,8 +148,7 @@ impl fmt::Debug for RemoteConfig {
             .field("total_seconds", &self.total_seconds)
             .field("max_attempts", &self.max_attempts)
             .field("max_tokens", &self.max_tokens)
-            .field("temperature", &self.temperature)
-            .field("schema", &self.schema)
+            .field("manner", &self.manner)
             .finish()
     }
 }
@@ -168,6 +166,9 @@ pub struct Endpoint {
     /// Whether the server runs on this machine; it is then reached past any proxy.
     pub local: bool,
     pub tls: bool,
+    /// Whether this is the provider's own address.
+    pub home: bool,
+    pub api: Api,
 }
 
 /// A key that cannot be printed by accident.
@@ -210,10 +211,11 @@ pub fn resolve(config: &RemoteConfig, env: &dyn Fn(&str) -> Option<String>) -> R
         return Err(wrong("no model is named", "set `model` under `[model]`"));
     }
     let least = config.stall_seconds.min(config.total_seconds).min(config.max_attempts.into());
-    if least.min(config.max_tokens.into()) == 0 {
+    if least.min(config.max_tokens.unwrap_or(1).into()) == 0 {
         let names = "`stall_seconds`, `total_seconds`, `max_attempts` and `max_tokens`";
         return Err(wrong(format!("{names} must be 1 or more"), "or leave them out"));
     }
+    config.manner.check(provider)?;
     let given = config.base_url.as_deref().map(str::trim).filter(|url| !url.is_empty());
     let url = match (given, provider.home()) {
         (Some(given), _) => parse(given, provider)?,
@@ -233,7 +235,9 @@ pub fn resolve(config: &RemoteConfig, env: &dyn Fn(&str) -> Option<String>) -> R
         None => false,
     };
     let tls = url.scheme() == "https";
-    Ok(Endpoint { provider, model, shown: shown(url.as_str()), base_url: url.into(), key, local, tls })
+    let home = given.is_none() && provider.home().is_some();
+    let (shown, api) = (shown(url.as_str()), config.manner.api.unwrap_or_default());
+    Ok(Endpoint { provider, model, shown, base_url: url.into(), key, local, tls, home, api })
 }
 
 fn key(
@@ -278,7 +282,7 @@ fn parse(text: &str, provider: Provider) -> Result<Url, Failure> {
     let path = match url.path().trim_end_matches('/') {
         // The address of a server rather than of its API.
         "" if openai_style => "/v1/".to_owned(),
-        path => format!("{}/", path.trim_end_matches("/chat/completions")),
+        path => format!("{}/", path.trim_end_matches("/chat/completions").trim_end_matches("/responses")),
     };
     url.set_path(&path);
     url.set_fragment(None);
@@ -295,7 +299,7 @@ fn shown(url: &str) -> String {
     String::from(url).trim_end_matches('/').to_owned()
 }
 
-fn wrong(message: impl Into<String>, hint: impl Into<crate::base::hint::Hint>) -> Failure {
+pub(crate) fn wrong(message: impl Into<String>, hint: impl Into<crate::base::hint::Hint>) -> Failure {
     Failure::new(FailureKind::Config, message, hint)
 }
 

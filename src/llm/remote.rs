@@ -1,32 +1,34 @@
 //! A language model behind a network address: asked by schema, streamed, retried while nothing has been taken.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::Client;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::base::failure::{Failure, FailureKind};
-use crate::base::plural::counted;
-use crate::llm::answer::AnswerEnd;
+use crate::llm::abilities::{self, Abilities, ToldAbilities};
 use crate::llm::asking::{Asking, Structured, Talk};
-use crate::llm::call::{self, CallOutcome, End, Trouble};
-use crate::llm::chat::{ChatInput, ChatMessage, ChatReply};
+use crate::llm::call::{self, CallOutcome};
+use crate::llm::chat::{ChatInput, ChatReply};
 use crate::llm::dialect;
 use crate::llm::endpoint::{self, Endpoint, RemoteConfig};
 use crate::llm::input::{PlanInput, StepInput};
+use crate::llm::manner::{Manner, ToolWay};
 use crate::llm::price::Price;
-use crate::llm::reply::ReplyReading;
-use crate::llm::retry::{self, RetryPolicy};
+use crate::llm::remote::judge::{AskProgress, CallVerdict};
+use crate::llm::remote::limit::AnswerLimit;
+use crate::llm::retry::RetryPolicy;
 use crate::llm::step::{Model, ModelError, OnText, PlanReply, StepReply, Usage};
-use crate::llm::{prompt, reply, schema, tokens};
+use crate::llm::{prompt, reply, schema, server_facts, tokens};
+
+mod judge;
+mod limit;
 
 /// A server that does not take the connection within this time is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of an unusable answer that are kept and shown to the model again.
-const KEPT_BYTES: usize = 2000;
-
 /// A model reached over HTTP. Cloning is not needed: one value serves calls at the same time.
 pub struct RemoteModel {
     name: String,
@@ -35,11 +37,16 @@ pub struct RemoteModel {
     retry: RetryPolicy,
     stall: Duration,
     total: Duration,
-    max_tokens: u32,
-    temperature: Option<f64>,
+    manner: Manner,
+    limit: AnswerLimit,
     /// Whether the schema is sent; cleared once the server has refused it and answered without.
     schema: AtomicBool,
-    price: Option<Price>,
+    /// Whether tools go the provider's own way; likewise.
+    native: AtomicBool,
+    /// By provider, name and options.
+    table: Abilities,
+    /// With what its server has told.
+    known: OnceCell<Abilities>,
 }
 
 impl RemoteModel {
@@ -48,17 +55,20 @@ impl RemoteModel {
     pub fn new(config: &RemoteConfig) -> Result<Self, Failure> {
         let endpoint = endpoint::resolve(config, &|name| std::env::var(name).ok())?;
         let client = client(&endpoint)?;
+        let manner = config.manner.clone();
         Ok(Self {
+            table: manner.over(abilities::known(&endpoint, ToldAbilities::default())),
+            known: OnceCell::new(),
             name: format!("{}:{}", endpoint.provider.name(), endpoint.model),
             endpoint,
             client,
             retry: RetryPolicy { max_attempts: config.max_attempts, ..RetryPolicy::default() },
             stall: Duration::from_secs(config.stall_seconds),
             total: Duration::from_secs(config.total_seconds),
-            max_tokens: config.max_tokens,
-            temperature: config.temperature,
-            schema: AtomicBool::new(config.schema),
-            price: config.price,
+            limit: AnswerLimit { set: config.max_tokens, most: AtomicU32::new(u32::MAX) },
+            schema: AtomicBool::new(manner.schema),
+            native: AtomicBool::new(manner.tools == ToolWay::Native),
+            manner,
         })
     }
 
@@ -70,35 +80,47 @@ impl RemoteModel {
 
     async fn ask<A: Asking>(&self, asking: &A, words: OnText<'_>) -> (Result<A::Reply, ModelError>, Usage) {
         let mut usage = Usage::default();
-        let mut progress = Progress::new(self.schema.load(Ordering::Relaxed));
-        let limits = call::CallLimits::new(self.max_tokens, self.stall, Instant::now() + self.total);
+        let mut progress = AskProgress::new(self.schema.load(Ordering::Relaxed), self.native.load(Ordering::Relaxed));
+        let deadline = Instant::now() + self.total;
         loop {
-            let native = true;
-            let mut posed = asking.posed(native);
+            progress.max_tokens = self.limit.tokens(self.known.get().unwrap_or(&self.table).context);
+            let limits = call::CallLimits::new(progress.max_tokens, self.stall, deadline);
+            let mut posed = asking.posed(progress.native);
             posed.messages.extend(progress.follow_up.iter().cloned());
             let asked = dialect::WireRequest {
                 system: &posed.system,
                 messages: &posed.messages,
                 tools: posed.tools,
                 grows: posed.grows,
-                max_tokens: self.max_tokens,
-                temperature: self.temperature,
+                max_tokens: progress.max_tokens,
+                temperature: self.manner.temperature,
+                reasoning: dialect::Reasoning {
+                    effort: self.manner.reasoning_effort.as_deref(),
+                    shown: self.manner.show_reasoning,
+                },
                 schema: posed.schema.as_ref().filter(|_| progress.with_schema).map(|(name, schema)| (*name, schema)),
             };
-            progress.sent_schema = asked.schema.is_some();
-            let hearing = asking.hearing(native, false);
+            (progress.sent_schema, progress.sent_tools) = (asked.schema.is_some(), !asked.tools.is_empty());
+            let hearing = asking.hearing(progress.native, self.manner.show_reasoning);
             let outcome = call::run(&self.client, &self.endpoint, &asked, limits, hearing, words).await;
             count(&mut usage, &outcome, || posed.tokens());
             let spoke = outcome.spoke;
             match self.judge(asking, outcome, &mut progress) {
-                Next::Reply(reply) => {
+                CallVerdict::Reply(reply) => {
                     if !progress.with_schema {
                         self.schema.store(false, Ordering::Relaxed);
                     }
+                    if !progress.native {
+                        self.native.store(false, Ordering::Relaxed);
+                    }
+                    let unheard = asking.unheard(&reply);
+                    if !spoke && !unheard.is_empty() {
+                        words(unheard);
+                    }
                     return (Ok(reply), usage);
                 }
-                Next::Fail(error) => return (Err(error), usage),
-                Next::Again(wait, why) => {
+                CallVerdict::Fail(error) => return (Err(error), usage),
+                CallVerdict::Again(wait, why) => {
                     tracing::info!(model = %self.name, ?wait, spoke, why, "asking the model again");
                     if spoke {
                         words("\n");
@@ -109,126 +131,11 @@ impl RemoteModel {
         }
     }
 
-    /// What to do with what a call brought.
-    fn judge<A: Asking>(&self, asking: &A, outcome: CallOutcome, progress: &mut Progress) -> Next<A::Reply> {
-        let endpoint = self.endpoint.shown.clone();
-        let CallOutcome { parts, end, .. } = outcome;
-        let text = parts.text.clone();
-        let refusal = parts.refusal.clone();
-        let read = |ending| asking.read(parts, true, ending);
-        match end {
-            End::Trouble(Trouble::Refused { status, wait, detail }) => self.refused(status, wait, &detail, progress),
-            End::Trouble(Trouble::Unreachable(detail)) => {
-                progress.attempts += 1;
-                match self.retry.wait(progress.attempts, None, retry::jitter()) {
-                    Some(wait) => Next::Again(wait, self.hide(&detail)),
-                    None => Next::Fail(ModelError::Unreachable { endpoint, detail: self.hide(&detail) }),
-                }
-            }
-            End::Trouble(Trouble::Setup(detail)) => {
-                Next::Fail(ModelError::Unreachable { endpoint, detail: self.hide(&detail) })
-            }
-            End::Trouble(Trouble::Stalled) => {
-                Next::Fail(ModelError::Stalled { endpoint, seconds: self.stall.as_secs() })
-            }
-            // What has no end is not asked for again.
-            End::Trouble(Trouble::TooMuch(detail)) => match read(AnswerEnd::Broken).value {
-                Some(reply) => Next::Reply(reply),
-                None => Next::Fail(ModelError::Cut { endpoint, detail: self.hide(&detail) }),
-            },
-            // A stream may break after the last brace; what is whole is whole.
-            End::Trouble(Trouble::Broken(detail)) => match read(AnswerEnd::Broken).value {
-                Some(reply) => Next::Reply(reply),
-                None => self.cut(&detail, progress),
-            },
-            End::Open => match read(AnswerEnd::Broken).value {
-                Some(reply) => Next::Reply(reply),
-                None if text.is_empty() => self.cut("the stream ended before the answer began", progress),
-                None => self.cut("the stream ended in the middle", progress),
-            },
-            End::Trouble(Trouble::Garbage(detail)) => self.unusable(asking, vec![self.hide(&detail)], &text, progress),
-            End::Declined(why) => Next::Fail(self.declined(&[&refusal, &text, &why])),
-            End::Malformed(why) => self.unusable(asking, vec![self.hide(&why)], &text, progress),
-            End::Whole | End::Limit => {
-                if !refusal.trim().is_empty() {
-                    return Next::Fail(self.declined(&[&refusal]));
-                }
-                let limit = matches!(end, End::Limit);
-                let ReplyReading { value, mut problems } =
-                    read(if limit { AnswerEnd::Limit } else { AnswerEnd::Whole });
-                if let Some(reply) = value {
-                    if !problems.is_empty() {
-                        tracing::debug!(model = %self.name, ?problems, "the reply was mended");
-                    }
-                    return Next::Reply(reply);
-                }
-                if limit {
-                    problems.push(format!("it was cut off at {} (`max_tokens`)", counted(self.max_tokens, "token")));
-                }
-                self.unusable(asking, problems, &text, progress)
-            }
-        }
-    }
-
-    /// What the model said before it stopped is part of why it did.
-    fn declined(&self, said: &[&str]) -> ModelError {
-        let said: Vec<&str> = said.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
-        let detail = self.hide(kept(&said.join("; ")));
-        ModelError::Declined { endpoint: self.endpoint.shown.clone(), detail }
-    }
-
-    fn refused<T>(&self, status: u16, wait: Option<Duration>, detail: &str, progress: &mut Progress) -> Next<T> {
-        let endpoint = self.endpoint.shown.clone();
-        if matches!(status, 401 | 403) {
-            return Next::Fail(ModelError::Unauthorized { endpoint, status });
-        }
-        // Some servers know no `response_format`, or not all of JSON Schema; the prompt describes the object too.
-        let detail = self.hide(detail);
-        if matches!(status, 400 | 422) && progress.sent_schema {
-            progress.with_schema = false;
-            return Next::Again(Duration::ZERO, detail);
-        }
-        // OpenAI answers 429 to an account without credit as well; waiting does not fill it.
-        if !retry::may_pass(status) || detail.contains("insufficient_quota") {
-            return Next::Fail(ModelError::Rejected { endpoint, status, detail });
-        }
-        progress.attempts += 1;
-        let attempts = progress.attempts;
-        match self.retry.wait(attempts, wait, retry::jitter()) {
-            Some(wait) => Next::Again(wait, detail),
-            None if retry::is_capacity(status) => Next::Fail(ModelError::Busy { endpoint, status, attempts }),
-            None => {
-                let detail = format!("{detail} ({})", counted(attempts, "attempt"));
-                Next::Fail(ModelError::Rejected { endpoint, status, detail })
-            }
-        }
-    }
-
-    fn cut<T>(&self, detail: &str, progress: &mut Progress) -> Next<T> {
-        if std::mem::replace(&mut progress.cut_before, true) {
-            return Next::Fail(ModelError::Cut { endpoint: self.endpoint.shown.clone(), detail: self.hide(detail) });
-        }
-        Next::Again(self.retry.base, self.hide(detail))
-    }
-
-    fn unusable<A: Asking>(
-        &self,
-        asking: &A,
-        problems: Vec<String>,
-        text: &str,
-        progress: &mut Progress,
-    ) -> Next<A::Reply> {
-        let text = self.hide(kept(text));
-        if progress.asked_again {
-            return Next::Fail(ModelError::Unusable { problems, text });
-        }
-        progress.asked_again = true;
-        progress.follow_up.clear();
-        if !text.trim().is_empty() {
-            progress.follow_up.push(ChatMessage::Model(ChatReply { text, ..ChatReply::default() }));
-        }
-        progress.follow_up.push(ChatMessage::User(asking.again(&problems, true)));
-        Next::Again(Duration::ZERO, problems.join("; "))
+    /// Says to Ollama how long to keep the model: its OpenAI API has no word for it, and leaves what was said.
+    fn keep_loaded(&self) {
+        let Some(time) = self.manner.keep_alive.clone() else { return };
+        let (client, endpoint) = (self.client.clone(), self.endpoint.clone());
+        tokio::spawn(async move { server_facts::keep_loaded(&client, &endpoint, &time).await });
     }
 
     fn hide(&self, text: &str) -> String {
@@ -239,31 +146,6 @@ impl RemoteModel {
     }
 }
 
-/// How far one question has come.
-#[derive(Default)]
-struct Progress {
-    with_schema: bool,
-    sent_schema: bool,
-    /// Calls that brought nothing.
-    attempts: u32,
-    cut_before: bool,
-    asked_again: bool,
-    follow_up: Vec<ChatMessage>,
-}
-
-impl Progress {
-    fn new(with_schema: bool) -> Self {
-        Self { with_schema, ..Self::default() }
-    }
-}
-
-enum Next<T> {
-    Reply(T),
-    Fail(ModelError),
-    /// Ask again after this wait, because of this.
-    Again(Duration, String),
-}
-
 #[async_trait]
 impl Model for RemoteModel {
     fn name(&self) -> &str {
@@ -271,7 +153,19 @@ impl Model for RemoteModel {
     }
 
     fn price(&self) -> Option<Price> {
-        self.price
+        self.manner.price
+    }
+
+    async fn abilities(&self) -> Abilities {
+        self.keep_loaded();
+        if self.manner.style.is_some() && self.manner.context.is_some() {
+            return self.table;
+        }
+        let ask = async {
+            let told = server_facts::ask(&self.client, &self.endpoint).await;
+            self.manner.over(abilities::known(&self.endpoint, told))
+        };
+        *self.known.get_or_init(|| ask).await
     }
 
     async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
@@ -318,12 +212,6 @@ fn count(usage: &mut Usage, outcome: &CallOutcome, prompt: impl Fn() -> usize) {
     usage.add(Usage { calls: 1, prompt_tokens, completion_tokens, cached_tokens, estimated });
 }
 
-/// The beginning of an answer, cut at a character.
-fn kept(text: &str) -> &str {
-    let end = text.char_indices().map(|(i, c)| i + c.len_utf8()).take_while(|end| *end <= KEPT_BYTES).last();
-    &text[..end.unwrap_or(0)]
-}
-
 fn client(endpoint: &Endpoint) -> Result<Client, Failure> {
     // Fails when somebody else has installed one already, and that one serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -358,12 +246,5 @@ mod tests {
             let model = RemoteModel::new(&config).expect(url);
             assert_eq!(model.name(), "openai_compatible:m");
         }
-    }
-
-    #[test]
-    fn an_answer_is_kept_up_to_a_whole_character() {
-        let text = "é".repeat(3000);
-        assert!(kept(&text).len() <= KEPT_BYTES && kept(&text).ends_with('é'));
-        assert_eq!(kept("short"), "short");
     }
 }

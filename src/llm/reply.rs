@@ -5,6 +5,7 @@
 
 mod contract;
 mod plan_step;
+pub(crate) mod talk;
 
 use serde_json::{Map, Value};
 

@@ -11,6 +11,7 @@ use crate::llm::tools::{self, Parameter, ParameterType, ToolSpec};
 
 /// Names under which the schemas are sent; letters and `_` only.
 pub const PLAN_NAME: &str = "plan_reply";
+pub const CHAT_NAME: &str = "chat_reply";
 
 /// The name of a step's schema: each contract has its own.
 pub fn step_name(contract: &Contract) -> &'static str {
@@ -49,6 +50,12 @@ pub fn step(contract: &Contract, given: &[ToolSpec], commands: bool) -> Value {
         ("answer", text()),
     ]);
     object(properties)
+}
+
+/// An answer in a conversation with a model that is told of its tools in text.
+pub fn chat(given: &[ToolSpec]) -> Value {
+    let calls = json!({"type": "array", "items": {"anyOf": given.iter().map(action).collect::<Vec<_>>()}});
+    object([("text", text()), ("calls", calls)])
 }
 
 pub fn plan(given: &[ToolSpec]) -> Value {
@@ -136,6 +143,7 @@ mod tests {
     #[test]
     fn every_schema_is_strict_at_every_level() {
         for contract in contracts() {
+            check(&chat(sample::tools()), CHAT_NAME);
             check(&step(&contract, sample::tools(), true), step_name(&contract));
             assert_eq!(step(&contract, sample::tools(), true)["type"], "object", "the root may not be a union");
         }

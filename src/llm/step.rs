@@ -197,8 +197,8 @@ pub trait Model: Send + Sync {
 
     async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage);
 
-    /// How it is talked to.
-    fn abilities(&self) -> Abilities {
+    /// How it is talked to, and how much it reads. A server may be asked for it, once.
+    async fn abilities(&self) -> Abilities {
         Abilities::default()
     }
 

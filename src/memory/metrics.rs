@@ -38,13 +38,21 @@ pub struct RunRecord {
     pub hits: u32,
     /// Microseconds that all of them took together.
     pub retrieval_us: u32,
-    pub tokens_in: u32,
-    pub tokens_out: u32,
+    pub tokens: RunTokens,
     /// Millionths of the model's currency.
     pub cost_micros: u32,
     /// Calls of the model, and calls that were answered without it.
     pub calls: u32,
     pub calls_saved: u32,
+}
+
+/// What a run's questions and answers had together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunTokens {
+    pub prompt: u32,
+    pub answer: u32,
+    /// Of those of the prompts, what the provider read from its cache.
+    pub cached: u32,
 }
 
 /// A goal and what was measured.
@@ -100,6 +108,9 @@ pub struct SpentStats {
     pub steps: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
+    /// Of the tokens in, those that the provider read from its cache.
+    #[serde(default)]
+    pub tokens_cached: u64,
     pub cost_micros: u64,
     pub calls: u64,
     pub calls_saved: u64,
@@ -151,8 +162,9 @@ impl Memory {
 
 fn insert(conn: &Connection, run: &RunRecord) -> Result<()> {
     let sql = "INSERT INTO runs (session, task, mode, model, outcome, started, duration_ms, steps, errors, replans, \
-               escalations, lookups, hits, retrieval_us, tokens_in, tokens_out, cost_micros, calls, calls_saved) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+               escalations, lookups, hits, retrieval_us, tokens_in, tokens_out, cost_micros, calls, calls_saved, \
+               tokens_cached) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     let session = session(conn, &run.session)?;
     conn.execute(
         sql,
@@ -171,11 +183,12 @@ fn insert(conn: &Connection, run: &RunRecord) -> Result<()> {
             run.lookups,
             run.hits,
             run.retrieval_us,
-            run.tokens_in,
-            run.tokens_out,
+            run.tokens.prompt,
+            run.tokens.answer,
             run.cost_micros,
             run.calls,
-            run.calls_saved
+            run.calls_saved,
+            run.tokens.cached
         ],
     )?;
     Ok(())
@@ -186,8 +199,8 @@ impl Memory {
         let sql = "SELECT count(*), total(outcome = 'success'), total(outcome = 'failure'), \
                    total(iif(outcome <> 'cancelled', duration_ms, 0)), total(outcome <> 'cancelled' AND replans > 0), \
                    total(outcome <> 'cancelled' AND escalations > 0), total(lookups), total(hits), total(retrieval_us), \
-                   total(steps), total(tokens_in), total(tokens_out), total(cost_micros), total(calls), total(calls_saved) \
-                   FROM runs WHERE mode = ?1 AND started >= ?2 AND (?3 IS NULL OR model = ?3)";
+                   total(steps), total(tokens_in), total(tokens_out), total(cost_micros), total(calls), total(calls_saved), \
+                   total(tokens_cached) FROM runs WHERE mode = ?1 AND started >= ?2 AND (?3 IS NULL OR model = ?3)";
         self.read(|conn| {
             let rows = store::all(conn, sql, (mode, since_ms, model), |row| {
                 let number = |at| Ok::<u64, rusqlite::Error>(row.get::<_, f64>(at)? as u64);
@@ -214,6 +227,7 @@ impl Memory {
                         cost_micros: number(12)?,
                         calls: number(13)?,
                         calls_saved: number(14)?,
+                        tokens_cached: number(15)?,
                     },
                     goals: Vec::new(),
                 };

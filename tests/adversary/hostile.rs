@@ -102,6 +102,12 @@ pub fn done(answer: &str) -> Value {
 fn serve(socket: TcpStream, say: &Say, book: &Mutex<Book>) {
     let mut reader = BufReader::new(socket);
     let Some(body) = request(&mut reader) else { return };
+    if body.is_empty() {
+        // What a model can is asked for without a body, and this one tells nothing of itself.
+        let _ =
+            reader.into_inner().write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        return;
+    }
     let number = {
         let mut book = book.lock().expect("no thread panics with it");
         book.asked.push(body.clone());

@@ -259,8 +259,11 @@ fn run_of(
         lookups: notes.total.lookups,
         hits: notes.total.hits,
         retrieval_us: notes.total.retrieval_us,
-        tokens_in: small(usage.prompt_tokens),
-        tokens_out: small(usage.completion_tokens),
+        tokens: metrics::RunTokens {
+            prompt: small(usage.prompt_tokens),
+            answer: small(usage.completion_tokens),
+            cached: small(usage.cached_tokens),
+        },
         cost_micros: small(session.model.price().map_or(0, |price| price.micros(usage))),
         calls: usage.calls,
         calls_saved: notes.calls_saved,

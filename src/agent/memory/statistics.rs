@@ -46,6 +46,9 @@ fn goal(goal: &Goal) -> String {
 
 type Row = (&'static str, fn(&ModeStats) -> String);
 
+/// Shown where a provider has read anything from its cache.
+const CACHED: &str = "of them cached";
+
 const ROWS: &[Row] = &[
     ("runs", |mode| mode.runs.to_string()),
     ("stopped by the user", |mode| mode.cancelled.to_string()),
@@ -57,6 +60,7 @@ const ROWS: &[Row] = &[
     ("memory hits", |mode| share(mode.lookups.hit_rate)),
     ("time of a lookup", |mode| time(mode.lookups.mean_retrieval_ms)),
     ("tokens in", |mode| mode.spent.tokens_in.to_string()),
+    (CACHED, |mode| mode.spent.tokens_cached.to_string()),
     ("tokens out", |mode| mode.spent.tokens_out.to_string()),
     ("model calls", |mode| mode.spent.calls.to_string()),
     ("calls saved", |mode| mode.spent.calls_saved.to_string()),
@@ -72,7 +76,8 @@ pub fn report(stats: &Stats) -> String {
     let mut out = vec!["# Sextant: statistics of this workspace".to_owned(), String::new()];
     out.push(line("", stats.modes.iter().map(|mode| mode.mode.name().to_owned()).collect()));
     out.push(format!("|{}|{}", "-".repeat(22), format!("{}:|", "-".repeat(11)).repeat(stats.modes.len())));
-    for (name, value) in ROWS {
+    let cached = stats.modes.iter().any(|mode| mode.spent.tokens_cached > 0);
+    for (name, value) in ROWS.iter().filter(|(name, _)| cached || *name != CACHED) {
         out.push(line(name, stats.modes.iter().map(value).collect()));
     }
     let compression = stats.compression.map_or_else(|| "–".to_owned(), |factor| format!("{factor:.1} : 1"));
@@ -116,9 +121,12 @@ mod tests {
         let mut stats = of_record(&record).unwrap().unwrap();
         stats.modes[0].goals[0].measured = Some(0.95);
         stats.modes[0].goals[1].measured = Some(12_000.0);
+        assert!(!empty.contains(CACHED), "{empty}");
+        stats.modes[1].spent.tokens_cached = 900;
         let text = report(&stats);
         assert!(text.contains("- simple: success > 90 %: met (95 %)"), "{text}");
         assert!(text.contains("- simple: mean time < 10.0 s: not met (12.0 s)"), "{text}");
+        assert!(text.lines().any(|line| line.contains(CACHED) && line.contains(" 900 ")), "{text}");
         let widths: std::collections::BTreeSet<usize> =
             text.lines().filter(|line| line.starts_with("| ")).map(|line| line.chars().count()).collect();
         assert_eq!(widths.len(), 1, "{text}");

@@ -219,8 +219,14 @@ pub(crate) fn summary(
         let tokens = usage.prompt_tokens + usage.completion_tokens;
         let about = if usage.estimated { say.of("about ", "unos ") } else { String::new() };
         let tokens = say.counted(tokens as usize, "token", "token", "tokens");
+        let cached = usage.cached_tokens;
+        let cached = match cached {
+            0 => String::new(),
+            _ => say.of(format!(" ({cached} of them cached)"), format!(" ({cached} de ellos en caché)")),
+        };
         let calls = say.counted(usage.calls as usize, "call", "llamada", "llamadas");
-        parts.push(say.of(format!("{about}{tokens} in {calls}"), format!("{about}{tokens} en {calls}")));
+        parts
+            .push(say.of(format!("{about}{tokens}{cached} in {calls}"), format!("{about}{tokens}{cached} en {calls}")));
     }
     parts.join(". ") + "."
 }

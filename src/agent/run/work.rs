@@ -11,7 +11,7 @@ use crate::llm::abilities::Style;
 
 /// Works on a task, or on one step of its plan, until one of the ends.
 pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
-    match session.model.abilities().style {
+    match session.model.abilities().await.style {
         Style::Conversation | Style::Step | Style::Compact => run_loop::run_steps(session, task, cancel).await,
     }
 }

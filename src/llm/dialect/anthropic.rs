@@ -19,11 +19,17 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
         "model": endpoint.model, "system": system, "max_tokens": question.max_tokens, "stream": true,
         "messages": messages(question, &tag(endpoint)),
     });
-    if let Some(temperature) = question.temperature {
-        body["temperature"] = temperature.into();
-    }
     if let Some((_, schema)) = question.schema {
         body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
+    }
+    match question.reasoning.effort {
+        Some(effort) if effort != "none" => think(&mut body, endpoint, question, effort),
+        // A model that thinks takes no temperature.
+        _ => {
+            if let Some(temperature) = question.temperature {
+                body["temperature"] = temperature.into();
+            }
+        }
     }
     if !question.tools.is_empty() {
         let tool = |tool: &ToolSpec| {
@@ -34,6 +40,32 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
         body["tools"] = question.tools.iter().map(tool).collect();
     }
     body
+}
+
+/// Models that are given a number of tokens to think with; later ones are told how hard to, and refuse a number.
+const BUDGETED: &[&str] = &["claude-3", "-4-0", "-4-1", "-4-5", "sonnet-4-2", "opus-4-2"];
+/// The fewest tokens that may be given to think with, and what is left for the answer at least.
+const LEAST_BUDGET: u32 = 1024;
+
+fn think(body: &mut Value, endpoint: &Endpoint, question: &WireRequest, effort: &str) {
+    let name = &endpoint.model;
+    if BUDGETED.iter().any(|part| name.contains(part)) || name.ends_with("-4") {
+        let wanted = match effort {
+            "minimal" | "low" => 2048,
+            "medium" => 8192,
+            _ => 16_384,
+        };
+        // The limit of the answer counts what is thought too.
+        let least = question.max_tokens.max(2 * LEAST_BUDGET);
+        body["max_tokens"] = least.into();
+        body["thinking"] = json!({"type": "enabled", "budget_tokens": wanted.min(least - LEAST_BUDGET)});
+        return;
+    }
+    body["thinking"] = json!({"type": "adaptive"});
+    if question.reasoning.shown {
+        body["thinking"]["display"] = "summarized".into();
+    }
+    body["output_config"]["effort"] = effort.into();
 }
 
 /// The turns as messages of alternating roles, each with its blocks.

@@ -24,6 +24,9 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
         generation["responseMimeType"] = "application/json".into();
         generation["responseJsonSchema"] = schema.clone();
     }
+    if let Some(thinking) = thinking(endpoint, question) {
+        generation["thinkingConfig"] = thinking;
+    }
     let mut body = json!({
         "systemInstruction": {"parts": [{"text": question.system}]},
         "contents": contents(question, &tag(endpoint)),
@@ -50,7 +53,7 @@ fn contents(question: &WireRequest, tag: &str) -> Vec<Value> {
     for turn in turns::turns(question.messages) {
         let (role, parts) = match turn {
             Turn::User(text) => ("user", vec![json!({"text": text})]),
-            Turn::Model(reply) => ("model", said(&turns::parts(reply, tag), needs_signatures(tag))),
+            Turn::Model(reply) => ("model", said(&turns::parts(reply, tag), third_generation(tag))),
             Turn::Results(results) => ("user", results.iter().map(|result| response(result)).collect()),
         };
         match sides.last_mut() {
@@ -61,11 +64,34 @@ fn contents(question: &WireRequest, tag: &str) -> Vec<Value> {
     sides.into_iter().map(|(role, parts)| json!({"role": role, "parts": parts})).collect()
 }
 
-/// From its third generation on, a model refuses a turn whose first call has no signature.
-fn needs_signatures(tag: &str) -> bool {
-    let generation =
-        tag.rsplit_once("gemini-").and_then(|(_, rest)| rest.split(['.', '-']).next()?.parse::<u32>().ok());
-    generation.is_some_and(|generation| generation >= 3)
+/// From its third generation on, a model refuses a turn whose first call has no signature, and is told a level of
+/// thinking rather than a number of tokens.
+fn third_generation(model: &str) -> bool {
+    let number = model.rsplit_once("gemini-").and_then(|(_, rest)| rest.split(['.', '-']).next()?.parse::<u32>().ok());
+    number.is_some_and(|number| number >= 3)
+}
+
+fn thinking(endpoint: &Endpoint, question: &WireRequest) -> Option<Value> {
+    let mut config = json!({});
+    match question.reasoning.effort {
+        Some("none") if third_generation(&endpoint.model) => config["thinkingLevel"] = "minimal".into(),
+        Some(effort) if third_generation(&endpoint.model) => config["thinkingLevel"] = effort.into(),
+        // As many as the provider's own words for an effort stand for.
+        Some(effort) => {
+            let budget = match effort {
+                "none" => 0,
+                "minimal" | "low" => 1024,
+                "medium" => 8192,
+                _ => 24_576,
+            };
+            config["thinkingBudget"] = budget.into();
+        }
+        None => {}
+    }
+    if question.reasoning.shown {
+        config["includeThoughts"] = true.into();
+    }
+    config.as_object().is_some_and(|set| !set.is_empty()).then_some(config)
 }
 
 fn said(parts: &[(u64, ReplyPart)], needed: bool) -> Vec<Value> {

@@ -32,11 +32,13 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
             ),
         }
     }
+    if passes_marks_on(endpoint) {
+        mark(&mut messages, question.grows);
+    }
     let mut body = json!({
         "model": endpoint.model, "messages": messages, "stream": true, "stream_options": {"include_usage": true},
     });
-    let name = endpoint.model.rsplit('/').next().unwrap_or_default();
-    let new = endpoint.provider == Provider::OpenAi || NEW_LIMIT.iter().any(|model| name.starts_with(model));
+    let new = endpoint.provider == Provider::OpenAi || reasons(&endpoint.model);
     body[if new { "max_completion_tokens" } else { "max_tokens" }] = question.max_tokens.into();
     if let Some(temperature) = question.temperature {
         body["temperature"] = temperature.into();
@@ -44,6 +46,9 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     if let Some((name, schema)) = question.schema {
         body["response_format"] =
             json!({"type": "json_schema", "json_schema": {"name": name, "strict": true, "schema": schema}});
+    }
+    if let Some(effort) = question.reasoning.effort {
+        body["reasoning_effort"] = effort.into();
     }
     if !question.tools.is_empty() {
         let tool = |tool: &ToolSpec| {
@@ -54,6 +59,26 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
         body["tools"] = question.tools.iter().map(tool).collect();
     }
     body
+}
+
+/// Whether the server takes Anthropic's marks of what is to be cached, for a model that caches nothing without them.
+fn passes_marks_on(endpoint: &Endpoint) -> bool {
+    endpoint.shown.starts_with("https://openrouter.ai/") && endpoint.model.starts_with("anthropic/")
+}
+
+/// Marks the rules, and the last message of a conversation that goes on.
+fn mark(messages: &mut [Value], grows: bool) {
+    let last = messages.len() - 1;
+    for at in if grows { vec![0, last] } else { vec![0] } {
+        let text = messages[at]["content"].take();
+        messages[at]["content"] = json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]);
+    }
+}
+
+/// Whether it is one of OpenAI's models that think before they answer.
+pub(super) fn reasons(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or_default();
+    NEW_LIMIT.iter().any(|start| name.starts_with(start))
 }
 
 fn assistant(reply: &ChatReply, tag: &str) -> Value {

@@ -1,6 +1,8 @@
 //! Configurations, whole and wanting.
 
+use crate::llm::abilities::Style;
 use crate::llm::endpoint::{Endpoint, Provider, RemoteConfig, resolve};
+use crate::llm::manner::ToolWay;
 
 fn config(toml: &str) -> RemoteConfig {
     toml::from_str(toml).expect(toml)
@@ -14,12 +16,37 @@ fn with_env(config: &RemoteConfig) -> Result<Endpoint, String> {
 #[test]
 fn defaults_fill_what_is_not_said_and_typing_errors_are_refused() {
     let config = config("provider = 'openai'\nmodel = 'gpt-5'");
-    assert_eq!((config.stall_seconds, config.max_attempts, config.schema), (60, 4, true));
+    assert_eq!((config.stall_seconds, config.max_attempts, config.manner.schema), (60, 4, true));
     let endpoint = with_env(&config).expect("key is in the environment");
     assert_eq!(endpoint.base_url, "https://api.openai.com/v1/");
     assert_eq!(endpoint.key.as_ref().map(|key| key.reveal()), Some("OPENAI_API_KEY-value"));
     for wrong in ["provider = 'openai'\nmodel = 'm'\nbase_uri = 'x'", "provider = 'bard'\nmodel = 'm'", "model = 'm'"] {
         assert!(toml::from_str::<RemoteConfig>(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn how_a_model_is_talked_to_stands_beside_its_address_and_what_has_no_effect_is_refused() {
+    let set = config(
+        "provider = 'ollama'\nmodel = 'm'\nstyle = 'conversation'\ncontext = 32768\ntools = 'json'\n\
+         reasoning_effort = 'low'\nshow_reasoning = true\nkeep_alive = '30m'\nmax_tokens = 700\n\
+         price = { input = 3, output = 15, cached = 0.3 }",
+    );
+    assert_eq!((set.manner.style, set.manner.context), (Some(Style::Conversation), Some(32_768)));
+    assert_eq!((set.manner.tools, set.max_tokens), (ToolWay::Json, Some(700)));
+    assert_eq!(set.manner.price.and_then(|price| price.cached), Some(0.3));
+    assert!(with_env(&set).is_ok());
+    for (wrong, because) in [
+        ("provider = 'anthropic'\nmodel = 'm'\napi = 'responses'", "not for anthropic"),
+        ("provider = 'openai'\nmodel = 'm'\nkeep_alive = '5m'", "not for openai"),
+        ("provider = 'openai'\nmodel = 'm'\ncontext = 100", "must be 1024 or more"),
+        ("provider = 'openai'\nmodel = 'm'\nmax_tokens = 0", "1 or more"),
+    ] {
+        assert!(with_env(&config(wrong)).expect_err(wrong).contains(because), "{wrong}");
+    }
+    for wrong in ["style = 'chatty'", "tools = 'xml'", "api = 'rest'", "context = -1", "reasoning_effrot = 'low'"] {
+        let text = format!("provider = 'openai'\nmodel = 'm'\n{wrong}");
+        assert!(toml::from_str::<RemoteConfig>(&text).is_err(), "{wrong}");
     }
 }
 

@@ -18,8 +18,7 @@ fn run(mode: Mode, outcome: Outcome, duration_ms: u32, replans: u32, escalations
         lookups: 4,
         hits: 3,
         retrieval_us: 800,
-        tokens_in: 1000,
-        tokens_out: 50,
+        tokens: RunTokens { prompt: 1000, answer: 50, cached: 900 },
         cost_micros: 7,
         calls: 2,
         calls_saved: 1,
@@ -49,6 +48,7 @@ fn figures_are_by_mode_and_cancelled_runs_are_use_but_no_result() {
     assert_eq!((planner.success_rate, planner.mean_ms, planner.replanned), (Some(0.75), Some(3000.0), Some(0.25)));
     assert_eq!((planner.lookups.hit_rate, planner.lookups.mean_retrieval_ms), (Some(0.75), Some(0.2)));
     assert_eq!((planner.spent.tokens_in, planner.spent.calls_saved), (5000, 5));
+    assert_eq!((planner.spent.tokens_out, planner.spent.tokens_cached), (250, 4500));
     let met: Vec<Option<bool>> = planner.goals.iter().map(Goal::met).collect();
     assert_eq!(met, [Some(false), Some(false)], "75 % is not above 85 %, and 25 % is not below 25 %");
     assert_eq!(stats.modes[0].goals.iter().map(Goal::met).collect::<Vec<_>>(), [Some(true), Some(true)]);

@@ -52,7 +52,7 @@ async fn plans_made_anew_and_questions_are_counted_by_their_mode() {
             last("edit_file", replace("return 1", "return 11")),
             last("edit_file", replace("return 11", "return 12")),
         ];
-        let price = Some(Price { input: 1000.0, output: 0.0 });
+        let price = Some(Price { input: 1000.0, output: 0.0, ..Price::default() });
         let config = json!({"mode": mode});
         let engine = Engine::new(
             &project,

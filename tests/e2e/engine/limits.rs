@@ -33,7 +33,8 @@ async fn a_budget_of_money_stops_the_task_and_says_what_it_cost() {
     let project = project();
     let read = || act("read_symbol", json!({"symbol": "a.py::f"}));
     let replies = vec![act("edit_file", replace("return 1", "return 11")), read(), read(), read()];
-    let (config, price) = (json!({"limits": {"cost": 0.1}}), Some(Price { input: 1000.0, output: 0.0 }));
+    let (config, price) =
+        (json!({"limits": {"cost": 0.1}}), Some(Price { input: 1000.0, output: 0.0, ..Price::default() }));
     let engine = Engine::new(&project, Setup { replies, config, tokens: 60, price, ..Setup::default() });
     let failure = engine.ask("change f").await["failed"].clone();
     assert_eq!(
@@ -49,7 +50,7 @@ async fn a_budget_of_money_stops_the_task_and_says_what_it_cost() {
 async fn a_budget_of_money_without_a_price_is_said_to_be_none() {
     let project = project();
     let config = json!({"limits": {"cost": 0.1}});
-    for (price, said) in [(None, 1), (Some(Price { input: 0.1, output: 0.1 }), 0)] {
+    for (price, said) in [(None, 1), (Some(Price { input: 0.1, output: 0.1, ..Price::default() }), 0)] {
         let mut engine = Engine::new(&project, Setup { config: config.clone(), price, ..Setup::default() });
         assert_eq!(engine.ask("look at f").await["ok"], true);
         let told = engine.seen().into_iter().filter(

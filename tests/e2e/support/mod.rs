@@ -6,3 +6,4 @@ pub mod nvim;
 pub mod project;
 pub mod screen;
 pub mod servers;
+pub mod wires;

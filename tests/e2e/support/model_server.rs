@@ -36,6 +36,8 @@ pub enum Reply {
     ErrorInside(String, Value),
     /// Server-sent events written out, for providers that speak another dialect.
     Events(String),
+    /// The same, broken off after so many bytes.
+    EventsCut(String, usize),
     /// Every piece after a pause.
     Slow(Value, Duration),
     /// A piece of a response again and again, until the client leaves.
@@ -60,6 +62,7 @@ pub enum Endless {
 /// One request as it came.
 #[derive(Clone, Debug)]
 pub struct Request {
+    pub method: String,
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
@@ -98,6 +101,10 @@ impl Default for Dealing {
 struct Book {
     script: VecDeque<Reply>,
     requests: Vec<Request>,
+    /// What the server tells of its model, by path; everything else is not found.
+    facts: Vec<(String, Value)>,
+    /// Who asked for that.
+    looks: Vec<Request>,
     connections: usize,
     hang_ups: usize,
 }
@@ -147,6 +154,21 @@ impl ModelServer {
         change(&self.shared, |book| book.script.push_back(reply));
     }
 
+    /// Tells this of its model at a path.
+    pub fn tells(&self, path: &str, facts: Value) {
+        change(&self.shared, |book| book.facts.push((path.to_owned(), facts)));
+    }
+
+    /// The questions about the model, which take nothing from the script.
+    pub fn looks(&self) -> Vec<Request> {
+        lock(&self.shared).looks.clone()
+    }
+
+    /// Waits until so many questions about the model have come.
+    pub async fn looks_seen(&self, count: usize) {
+        self.wait(|book| book.looks.len() >= count).await;
+    }
+
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.shared).requests.clone()
     }
@@ -191,6 +213,13 @@ fn change(shared: &Shared, what: impl FnOnce(&mut Book)) {
 
 async fn serve(mut socket: TcpStream, shared: Shared, dealing: Dealing) {
     let Some(request) = read_request(&mut socket).await else { return };
+    if request.method == "GET" || request.path.starts_with("/api/") {
+        let facts = lock(&shared).facts.iter().find(|(path, _)| *path == request.path).map(|(_, facts)| facts.clone());
+        change(&shared, |book| book.looks.push(request));
+        let (status, body) = facts.map_or((404, String::new()), |facts| (200, facts.to_string()));
+        let _ = answer(&mut socket, Reply::Status(status, Vec::new(), body), dealing).await;
+        return;
+    }
     let mut reply = None;
     change(&shared, |book| {
         book.requests.push(request);
@@ -215,7 +244,8 @@ async fn read_request(socket: &mut TcpStream) -> Option<Request> {
     };
     let head = String::from_utf8_lossy(&bytes[..head_end]).into_owned();
     let mut lines = head.split("\r\n");
-    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let mut first = lines.next()?.split(' ').map(str::to_owned);
+    let (method, path) = (first.next()?, first.next()?);
     let headers: Vec<(String, String)> = lines
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
@@ -228,7 +258,7 @@ async fn read_request(socket: &mut TcpStream) -> Option<Request> {
         }
     }
     let body = serde_json::from_slice(&bytes[head_end + 4..body_end]).unwrap_or(Value::Null);
-    Some(Request { path, headers, body, at: Instant::now() })
+    Some(Request { method, path, headers, body, at: Instant::now() })
 }
 
 /// `Err` when the client left before the end.
@@ -270,6 +300,10 @@ async fn answer(socket: &mut TcpStream, reply: Reply, dealing: Dealing) -> std::
             out.head().await?;
             out.send(&events).await?;
             out.finish().await
+        }
+        Reply::EventsCut(events, bytes) => {
+            out.head().await?;
+            out.send(&events.as_bytes()[..bytes.min(events.len())]).await
         }
         Reply::Endless(what) => out.endless(what).await,
         Reply::Slow(value, pause) => {
