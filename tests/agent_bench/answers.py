@@ -72,13 +72,25 @@ class Replay:
         self.differ += [f"call {number}, {what}" for what in found]
         if found and self.strict:
             raise Ended(f"call {number} is asked otherwise than when it was recorded: {found[0]}")
-        return kept["answer"]
+        return with_fixes(kept["answer"], {title: number for number, title in fingerprint.offers(body).items()})
+
+
+def with_fixes(answer: Answer, names: "dict[str, str]") -> Answer:
+    """The same answer, with the fixes that it applies named otherwise: by title in a recording, by number in a run."""
+    calls = []
+    for call in answer.get("tool_calls") or []:
+        given = call.get("arguments")
+        if call["name"] == "apply_fix" and isinstance(given, dict) and given.get("fix") in names:
+            call = {**call, "arguments": {**given, "fix": names[given["fix"]]}}
+        calls.append(call)
+    return {**answer, "tool_calls": calls} if calls else answer
 
 
 def keep(folder: pathlib.Path, number: int, body: Body, answer: Answer, places: "dict[str, str]") -> None:
     """One call of a recording: the answer, and what it was an answer to."""
     folder.mkdir(parents=True, exist_ok=True)
-    kept = {"asked": fingerprint.fingerprint(body, places), "answer": answer}
+    kept = {"asked": fingerprint.fingerprint(body, places)}
+    answer = with_fixes(answer, fingerprint.offers(body))
     # One line a message, so that a recording can be read in a diff.
     lines = [json.dumps(message, ensure_ascii=False) for message in kept["asked"].pop("messages")]
     head = json.dumps(kept["asked"]["tools"], ensure_ascii=False)

@@ -15,6 +15,10 @@ PASSING = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "UUID"),
     (re.compile(r"\b(?:\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?\b"), "TIME"),
     (re.compile(r"agent-bench-[a-z0-9_-]+"), "FOLDER"),
+    # The number of an offered fix tells how many were looked at before it.
+    (re.compile(r"^f\d+: ", re.MULTILINE), "fN: "),
+    (re.compile(r"\bfix \"f\d+\""), 'fix "fN"'),
+    (re.compile(r"\"fix\": ?\"f\d+\""), '"fix": "fN"'),
 )
 HEAD = 60
 
@@ -58,6 +62,16 @@ def fingerprint(body: Body, places: "dict[str, str]") -> Print:
     if body.get("response_format"):
         tools["response_format"] = short(json.dumps(body["response_format"], sort_keys=True))
     return {"messages": messages, "tools": tools}
+
+
+OFFER = re.compile(r"^(f\d+): (.+)$", re.MULTILINE)
+
+
+def offers(body: Body) -> "dict[str, str]":
+    """The offered fixes of a request, the last ones last: from number to title, without what it is for."""
+    texts = [message.get("content") for message in body.get("messages", [])]
+    found = [pair for text in texts if isinstance(text, str) for pair in OFFER.findall(text)]
+    return {number: re.sub(r" \(for [^()]*\)$", "", title) for number, title in found}
 
 
 def differences(was: Print, now: Print) -> "list[str]":

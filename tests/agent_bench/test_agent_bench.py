@@ -61,6 +61,15 @@ class ReplayTest(unittest.TestCase):
         self.assertEqual(replay.answer(1, body("rules", "request")), {"content": "done"})
         self.assertEqual(replay.differ, [])
 
+    def test_a_fix_is_recorded_by_its_title(self) -> None:
+        def fix(number: str) -> answers.Answer:
+            return {"content": "", "tool_calls": [{"name": "apply_fix", "arguments": {"fix": number}}]}
+
+        answers.keep(self.folder, 1, body("rules", "Offered:\nf18: Remove it (for 3)\nf9: Other"), fix("f18"), {})
+        replay = answers.Replay(self.folder, {}, strict=True)
+        again = body("rules", "Offered:\nf4: Remove it (for 3)\nf7: Other")
+        self.assertEqual(replay.answer(1, again), fix("f4"))
+
     def test_another_question_is_said_and_answered(self) -> None:
         replay = answers.Replay(self.folder, {})
         self.assertEqual(replay.answer(1, body("rules", "request!")), {"content": "done"})
@@ -116,6 +125,22 @@ class WireTest(unittest.TestCase):
         parts = [json.loads(event)["choices"] for event in events[:-2]]
         text = "".join(part[0]["delta"].get("content", "") for part in parts)
         self.assertEqual(text, "hello " * 100)
+
+
+    def test_a_real_model_is_asked_by_its_name(self) -> None:
+        behind = wire.Server(self.Source())
+        self.addCleanup(behind.close)
+        asked = {**body("rules", "request"), "stream": True}
+        answer = answers.Passing(behind.url, "its-name").answer(1, asked)
+        self.assertEqual(answer["tool_calls"], [{"name": "search", "arguments": {"pattern": "ñ"}}])
+        self.assertEqual(behind.calls[0].body["model"], "its-name")
+        self.assertNotIn("stream", behind.calls[0].body)
+
+    def test_a_model_that_is_not_there_is_said(self) -> None:
+        gone = wire.Server(self.Source())
+        gone.close()
+        with self.assertRaisesRegex(answers.Ended, "127.0.0.1"):
+            answers.Passing(gone.url, "its-name", patience=5).answer(1, body("rules"))
 
 
 class BridgeTest(unittest.TestCase):
