@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::collect;
 use crate::agent::edit::{guard, making, permissions, rollback};
-use crate::agent::state::baseline::{Baseline, doubt_late};
+use crate::agent::state::baseline::{Baseline, doubt_late, doubt_stale};
 use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange};
@@ -34,19 +34,28 @@ pub(crate) async fn change(
     collect::take_late(session, task).await;
     let checked = session.config.diagnostics.on_edit;
     let in_burst = task.reports.deferred.is_some();
-    let (mut bystanders, mut stale, mut deadline) = (Vec::new(), Vec::new(), deadline);
+    let (mut bystanders, mut deadline) = (Vec::new(), deadline);
+    let mut burst = task.reports.deferred.clone().unwrap_or_default();
     if checked {
         bystanders =
             collect::bystanders(session, &wanted.iter().map(|want| want.path().to_owned()).collect::<Vec<_>>()).await;
-        if task.reports.deferred.as_ref().is_none_or(|burst| burst.lacks(&wanted)) {
-            (stale, deadline) = baseline(session, &wanted, &bystanders, deadline).await;
+        if !in_burst || burst.lacks(&wanted) {
+            let edited = texts_before(&wanted);
+            let looked = collect::before_edit(session, &edited, &bystanders, deadline).await;
+            burst.stale.extend(looked.stale);
+            deadline = looked.deadline;
         }
     }
-    let has_begun = !task.journal.is_empty();
-    let mut burst = task.reports.deferred.clone().unwrap_or_default();
-    burst.take(&collect::known(session).await, in_burst);
-    let Baseline { snaps: mut before, late } = burst;
-    remember_created(task, &wanted, &mut before);
+    let (has_begun, known) = (!task.journal.is_empty(), collect::known(session).await);
+    wanted.iter().for_each(|want| burst.begin(want, &known, in_burst));
+    burst.take(&known, in_burst);
+    for document in texts_before(&wanted).iter().filter(|document| !task.journal.has_changed(&document.path)) {
+        // What was said of another text than the task's first edit finds is no baseline of it.
+        burst.drop_older(&document.path, &document.text);
+    }
+    remember_created(task, &wanted, &mut burst.snaps);
+    task.remember_first(&wanted, &burst.snaps, has_begun);
+    let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
     let imports = task.scope.imports_changed(&wanted);
     let renamed = task.scope.follow(&wanted);
@@ -62,15 +71,13 @@ pub(crate) async fn change(
         When::Now => {
             let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
             let reports = collect::look(session, &now, &bystanders, deadline).await;
-            let burst = Baseline { snaps: before.clone(), late };
-            judge(session, task, &burst, &reports, &stale).await
+            judge(session, task, &burst, &reports).await
         }
         When::Defer => {
-            task.reports.deferred = Some(Baseline { snaps: before.clone(), late });
+            task.reports.deferred = Some(burst);
             Verdict { pending: vec!["deferred to the next result".to_owned()], ..Verdict::without(Status::Partial) }
         }
     };
-    task.remember_start(&before, has_begun);
     Ok(EditOutcome { checkpoint: id, applied, symbols, imports, verdict, before })
 }
 
@@ -113,34 +120,16 @@ pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Optio
     }
     let bystanders = collect::bystanders(session, &files).await;
     let reports = collect::look(session, &documents, &bystanders, deadline).await;
-    Some(judge(session, task, &before, &reports, &[]).await)
+    Some(judge(session, task, &before, &reports).await)
 }
 
-/// Makes sure of the baseline, and names the providers that have none of this very text. A file that nobody was
-/// ever asked about is waited for as at the start of a task, since the servers open it only now; what is left of
-/// the deadline, or all of it anew, comes with the answer.
-async fn baseline(
-    session: &Session,
-    wanted: &[EditRequest],
-    bystanders: &[Document],
-    deadline: Deadline,
-) -> (Vec<String>, Deadline) {
-    let edited: Vec<Document> = wanted
-        .iter()
-        .filter_map(|want| match want {
-            EditRequest::Change { document, .. } => Some(document.clone()),
-            EditRequest::Create { .. } => None,
-        })
-        .collect();
-    let is_first = {
-        let ledger = session.ledger.lock().await;
-        edited.iter().any(|document| !ledger.was_asked(&document.path))
-    };
-    let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
-    let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
-    let reports = collect::ensure_baseline(session, &edited, bystanders, limit).await;
-    let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
-    (comparison::status(&reports).1, deadline)
+/// The files that edits change, as they are before.
+fn texts_before(wanted: &[EditRequest]) -> Vec<Document> {
+    let before = wanted.iter().filter_map(|want| match want {
+        EditRequest::Change { document, .. } => Some(document.clone()),
+        EditRequest::Create { .. } => None,
+    });
+    before.collect()
 }
 
 async fn files_before(session: &Session, wanted: &[EditRequest]) -> Vec<FileChange> {
@@ -174,7 +163,7 @@ fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapsh
     }
 }
 
-async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[Report], stale: &[String]) -> Verdict {
+async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[Report]) -> Verdict {
     let open: BTreeSet<SnapshotKey> = reports
         .iter()
         .filter(|report| !report.freshness.is_fresh())
@@ -193,10 +182,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         }
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
-    if !stale.is_empty() && verdict.status == Status::Complete {
-        verdict.status = Status::Partial;
-        verdict.pending.extend(stale.iter().map(|name| format!("{name}: older baseline")));
-    }
+    doubt_stale(&mut verdict, &known.stale);
     doubt_late(&mut verdict, &known.late, &before, &after, session.config.diagnostics.severity_floor);
     guard::discount(task, &mut verdict);
     // Only of these is anything still to come; what the others amend was compared now.

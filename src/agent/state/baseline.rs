@@ -1,12 +1,14 @@
 //! What was known before a change, and which part of it is of after the change had begun: what is old there may be its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::edit_request::EditRequest;
-use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
+use crate::agent::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
 use crate::diagnostics::model::Severity;
 use crate::diagnostics::theme::{looks_at_one_file, tool};
+use crate::editor::Document;
 
 /// The baseline of several edits that are compared as one.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +16,10 @@ pub struct Baseline {
     pub snaps: Snapshots,
     /// First known after the first of the edits: of a file that was loaded only then.
     pub late: BTreeSet<SnapshotKey>,
+    /// The files that the edits have changed so far.
+    edited: BTreeSet<String>,
+    /// Who has not spoken of the very text that an edit found.
+    pub stale: Vec<String>,
 }
 
 impl Baseline {
@@ -29,10 +35,66 @@ impl Baseline {
         }
     }
 
-    /// Whether an edit changes a file of which nothing is known here.
+    pub fn of(snaps: Snapshots, late: BTreeSet<SnapshotKey>) -> Self {
+        Self { snaps, late, ..Self::default() }
+    }
+
+    /// Whether an edit changes a file for the first time of whose text nothing is known here.
     pub fn lacks(&self, wanted: &[EditRequest]) -> bool {
-        let known = |path: &str| self.snaps.keys().any(|(file, _)| file == path);
-        wanted.iter().any(|want| matches!(want, EditRequest::Change { .. }) && !known(want.path()))
+        let known = |path: &str, text: &str| {
+            let mut of_file = self.snaps.iter().filter(|((file, _), _)| file == path).peekable();
+            of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
+        };
+        wanted.iter().any(|want| match want {
+            EditRequest::Change { document, .. } => {
+                !self.edited.contains(&document.path) && !known(&document.path, &document.text)
+            }
+            EditRequest::Create { .. } => false,
+        })
+    }
+
+    /// Notes what an edit changes. What was known of another text of a file than its first edit finds is replaced by
+    /// what is known of that text: others have changed it since.
+    pub fn begin(&mut self, want: &EditRequest, known: &Snapshots, has_begun: bool) {
+        let is_first = self.edited.insert(want.path().to_owned());
+        let EditRequest::Change { document, .. } = want else { return };
+        for (key, snap) in of_text(known, document).filter(|_| is_first) {
+            if self.snaps.get(key).is_some_and(|old| old.text != snap.text) {
+                self.snaps.insert(key.clone(), snap.clone());
+                if has_begun {
+                    self.late.insert(key.clone());
+                }
+            }
+        }
+    }
+
+    /// Takes in what is known of the text that the first edit of a file finds.
+    pub fn begin_with(&mut self, document: &Document, known: &Snapshots) {
+        if self.edited.insert(document.path.clone()) {
+            self.snaps.extend(of_text(known, document).map(|(key, snap)| (key.clone(), snap.clone())));
+        }
+    }
+
+    /// Drops what is known of another text of a file than this.
+    pub fn drop_older(&mut self, file: &str, text: &str) {
+        self.snaps.retain(|key, snap| key.0 != file || snap.text.as_deref() == Some(text));
+    }
+}
+
+fn of_text<'a>(
+    known: &'a Snapshots,
+    document: &'a Document,
+) -> impl Iterator<Item = (&'a SnapshotKey, &'a Arc<Snapshot>)> {
+    let text = Some(document.text.as_str());
+    known.iter().filter(move |(key, snap)| key.0 == document.path && snap.text.as_deref() == text)
+}
+
+/// What was known before a step, of the texts that its own first edits found: others may have changed a file between
+/// the step's beginning and its first edit there.
+pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, String>) {
+    before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(text.as_str())));
+    for (key, snap) in first {
+        before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
 }
 
@@ -56,12 +118,22 @@ pub fn doubt_late(
     }
 }
 
+/// Names who had not spoken of the text before the edit: what is compared with is older, or not there.
+pub fn doubt_stale(verdict: &mut Verdict, stale: &[String]) {
+    for name in stale {
+        let is_named = |pending: &String| pending.starts_with(name.trim_end_matches(')'));
+        if !verdict.pending.iter().any(is_named) {
+            verdict.pending.push(format!("{name}: older baseline"));
+        }
+        if verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::agent::state::snapshots::Snapshot;
     use crate::diagnostics::model::{Confidence, Diagnostic, Location};
 
     fn snaps(said: &[(&str, &str, Severity)]) -> Snapshots {

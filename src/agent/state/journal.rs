@@ -93,6 +93,11 @@ impl Journal {
         self.checkpoints.iter().all(|checkpoint| checkpoint.files.is_empty())
     }
 
+    /// Whether it holds a change of this file.
+    pub fn has_changed(&self, path: &str) -> bool {
+        self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files).any(|file| file.path == path)
+    }
+
     /// Which hunks of its edits are taken back at present, by edit and path.
     pub fn taken(&self) -> BTreeMap<(&str, &str), BTreeSet<usize>> {
         let mut all: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();

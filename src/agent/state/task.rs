@@ -14,6 +14,7 @@ use crate::agent::state::analysis::Analysis;
 use crate::agent::state::authority::Consent;
 use crate::agent::state::baseline::Baseline;
 use crate::agent::state::durable::Keep;
+use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::notes_log::NotesLog;
@@ -70,6 +71,8 @@ pub struct TaskReports {
     pub start: Snapshots,
     /// The part of it that was first known after the task's first edit.
     pub late_start: BTreeSet<SnapshotKey>,
+    /// What was known right before the first edit of each file since the step of the plan began.
+    pub first: Baseline,
     /// The baseline of edits whose answer is not complete yet.
     pub pending: Option<Snapshots>,
     /// The baseline of a burst of edits that is settled once, with the next result.
@@ -162,7 +165,24 @@ impl Task {
     /// Keeps the first thing that is known of each file as the task's baseline.
     pub fn remember_start(&mut self, known: &Snapshots, has_begun: bool) {
         let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.late_start));
-        let mut start = Baseline { snaps, late };
+        let mut start = Baseline::of(snaps, late);
+        start.take(known, has_begun);
+        (self.reports.start, self.reports.late_start) = (start.snaps, start.late);
+    }
+
+    /// The same right before an edit. A file that it changes for the first time counts as it is now: what was said of
+    /// another text is no baseline, and whoever has not spoken of this one has none.
+    pub fn remember_first(&mut self, wanted: &[EditRequest], known: &Snapshots, has_begun: bool) {
+        let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.late_start));
+        let mut start = Baseline::of(snaps, late);
+        for want in wanted {
+            let EditRequest::Change { document, .. } = want else { continue };
+            if !self.journal.has_changed(&document.path) {
+                start.begin(want, known, has_begun);
+                start.drop_older(&document.path, &document.text);
+            }
+            self.reports.first.begin_with(document, known);
+        }
         start.take(known, has_begun);
         (self.reports.start, self.reports.late_start) = (start.snaps, start.late);
     }
