@@ -1,4 +1,6 @@
 --- Files as buffers: finding, opening hidden, reading in pieces, marks.
+local publishes = require('sextant.publishes')
+
 local M = {}
 
 local api = vim.api
@@ -181,6 +183,10 @@ local function read_pieces(buf, done)
   more()
 end
 
+-- The buffer whose text was sent last, by path.
+---@type table<string, integer>
+local sent = {}
+
 --- Reads a file; with `known` the text is left out when the buffer is still at that version.
 function M.read(params, reply)
   local path = params.path
@@ -198,7 +204,8 @@ function M.read(params, reply)
   else
     M.sync_with_disk(buf)
   end
-  if params.known and params.known == vim.b[buf].changedtick then
+  -- The ticks of another buffer of the same file begin again.
+  if params.known and params.known == vim.b[buf].changedtick and sent[path] == buf then
     return reply(nil, M.facts(path, buf))
   end
   read_pieces(buf, function(parts, empty)
@@ -207,6 +214,7 @@ function M.read(params, reply)
     end
     local facts = M.facts(path, buf)
     facts.parts, facts.empty = parts, empty
+    sent[path] = buf
     reply(nil, facts)
   end)
 end
@@ -225,22 +233,43 @@ function M.reread(params, reply)
   reply(nil, true)
 end
 
---- Every loaded file inside the root that a language server is attached to; with `all`, whether one is or not.
-function M.loaded(params, reply)
-  local paths = {}
+local function clients_of(buf)
+  return vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+end
+
+-- Calls with every loaded file inside the root, as buffer and path.
+local function each_loaded(root, visit)
   for _, buf in ipairs(api.nvim_list_bufs()) do
-    if
-      api.nvim_buf_is_loaded(buf)
-      and vim.bo[buf].buftype == ''
-      and (params.all or #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0)
-    then
+    if api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
       local name = api.nvim_buf_get_name(buf)
-      if vim.startswith(name, params.root .. '/') then
-        paths[#paths + 1] = name
+      if vim.startswith(name, root .. '/') then
+        visit(buf, name)
       end
     end
   end
+end
+
+--- Every loaded file inside the root that a language server is attached to, or was: what one that is gone has said of
+--- it is missed. With `all`, whether one was or not.
+function M.loaded(params, reply)
+  local paths = {}
+  each_loaded(params.root, function(buf, name)
+    if params.all or publishes.was_attached(buf) or #clients_of(buf) > 0 then
+      paths[#paths + 1] = name
+    end
+  end)
   reply(nil, paths)
+end
+
+--- Which client is attached to which loaded file inside the root, as pairs of path and name.
+function M.attached(params, reply)
+  local pairs_of = {}
+  each_loaded(params.root, function(buf, name)
+    for _, client in ipairs(clients_of(buf)) do
+      pairs_of[#pairs_of + 1] = { name, client.name }
+    end
+  end)
+  reply(nil, pairs_of)
 end
 
 local function named_marks(buf)

@@ -30,6 +30,7 @@ local handlers = {
   reread = { 'sextant.buffers', 'reread' },
   close = { 'sextant.buffers', 'close' },
   loaded = { 'sextant.buffers', 'loaded' },
+  attached = { 'sextant.buffers', 'attached' },
   marks = { 'sextant.buffers', 'marks' },
   restore_marks = { 'sextant.buffers', 'restore_marks' },
   settle = { 'sextant.settle', 'settle' },

@@ -34,6 +34,8 @@ local changes = {}
 ---@type table<function, boolean>
 local listeners = {}
 local wrapped = {}
+---@type table<integer, true> buffers that a client was attached to, until they are unloaded
+local had_client = {}
 local group = nil
 
 ---@param uri string? nil where it is about the server itself
@@ -191,6 +193,19 @@ local function on_notify(args)
   end
 end
 
+local function note_attached(buf)
+  if not had_client[buf] then
+    had_client[buf] = true
+    vim.api.nvim_create_autocmd('BufUnload', {
+      buffer = buf,
+      once = true,
+      callback = function()
+        had_client[buf] = nil
+      end,
+    })
+  end
+end
+
 --- Starts to watch: clients that run, and those to come.
 function M.watch()
   if group then
@@ -199,6 +214,7 @@ function M.watch()
   group = vim.api.nvim_create_augroup('sextant_publishes', {})
   for _, client in ipairs(vim.lsp.get_clients({ _uninitialized = true })) do
     watch_client(client)
+    vim.iter(pairs(client.attached_buffers or {})):each(note_attached)
   end
   vim.api.nvim_create_autocmd('LspAttach', {
     group = group,
@@ -207,6 +223,7 @@ function M.watch()
       if client then
         watch_client(client)
       end
+      note_attached(args.buf)
       tell(args.data.client_id, vim.uri_from_bufnr(args.buf))
     end,
   })
@@ -226,6 +243,12 @@ function M.watch()
     end,
   })
   vim.api.nvim_create_autocmd('LspNotify', { group = group, callback = on_notify })
+end
+
+--- Whether a client is attached to the buffer, or was since it was loaded.
+---@param buf integer
+function M.was_attached(buf)
+  return had_client[buf] == true
 end
 
 ---@return sextant.Publish?

@@ -131,6 +131,12 @@ pub trait Editor: Send + Sync {
     /// Files that are loaded and have a provider: those that an edit elsewhere may break.
     async fn loaded(&self) -> Vec<String>;
 
+    /// Who is attached to which loaded file, as path and provider; `None` where a provider that is not there says so
+    /// with a report of its own.
+    async fn attached(&self) -> Option<Vec<(String, String)>> {
+        None
+    }
+
     /// The fixes offered for a place; with `range` absent, source actions for the whole file.
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError>;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 
+use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::task::Task;
@@ -13,6 +14,8 @@ use crate::base::deadline::Deadline;
 use crate::diagnostics::model::{Diagnostic, Freshness, Report};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
+
+const GONE: &str = "it spoke of this file before, and is gone";
 
 /// The report of whoever spoke of a file before and is not there any more.
 fn gone((file, provider): SnapshotKey) -> Report {
@@ -24,8 +27,19 @@ fn gone((file, provider): SnapshotKey) -> Report {
         version: None,
         wanted_version: None,
         elapsed_ms: 0,
-        note: Some("it spoke of this file before, and is gone".to_owned()),
+        note: Some(GONE.to_owned()),
     }
+}
+
+/// Whether a report is that of somebody who is not there any more.
+pub(crate) fn is_gone(report: &Report) -> bool {
+    report.note.as_deref() == Some(GONE)
+}
+
+/// Who is attached to which file, where somebody who spoke before has no word now.
+async fn attached(session: &Session, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
+    let is_quiet = session.ledger.lock().await.unheard(reports, files).next().is_none();
+    if is_quiet { None } else { session.editor.attached().await }
 }
 
 /// Asks for the diagnostics of the files as they are now and keeps what is fresh.
@@ -46,9 +60,11 @@ pub(crate) async fn look(
         () = cancel.cancelled() => Vec::new(),
         reports = session.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
     };
+    let files = (edited_paths.as_slice(), bystander_paths.as_slice());
+    let attached = attached(session, &reports, files).await;
     let mut ledger = session.ledger.lock().await;
     if !cancel.is_cancelled() {
-        let missing = ledger.missing(&reports, &edited_paths, &bystander_paths);
+        let missing = ledger.missing(&reports, files, attached.as_deref());
         reports.extend(missing.into_iter().map(gone));
         ledger.note_beside(&reports, &bystander_paths);
     }
@@ -103,18 +119,62 @@ pub(crate) async fn ensure_baseline(
     if current { Vec::new() } else { look(session, edited, bystanders, deadline).await }
 }
 
-/// Who has not spoken of the text of a file that the task changed since its checkpoint of this number.
-pub(crate) async fn unheard(session: &Session, task: &Task, mark: usize) -> Vec<String> {
+/// What a look before an edit has left open.
+pub(crate) struct LookedBefore {
+    /// Who has not spoken of the very text that is about to be edited.
+    pub(crate) stale: Vec<String>,
+    /// What is left of the deadline, or all of it anew.
+    pub(crate) deadline: Deadline,
+}
+
+/// Makes sure that what is reported in these files is known before an edit of them, whoever edits. A file that nobody
+/// was ever asked about is waited for as at the start of a task, since the servers open it only now.
+pub(crate) async fn before_edit(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> LookedBefore {
+    let is_first = {
+        let ledger = session.ledger.lock().await;
+        edited.iter().any(|document| !ledger.was_asked(&document.path))
+    };
+    let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
+    let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
+    let reports = ensure_baseline(session, edited, bystanders, limit).await;
+    let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
+    LookedBefore { stale: comparison::status(&reports).1, deadline }
+}
+
+/// Says of a step how much is known of what the task changed since its checkpoint of this number.
+pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, verdict: &mut Verdict) {
+    if !session.config.diagnostics.on_edit {
+        verdict.status = Status::Off;
+        return;
+    }
     let changed = task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
     let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
-    let mut out = Vec::new();
-    for file in files.into_iter().filter(|_| session.config.diagnostics.on_edit) {
+    let (mut there, mut is_covered) = (Vec::new(), false);
+    for file in files {
         let Ok(document) = session.editor.read(file).await else { continue };
         let ledger = session.ledger.lock().await;
         let silent = ledger.unsettled(file, &document.text);
-        out.extend(silent.into_iter().map(|provider| format!("{} ({file})", comparison::short(provider))));
+        verdict.pending.extend(silent.iter().map(|provider| format!("{} ({file})", comparison::short(provider))));
+        is_covered |= ledger.of(file).next().is_some() || !silent.is_empty();
+        there.push(file.to_owned());
     }
-    out
+    verdict.status = match (there.is_empty() || is_covered, verdict.pending.is_empty()) {
+        (false, _) => Status::Skipped,
+        (true, true) => Status::Complete,
+        (true, false) => Status::Partial,
+    };
+    comparison::doubt_syntax(verdict, &there, &known(session).await);
+}
+
+/// Who was asked last and has not answered.
+pub(crate) async fn silent(session: &Session) -> Vec<String> {
+    let ledger = session.ledger.lock().await;
+    ledger.silent().map(|(file, provider)| format!("{} ({file})", comparison::short(provider))).collect()
 }
 
 pub(crate) async fn known(session: &Session) -> Snapshots {

@@ -69,22 +69,37 @@ impl SnapshotStore {
     }
 
     /// Who spoke of one of these files before and has no word at all now: it has died, was stopped, or was taken from
-    /// the file, and nobody knows which. What it would say is not known.
-    pub fn missing(&mut self, reports: &[Report], edited: &[String], bystanders: &[String]) -> Vec<SnapshotKey> {
-        let heard = |file: &str, provider: &str| reports.iter().any(|r| r.file == file && r.provider == provider);
+    /// the file, and nobody knows which. What it would say is not known. `attached` are the editor's clients, where it
+    /// has some: of a file that others edit, one that is there and was not asked has nothing to say.
+    pub fn missing(
+        &mut self,
+        reports: &[Report],
+        (edited, bystanders): (&[String], &[String]),
+        attached: Option<&[SnapshotKey]>,
+    ) -> Vec<SnapshotKey> {
         let anywhere = |provider: &str| reports.iter().any(|report| report.provider == provider);
-        let spoke = self.last.iter().filter(|(_, snap)| snap.text.is_some()).map(|(key, _)| key);
-        let missing: Vec<SnapshotKey> = spoke
-            .chain(&self.outdated)
-            .filter(|key| {
-                let (file, provider) = (&key.0, key.1.as_str());
-                let beside = bystanders.contains(file) && self.from_beside.contains(*key) && !anywhere(provider);
-                (edited.contains(file) || beside) && !heard(file, provider)
+        let missing: Vec<SnapshotKey> = self
+            .unheard(reports, (edited, bystanders))
+            .filter(|key| match attached.filter(|_| key.1.starts_with("lsp:")) {
+                Some(attached) => edited.contains(&key.0) || !attached.contains(key),
+                None => edited.contains(&key.0) || (self.from_beside.contains(*key) && !anywhere(&key.1)),
             })
             .cloned()
             .collect();
         self.gone.extend(missing.iter().cloned());
         missing
+    }
+
+    /// Who spoke of one of these files before and has no word in these reports.
+    pub fn unheard<'a>(
+        &'a self,
+        reports: &'a [Report],
+        (edited, bystanders): (&'a [String], &'a [String]),
+    ) -> impl Iterator<Item = &'a SnapshotKey> {
+        let heard = |key: &SnapshotKey| reports.iter().any(|r| r.file == key.0 && r.provider == key.1);
+        let spoke = self.last.iter().filter(|(_, snap)| snap.text.is_some()).map(|(key, _)| key);
+        let of_these = |key: &&SnapshotKey| edited.contains(&key.0) || bystanders.contains(&key.0);
+        spoke.chain(&self.outdated).filter(of_these).filter(move |key| !heard(key))
     }
 
     /// Forgets those that are gone, once the user was told: without them the others are all that there is.
@@ -102,6 +117,11 @@ impl SnapshotStore {
         self.silent.retain(|(file, _)| !reports.iter().any(|report| report.file == *file));
         let silent = reports.iter().filter(|report| !report.freshness.is_fresh());
         self.silent.extend(silent.map(|report| (report.file.clone(), report.provider.clone())));
+    }
+
+    /// Whoever was asked last and did not answer.
+    pub fn silent(&self) -> impl Iterator<Item = &SnapshotKey> {
+        self.silent.iter()
     }
 
     /// Who has not answered about this text of the file: what is known of them is of an older one, or nothing.
@@ -201,15 +221,26 @@ mod tests {
         }
         let (a, key) = (["a.py".to_owned()], ("a.py".to_owned(), "lsp:other".to_owned()));
         let silent = report("lsp:other", Freshness::Timeout);
-        assert_eq!(ledger.missing(&[one.clone(), silent], &a, &[]), [], "it is there and slow");
-        assert_eq!(ledger.missing(std::slice::from_ref(&one), &[], &a), [], "not asked about what others edit");
-        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), std::slice::from_ref(&key));
-        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), [key], "in every answer of the task");
+        let none: &[String] = &[];
+        assert_eq!(ledger.missing(&[one.clone(), silent], (&a, none), None), [], "it is there and slow");
+        let only = std::slice::from_ref(&one);
+        assert_eq!(ledger.missing(only, (none, &a), None), [], "not asked about what others edit");
+        assert_eq!(ledger.missing(only, (&a, none), None), std::slice::from_ref(&key));
+        assert_eq!(ledger.missing(only, (&a, none), None), [key], "in every answer of the task");
         ledger.forget_gone();
-        assert_eq!(ledger.missing(std::slice::from_ref(&one), &a, &[]), []);
+        assert_eq!(ledger.missing(only, (&a, none), None), []);
         ledger.take(&other, &Arc::from("x\n"));
         ledger.note_beside(std::slice::from_ref(&other), &a);
-        assert_eq!(ledger.missing(std::slice::from_ref(&one), &[], &a).len(), 1, "it is asked whatever is edited");
+        assert_eq!(ledger.missing(only, (none, &a), None).len(), 1, "it is asked whatever is edited");
+    }
+
+    #[test]
+    fn of_a_file_that_others_edit_only_a_client_that_is_gone_is_missing() {
+        let mut ledger = SnapshotStore::default();
+        ledger.take(&report("lsp:one", Freshness::Exact), &Arc::from("x\n"));
+        let (a, b, key) = (["a.py".to_owned()], ["b.py".to_owned()], ("a.py".to_owned(), "lsp:one".to_owned()));
+        assert_eq!(ledger.missing(&[], (&b, &a), Some(std::slice::from_ref(&key))), [], "it looks at single files");
+        assert_eq!(ledger.missing(&[], (&b, &a), Some(&[])), [key], "nobody runs it any more");
     }
 
     #[test]
@@ -222,7 +253,7 @@ mod tests {
         assert_eq!(ledger.snaps().len(), 2);
         ledger.drop_stale("a.py", Some("x = 2\n"), |_| true);
         assert_eq!(ledger.of("a.py").map(|(name, _)| name).collect::<Vec<_>>(), ["lsp:slow"]);
-        let missing = ledger.missing(&[], &["a.py".to_owned()], &[]);
+        let missing = ledger.missing(&[], (&["a.py".to_owned()], &[]), None);
         assert_eq!(missing.len(), 2, "that it spoke is known: {missing:?}");
         ledger.forget("a.py");
         assert!(ledger.snaps().is_empty());

@@ -312,6 +312,14 @@ impl Editor for NvimEditor {
         loaded
     }
 
+    async fn attached(&self) -> Option<Vec<(String, String)>> {
+        let params = json!({"root": self.root.to_string_lossy()});
+        let pairs: Result<List<(String, String)>, _> = self.channel.call("attached", &params, "clients", QUICK).await;
+        // Without an answer nobody is known to be there: what was said before is missed.
+        let pairs = pairs.map(|list| list.0).unwrap_or_default();
+        Some(pairs.into_iter().map(|(path, client)| (self.relative(&path), format!("lsp:{client}"))).collect())
+    }
+
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
         let params = json!({"path": self.absolute(path), "range": range, "ms": deadline.left_ms()});
         let offers: List<WireAction> = self.channel.call("fixes", &params, path, deadline.left()).await?;

@@ -16,7 +16,7 @@ fn replace(old: &str, new: &str) -> Reply {
 }
 
 /// Neovim with `a.py` shown and the fake server attached to it.
-async fn attached(project: &Project, model: &ModelServer, script: &Value, more: &str) -> Nvim {
+pub(super) async fn attached(project: &Project, model: &ModelServer, script: &Value, more: &str) -> Nvim {
     let file = project.beside("fake").join("script.json");
     std::fs::write(&file, script.to_string()).expect("a script");
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
@@ -36,7 +36,7 @@ async fn attached(project: &Project, model: &ModelServer, script: &Value, more: 
     nvim
 }
 
-fn publishing(items: &Value) -> Value {
+pub(super) fn publishing(items: &Value) -> Value {
     let publish = json!({"publish": {"version": "same", "items": items}});
     json!({
         "capabilities": {"textDocumentSync": {"openClose": true, "change": 1, "save": true}},

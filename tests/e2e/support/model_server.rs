@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 /// One scripted answer.
@@ -40,6 +40,8 @@ pub enum Reply {
     EventsCut(String, usize),
     /// Every piece after a pause.
     Slow(Value, Duration),
+    /// Another one, once it is let go.
+    Held(Box<Reply>, Arc<Notify>),
     /// A piece of a response again and again, until the client leaves.
     Endless(Endless),
 }
@@ -265,6 +267,10 @@ async fn read_request(socket: &mut TcpStream) -> Option<Request> {
 async fn answer(socket: &mut TcpStream, reply: Reply, dealing: Dealing) -> std::io::Result<()> {
     let mut out = Stream { socket, dealing };
     match reply {
+        Reply::Held(reply, go) => {
+            go.notified().await;
+            Box::pin(answer(socket, *reply, dealing)).await
+        }
         Reply::Text(text) => out.whole(&text, "stop").await,
         Reply::Json(value) => out.whole(&value.to_string(), "stop").await,
         Reply::Truncated(text) => out.whole(&text, "length").await,
