@@ -46,15 +46,7 @@ pub(crate) async fn change(
             deadline = looked.deadline;
         }
     }
-    let (has_begun, known) = (!task.journal.is_empty(), collect::known(session).await);
-    wanted.iter().for_each(|want| burst.begin(want, &known, in_burst));
-    burst.take(&known, in_burst);
-    for document in texts_before(&wanted).iter().filter(|document| !task.journal.has_changed(&document.path)) {
-        // What was said of another text than the task's first edit finds is no baseline of it.
-        burst.drop_older(&document.path, &document.text);
-    }
-    remember_created(task, &wanted, &mut burst.snaps);
-    task.remember_first(&wanted, &burst.snaps, has_begun);
+    remember(task, &wanted, (&mut burst, in_burst), &collect::known(session).await);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
     let imports = task.scope.imports_changed(&wanted);
@@ -121,6 +113,18 @@ pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Optio
     let bystanders = collect::bystanders(session, &files).await;
     let reports = collect::look(session, &documents, &bystanders, deadline).await;
     Some(judge(session, task, &before, &reports).await)
+}
+
+/// Takes what is known right before an edit into its baseline, and into that of its task.
+fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
+    wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
+    burst.take(known, in_burst);
+    for document in texts_before(wanted).iter().filter(|document| !task.journal.has_changed(&document.path)) {
+        // What was said of another text than the task's first edit finds is no baseline of it.
+        burst.drop_older(&document.path, &document.text);
+    }
+    remember_created(task, wanted, &mut burst.snaps);
+    task.remember_first(wanted, &burst.snaps, !task.journal.is_empty());
 }
 
 /// The files that edits change, as they are before.

@@ -78,6 +78,8 @@ pub struct CheckFacts {
     pub reported: Vec<(String, String)>,
     /// What the step introduced, from the severity floor up.
     pub new: usize,
+    /// Whether that is all: everybody has spoken of the texts before the step and after it.
+    pub compared: bool,
     /// Full paths of the asked symbols that are there.
     pub present: Vec<SymbolPath>,
     /// By the words of each command that is asked about: how it stands.
@@ -98,6 +100,9 @@ impl Criterion {
         match self {
             Self::NoErrors | Self::CodeGone(_) | Self::NoNewDiagnostics if !known.spoken => {
                 CheckResult::Unknown("nobody has reported on the step's files".to_owned())
+            }
+            Self::NoNewDiagnostics if known.new == 0 && !known.compared => {
+                CheckResult::Unknown("not everybody has reported on the step's files".to_owned())
             }
             Self::NoErrors => {
                 let errors = known.reported.iter().filter(|(_, severity)| severity == "error").count();
@@ -149,6 +154,7 @@ mod tests {
             spoken: true,
             reported: vec![("E1".into(), "error".into()), ("W1".into(), "warning".into())],
             new: 1,
+            compared: true,
             present: vec![path()],
             commands: vec![
                 ("pytest".into(), CheckResult::Met),
@@ -164,6 +170,9 @@ mod tests {
             assert!(matches!(judged(text), CheckResult::Unmet(_)), "{text}: {:?}", judged(text));
         }
         assert!(matches!(judged("command cargo passes"), CheckResult::Unknown(_)));
+        let none = |compared| CheckFacts { spoken: true, compared, ..CheckFacts::default() };
+        assert_eq!(Criterion::NoNewDiagnostics.judge(&none(true)), CheckResult::Met);
+        assert!(matches!(Criterion::NoNewDiagnostics.judge(&none(false)), CheckResult::Unknown(_)));
         assert!(matches!(Criterion::NoErrors.judge(&CheckFacts::default()), CheckResult::Unknown(_)));
     }
 }

@@ -1,5 +1,7 @@
 //! One try of one step: its inputs, its scope, its parts, and what is known after it.
 
+use std::collections::BTreeMap;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::diagnostics::{collect, reported};
@@ -16,8 +18,10 @@ use crate::agent::planner::validate::{self, place_of, within};
 use crate::agent::planner::{available, checks};
 use crate::agent::run::context::SOURCE;
 use crate::agent::run::{contract, work};
+use crate::agent::state::baseline::{Baseline, before_first_edits};
 use crate::agent::state::comparison::{self, Verdict};
 use crate::agent::state::journal::Journal;
+use crate::agent::state::known_words;
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
@@ -145,6 +149,7 @@ async fn carry_out_edit(
     let scope = scope_of(&context.symbols, &step.creates);
     let expected = targets(session, step, &scope).await;
     let mut before = collect::known(session).await;
+    task.reports.first = Baseline::default();
     let portions = portions(session, context).await;
     let (mut ended, mut parts, mut after) = (None, Vec::new(), Vec::new());
     let request = task.request.clone();
@@ -181,12 +186,24 @@ async fn carry_out_edit(
     for (key, snap) in &task.reports.start {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
+    before_first_edits(&mut before, &task.reports.first.snaps, &texts_before(task, mark));
     let mut verdict = comparison::compared(&before, &collect::known(session).await, &[]).await;
-    verdict.pending.extend(collect::unheard(session, task, mark).await);
+    collect::doubt_unheard(session, task, mark, &mut verdict).await;
     let left = targets(session, step, &task.scope).await;
-    let found = checks::findings(session, step, task, verdict.new_from(floor(session)).count()).await;
+    let found = checks::findings(session, step, task, &verdict).await;
     let facts = facts_after(session, (step, mark), task, &verdict, &ended, (expected, left), &found);
     Ok(judge_edit(session, step, task, mark, (ended, verdict, facts), (found, parts)))
+}
+
+/// The text of each file as the first edit since this checkpoint found it.
+fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for file in task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
+        if let Some(text) = &file.before {
+            texts.entry(file.path.clone()).or_insert_with(|| text.clone());
+        }
+    }
+    texts
 }
 
 fn floor(session: &Session) -> Severity {
@@ -290,12 +307,7 @@ fn judge_edit(
     let untold = findings.iter().filter(|finding| matches!(finding, CheckResult::Unknown(_))).count();
     let untold =
         if untold > 0 { format!(", {} that nobody can tell", counted(untold, "check")) } else { String::new() };
-    let unheard = if verdict.pending.is_empty() {
-        String::new()
-    } else {
-        format!(" as far as is known, not known: {}", verdict.pending.join(", "))
-    };
-    let outcome = format!("{fixed} fixed, {new} new{unheard}{untold}");
+    let outcome = format!("{}{untold}", known_words::of_step(&verdict, new, fixed));
     let text = format!("{answer}\n{outcome}");
     let mut output = StepOutput::new(text.trim(), changed_symbols(task, mark));
     (output.fixed, output.new, output.deviation) = (fixed, new, contract::hundredths(&facts));

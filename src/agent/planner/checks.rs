@@ -4,6 +4,7 @@ use crate::agent::diagnostics::{collect, reported};
 use crate::agent::plan::Step;
 use crate::agent::plan::criteria::{CheckFacts, CheckResult, Criterion};
 use crate::agent::planner::validate;
+use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
@@ -11,7 +12,7 @@ use crate::base::deadline::Deadline;
 use crate::symbols::path::SymbolPath;
 
 /// How the checks of a step stand, in their order.
-pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, new: usize) -> Vec<CheckResult> {
+pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, verdict: &Verdict) -> Vec<CheckResult> {
     if step.checks.is_empty() {
         return Vec::new();
     }
@@ -37,7 +38,8 @@ pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, ne
     let facts = CheckFacts {
         spoken,
         reported: reported.collect(),
-        new,
+        new: verdict.new_from(session.config.diagnostics.severity_floor).count(),
+        compared: verdict.status == Status::Complete,
         present: target::present(session, &asked).await,
         commands,
     };

@@ -18,6 +18,7 @@ use crate::agent::plan::{Plan, StepKind, StepState};
 use crate::agent::planner::attempt::{self, Tried};
 use crate::agent::planner::available;
 use crate::agent::planner::checks::{self, unmet};
+use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::render::Line;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
@@ -169,7 +170,7 @@ async fn judge_look(
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
     let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
-    let findings = checks::findings(session, step, task, 0).await;
+    let findings = checks::findings(session, step, task, &Verdict::without(Status::Complete)).await;
     task.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

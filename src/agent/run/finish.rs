@@ -9,6 +9,7 @@ use crate::agent::edit::guard;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::baseline::doubt_late;
 use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::known_words;
 use crate::agent::state::language::Say;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::outcome::{OpenEnd, Outcome};
@@ -20,6 +21,7 @@ use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
 use crate::base::plural::counted;
+use crate::diagnostics::model::Report;
 use crate::editor::event::Event;
 use crate::llm::step::Usage;
 
@@ -52,7 +54,8 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
     let shown: Vec<&LocatedDiagnostic> = new.iter().collect();
-    introduced(session, &task.request, &shown, task.reports.shown);
+    let title = title(&task.request, &verdict);
+    introduced(session, title, &shown, task.reports.shown);
     task.reports.shown = true;
     let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
         request: task.request.clone(),
@@ -60,7 +63,10 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         created: task.reports.created.clone(),
     });
     *session.open_end.lock().await = open_end;
-    session.ledger.lock().await.forget_gone();
+    if !files.is_empty() {
+        // The verdict has told of them.
+        session.ledger.lock().await.forget_gone();
+    }
     let say = Say::to(&task.request);
     let word = match task.reports.reach {
         Some(reach) if word.is_empty() => reach.words(say),
@@ -87,9 +93,16 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
     }
 }
 
-pub(crate) fn introduced(session: &Session, request: &str, shown: &[&LocatedDiagnostic], amend: bool) {
+/// The title of a task's list, which says where the list may not be all.
+fn title(request: &str, verdict: &Verdict) -> String {
+    let open =
+        if verdict.pending.is_empty() { String::new() } else { format!(", not known: {}", verdict.pending.join(", ")) };
+    format!("Sextant: {request}{open}")
+}
+
+pub(crate) fn introduced(session: &Session, title: String, shown: &[&LocatedDiagnostic], amend: bool) {
     session.emit(Event::Introduced {
-        title: format!("Sextant: {request}"),
+        title,
         entries: shown.iter().map(|found| render::entry(found)).collect(),
         open: session.config.quickfix.open,
         amend,
@@ -105,10 +118,15 @@ pub(crate) async fn amend(session: &Session) {
     let start = with_created(&end.start, &end.created, &known);
     let verdict = comparison::compared(&start, &known, &[]).await;
     let shown: Vec<&LocatedDiagnostic> = verdict.new_from(session.config.diagnostics.severity_floor).collect();
-    introduced(session, &end.request, &shown, true);
-    session.emit(Event::Progress {
-        text: format!("a late answer came: {} in all", counted(shown.len(), "new diagnostic")),
-    });
+    introduced(session, title(&end.request, &verdict), &shown, true);
+    let (new, open) = (counted(shown.len(), "new diagnostic"), collect::silent(session).await);
+    let text = if open.is_empty() {
+        format!("a late answer came: {new} in all")
+    } else {
+        let so_far = if shown.is_empty() { "nothing new" } else { &new };
+        format!("a late answer came: {so_far} so far, not known yet: {}", open.join(", "))
+    };
+    session.emit(Event::Progress { text });
 }
 
 pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[String]) -> Verdict {
@@ -133,12 +151,18 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     } else {
         collect::ensure_baseline(session, &documents, &bystanders, deadline).await
     };
+    let known = collect::known(session).await;
+    // What one that is gone had said of this very text stands, though it may not be all.
+    let said_of_this = |report: &Report| {
+        let said = known.get(&(report.file.clone(), report.provider.clone())).and_then(|snap| snap.text.as_deref());
+        collect::is_gone(report)
+            && documents.iter().any(|document| document.path == report.file && said == Some(document.text.as_str()))
+    };
     let unfresh: BTreeSet<(String, String)> = reports
         .iter()
-        .filter(|report| !report.freshness.is_fresh())
+        .filter(|report| !report.freshness.is_fresh() && !said_of_this(report))
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
-    let known = collect::known(session).await;
     let start = with_created(&task.reports.start, &task.reports.created, &known);
     let after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
     let mut verdict = comparison::compared(&start, &after, &reports).await;
@@ -169,30 +193,6 @@ async fn themes(shown: &[LocatedDiagnostic]) -> Vec<String> {
     lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 
-/// What is known of the diagnostics after a change.
-pub(crate) fn known(say: Say, verdict: &Verdict, new: usize, fixed: usize) -> String {
-    let (all, pending) = (verdict.unchanged, verdict.pending.join(", "));
-    let count = say.counted(new, "new diagnostic", "diagnóstico nuevo", "diagnósticos nuevos");
-    match verdict.status {
-        Status::Complete => say.of(
-            format!("{count}, {fixed} fixed, {all} unchanged"),
-            format!("{count}, {}, {all} sin cambios", say.counted(fixed, "fixed", "arreglado", "arreglados")),
-        ),
-        Status::Partial if new == 0 => say.of(
-            format!("whether anything is new is not known yet: {pending}"),
-            format!("aún no se sabe si hay algo nuevo: {pending}"),
-        ),
-        Status::Partial => say.of(
-            format!("{count} so far, not known yet: {pending}"),
-            format!("{count} hasta ahora, aún no se sabe: {pending}"),
-        ),
-        status => say.of(
-            format!("diagnostics {}: what the change did is not known", status.name()),
-            format!("diagnósticos {}: no se sabe qué hizo el cambio", status.name()),
-        ),
-    }
-}
-
 pub(crate) fn summary(
     (word, say): (&str, Say),
     files: &[String],
@@ -209,7 +209,7 @@ pub(crate) fn summary(
     } else {
         let files = files.join(", ");
         parts.push(say.of(format!("changed {files}"), format!("cambiado: {files}")));
-        parts.push(known(say, verdict, new, fixed));
+        parts.push(known_words::of_task(say, verdict, new, fixed));
     }
     parts.extend(verdict.not_counted.first().map(|first| {
         let count = verdict.not_counted.len();

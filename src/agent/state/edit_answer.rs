@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::config::Checks;
 use crate::agent::state::edit_request::EditOutcome;
+use crate::agent::state::known_words;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render::Line;
 
@@ -103,24 +104,15 @@ impl EditAnswer {
     }
 
     fn headline(&self) -> String {
-        let known = match self.diagnostics.diagnostics_status {
-            Status::Complete => "",
-            Status::Partial => " (partly known)",
-            Status::Timeout => return "diagnostics: no answer in time, so nothing is known yet".to_owned(),
-            Status::Unavailable => return "diagnostics: no provider could answer, so nothing is known".to_owned(),
-            Status::Skipped => return "diagnostics: no provider covers this file".to_owned(),
-            Status::Off => return "diagnostics: turned off".to_owned(),
-        };
         let total = self.diagnostics.new_diagnostics.len() + self.diagnostics.more;
         let masked = if self.diagnostics.masked > 0 {
             format!(", {} hidden by a syntax error", self.diagnostics.masked)
         } else {
             String::new()
         };
-        format!(
-            "diagnostics{known}: {total} new, {} fixed, {} unchanged{masked}",
-            self.diagnostics.fixed, self.diagnostics.unchanged
-        )
+        let more = format!(", {} unchanged{masked}", self.diagnostics.unchanged);
+        let counts = (total, self.diagnostics.fixed);
+        format!("diagnostics: {}", known_words::of_edit(self.diagnostics.diagnostics_status, counts, &more))
     }
 }
 
@@ -136,12 +128,12 @@ fn list(symbols: &[String]) -> String {
 /// The answer to a burst of edits that was settled with a later result.
 pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
     let floor = checks.severity_floor;
-    let mut out = vec![format!(
-        "diagnostics of the edits before ({}): {} new, {} fixed",
-        verdict.status.name(),
-        verdict.new_from(floor).count(),
-        verdict.fixed_from(floor)
-    )];
+    let counts = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
+    let mut out =
+        vec![format!("diagnostics of the edits before: {}", known_words::of_edit(verdict.status, counts, ""))];
     out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
+    if !verdict.pending.is_empty() {
+        out.push(format!("not known yet: {}", verdict.pending.join(", ")));
+    }
     out.join("\n")
 }

@@ -15,6 +15,7 @@ pub(crate) mod edit_request;
 pub(crate) mod in_flight;
 pub mod journal;
 pub(crate) mod kind;
+pub(crate) mod known_words;
 pub mod language;
 pub(crate) mod located;
 pub(crate) mod memory;
