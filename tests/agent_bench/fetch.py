@@ -11,11 +11,12 @@ import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PLACE = pathlib.Path(os.environ.get("AGENT_BENCH_PLACE") or ROOT / ".tools" / "agent_bench")
+# Several work trees may share one .tools by a link: they must not fetch it away from each other.
+PLACE = pathlib.Path(os.environ.get("AGENT_BENCH_PLACE") or ROOT / ".tools" / "agent_bench").resolve()
 VENV = PLACE / "venv"
 PYTHON = VENV / "bin" / "python3"
 PACKAGES = PLACE / "packages"
-STAMP = PLACE / "stamp"
+STAMP = PLACE / "ready"
 LISTS = ("tools.txt", "packages.txt")
 # What a build has left in a source distribution is not the package.
 DROPPED = ("*.egg-info", "PKG-INFO", ".git*", ".circleci", "__pycache__")
