@@ -6,6 +6,7 @@ pub mod ask;
 mod asking;
 pub mod call;
 pub mod chat;
+pub mod compact;
 pub mod contract;
 pub mod dialect;
 pub mod endpoint;

@@ -8,14 +8,23 @@ use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 
 /// Every text by name.
-pub const TEXTS: &[(&str, &str)] =
-    &[("step", include_str!("prompt/step.txt")), ("plan", include_str!("prompt/plan.txt"))];
+pub const TEXTS: &[(&str, &str)] = &[
+    ("step", include_str!("prompt/step.txt")),
+    ("plan", include_str!("prompt/plan.txt")),
+    ("compact", include_str!("prompt/compact.txt")),
+    ("compact_answer", include_str!("prompt/compact_answer.txt")),
+];
 
 /// Bytes of the longest text of a user's own: about 2,300 tokens, more than a whole simple prompt may have.
 pub const LONGEST: usize = 8 * 1024;
 
 /// What a text must hold, since it is filled in for each question: the tools, and the name of the data's fence.
-const PLACES: [&str; 2] = ["{tools}", "{data}"];
+fn places(name: &str) -> &'static [&'static str] {
+    match name {
+        "compact" | "compact_answer" => &[],
+        _ => &["{tools}", "{data}"],
+    }
+}
 
 static OWN: OnceLock<BTreeMap<String, String>> = OnceLock::new();
 
@@ -38,7 +47,7 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
         match std::fs::read(&path) {
             Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
             Err(error) => return refused(error.to_string()),
-            Ok(bytes) => match check(&bytes) {
+            Ok(bytes) => match check(name, &bytes) {
                 Ok(text) => {
                     own.insert((*name).to_owned(), text);
                 }
@@ -49,7 +58,7 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     Ok(own)
 }
 
-fn check(bytes: &[u8]) -> Result<String, String> {
+fn check(name: &str, bytes: &[u8]) -> Result<String, String> {
     if bytes.len() > LONGEST {
         return Err(format!("it has {}, {LONGEST} at most", counted(bytes.len(), "byte")));
     }
@@ -60,7 +69,7 @@ fn check(bytes: &[u8]) -> Result<String, String> {
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
         return Err("it has control characters in it".to_owned());
     }
-    match PLACES.iter().find(|place| !text.contains(**place)) {
+    match places(name).iter().find(|place| !text.contains(**place)) {
         Some(place) => Err(format!("it does not hold {place}, which every question fills in")),
         None => Ok(text.to_owned()),
     }
@@ -79,7 +88,7 @@ mod tests {
     #[test]
     fn our_own_texts_obey_the_rules_for_the_user_s() {
         for (name, text) in TEXTS {
-            assert_eq!(check(text.as_bytes()).as_deref(), Ok(*text), "{name}");
+            assert_eq!(check(name, text.as_bytes()).as_deref(), Ok(*text), "{name}");
         }
         assert_eq!(text("nothing"), "");
     }
@@ -101,5 +110,8 @@ mod tests {
         }
         std::fs::write(&file, [0xff, 0xfe]).unwrap();
         assert!(read(dir.path()).unwrap_err().message.contains("UTF-8"));
+        std::fs::remove_file(&file).unwrap();
+        std::fs::write(dir.path().join("compact.txt"), "Reply with code.").unwrap();
+        assert_eq!(read(dir.path()).unwrap()["compact"], "Reply with code.", "nothing is filled in there");
     }
 }
