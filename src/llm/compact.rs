@@ -61,14 +61,14 @@ impl CompactFacts {
             parts.extend(self.reported());
             parts.push(format!("Request: {}", self.request.trim()));
             parts.push(format!("An answer to this could not be used:\n{}", problems.join("\n")));
-            parts.push(self.wanted());
+            parts.push(self.wanted_at_length());
             return prompt("compact", &parts);
         };
         let parts = vec![
             format!("This was to be the new text of {}:\n{}", self.piece, self.fenced(text)),
             format!("What is wrong with it:\n{}", problems.join("\n")),
             format!("The request was: {}", self.request.trim()),
-            self.wanted(),
+            self.wanted_at_length(),
         ];
         prompt("compact", &parts)
     }
@@ -101,6 +101,13 @@ impl CompactFacts {
             "" => format!("Reply with the complete new text of {} in one code fence.", self.piece),
             name => format!("Reply with the complete new text of `{name}` alone in one code fence."),
         }
+    }
+
+    /// The same words would bring the same answer: a sentence first leads elsewhere.
+    fn wanted_at_length(&self) -> String {
+        let wanted = self.wanted();
+        let wanted = wanted.strip_prefix("Reply with").unwrap_or(&wanted);
+        format!("First say in one sentence which line has to change and how. Then give{wanted}")
     }
 
     /// In a fence that the text cannot close.

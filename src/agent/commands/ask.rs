@@ -78,10 +78,11 @@ pub(crate) async fn run_ask(
             )
         }
         Ok(Ended::Objected(objection)) => objection.reason.clone(),
+        Ok(Ended::Unsolved(why)) => why.clone(),
         Err(_) => say.of("broken off", "interrumpido"),
     };
     let phase = match &ended {
-        Ok(Ended::Done { .. }) => Phase::Completed,
+        Ok(Ended::Done { .. } | Ended::Unsolved(_)) => Phase::Completed,
         Ok(_) => Phase::Paused,
         Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
         Err(_) => Phase::Error,
@@ -96,7 +97,7 @@ pub(crate) async fn run_ask(
     let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
     match ended.map_err(ending::resumable)? {
         Ended::Done { answer, .. } => outcome.answer = answer,
-        Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) => outcome.ok = false,
+        Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) | Ended::Unsolved(_) => outcome.ok = false,
     }
     Ok(outcome)
 }

@@ -132,7 +132,9 @@ pub(crate) async fn remember_end(
         Ok(Ended::Done { .. }) if fell_short(task, outcome) || declines(session, task) => metrics::Outcome::Failure,
         Ok(Ended::Done { .. }) => metrics::Outcome::Success,
         Err(failure) if failure.kind == FailureKind::Cancelled => metrics::Outcome::Cancelled,
-        Ok(Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_)) | Err(_) => metrics::Outcome::Failure,
+        Ok(Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) | Ended::Unsolved(_)) | Err(_) => {
+            metrics::Outcome::Failure
+        }
     };
     let said = match ended {
         Ok(Ended::Done { answer, .. }) if !answer.is_empty() => answer.clone(),

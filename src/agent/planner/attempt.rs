@@ -256,6 +256,7 @@ fn facts_after(
             Ended::OutOfSteps => Some("ran out of steps".to_owned()),
             Ended::TooManyErrors(last) => Some(last.clone()),
             Ended::Objected(objection) => Some(objection.reason.clone()),
+            Ended::Unsolved(why) => Some(why.clone()),
         },
         adherence: task.progress.course.adherence,
         ..StepReport::default()
@@ -294,7 +295,7 @@ fn judge_edit(
         }
         Ended::Done { answer, .. } => answer,
         Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
-        Ended::TooManyErrors(last) => return failed(StepError::ErrorsInARow, last),
+        Ended::TooManyErrors(last) | Ended::Unsolved(last) => return failed(StepError::ErrorsInARow, last),
         Ended::Objected(_) => String::new(),
     };
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

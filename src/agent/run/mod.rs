@@ -1,6 +1,7 @@
 //! One task from its start to its end: what the model is told, what it does, when it stops.
 
 pub mod analyse;
+pub(crate) mod compact;
 pub(crate) mod context;
 pub mod contract;
 pub(crate) mod conventions;

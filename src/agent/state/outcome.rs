@@ -88,4 +88,6 @@ pub(crate) enum Ended {
     TooManyErrors(String),
     /// The model does not want to go on with the step of its plan.
     Objected(Objection),
+    /// Its tries are used up and it is not done; why, in words.
+    Unsolved(String),
 }

@@ -1,0 +1,144 @@
+//! The loop for small models: the text of a symbol goes out, its new text comes back in a code fence.
+
+mod around;
+mod choose;
+mod elided;
+mod judge;
+mod shown;
+mod take;
+mod tries;
+
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::agent::budget;
+use crate::agent::events::fact::TaskFact;
+use crate::agent::plan::mode::Mode;
+use crate::agent::run::compact::tries::TargetEnd;
+use crate::agent::run::run_loop;
+use crate::agent::state::language::Say;
+use crate::agent::state::outcome::Ended;
+use crate::agent::state::session::Session;
+use crate::agent::state::span;
+use crate::agent::state::task::Task;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+use crate::llm::ask::{self, Ask};
+use crate::llm::chat::{ChatInput, ChatMessage, ChatReply};
+use crate::llm::prompt::Prompt;
+
+/// Works on a task without tools: one symbol after the other, each asked for as a whole.
+pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+    if is_question(task) {
+        let facts = shown::question(session, task).await;
+        let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+        let Some(reply) = ask_model(session, task, &facts.question(), &words, cancel).await? else {
+            return Ok(Ended::OutOfSteps);
+        };
+        return Ok(Ended::Done { changed: false, answer: reply.text.trim().to_owned() });
+    }
+    let targets = choose::targets(session, task).await?;
+    let (mut changed, mut unsolved) = (false, Vec::new());
+    for target in &targets {
+        match tries::tried(session, task, target, cancel).await? {
+            TargetEnd::Changed => changed = true,
+            TargetEnd::Unsolved(why) => {
+                let whose = if targets.len() > 1 { format!("{target}: ") } else { String::new() };
+                unsolved.push(format!("{whose}{why}"));
+            }
+            TargetEnd::OutOfSteps => return Ok(Ended::OutOfSteps),
+        }
+    }
+    if unsolved.is_empty() {
+        return Ok(Ended::Done { changed, answer: String::new() });
+    }
+    Ok(Ended::Unsolved(unsolved.join("; ")))
+}
+
+/// Words that a question without a question mark begins with.
+const ASKING: &str = "what why how when where who which whose explain describe tell is are does do did can could \
+    qué que cómo como por cuándo dónde quién cuál explica describe dime was wie warum wo wer erkläre";
+
+/// Whether it is to be answered and nothing to be edited. Only what has the form of a question is one: this style
+/// asks once, and a question for a change that was wanted cannot be made good.
+fn is_question(task: &Task) -> bool {
+    let asked = match task.mode {
+        Mode::Simple => ask::classify(&task.request),
+        Mode::Planner | Mode::Supervised => ask::classify_step(&task.request),
+    };
+    task.intent.read_only || asked == Ask::Question && has_its_form(&task.request)
+}
+
+fn has_its_form(request: &str) -> bool {
+    let first = ask::words(request).first().map(|word| word.to_lowercase()).unwrap_or_default();
+    request.contains('?') || ASKING.split_whitespace().any(|word| word == first)
+}
+
+/// One question to the model; `None` where no step is left for it.
+async fn ask_model(
+    session: &Session,
+    task: &mut Task,
+    prompt: &Prompt,
+    words: &(dyn Fn(&str) + Send + Sync),
+    cancel: &CancellationToken,
+) -> Result<Option<ChatReply>, Failure> {
+    if cancel.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
+    task.counts.step += 1;
+    if task.counts.step > session.config.limits.steps {
+        return Ok(None);
+    }
+    if let Some(why) = budget::over_budget(session, task) {
+        return Err(budget::stop(task, &why));
+    }
+    let messages = [ChatMessage::User(prompt.user.clone())];
+    let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
+    let (reply, usage) = tokio::select! {
+        answered = session.model.chat(&input, words).instrument(span::step(task.counts.step)) => answered,
+        () = cancel.cancelled() => return Err(Failure::cancelled()),
+        () = budget::out_of_time(session, task.counts.spent.now()) => {
+            let why = budget::over_budget(session, task).unwrap_or_else(|| "its time is over".to_owned());
+            return Err(budget::stop(task, &why));
+        }
+    };
+    task.events.did(TaskFact::ModelAnswered { usage });
+    reply.map(Some).map_err(|error| run_loop::model_failure(&error))
+}
+
+/// What a user reads of a task whose tries are used up.
+fn given_up(task: &Task, tries: u32, last: &str, kept: bool) -> String {
+    let say = Say::to(&task.request);
+    let tries = say.counted(tries as usize, "try", "intento", "intentos");
+    if kept {
+        return say.of(
+            format!("not done after {tries}, the best text is kept: {last}"),
+            format!("sin terminar tras {tries}, se conserva el mejor texto: {last}"),
+        );
+    }
+    say.of(
+        format!("not done after {tries}, everything was taken back: {last}"),
+        format!("sin terminar tras {tries}, se ha deshecho todo: {last}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::state::scope::Scope;
+
+    #[test]
+    fn a_wish_that_holds_a_question_s_words_is_none() {
+        let question = |request: &str| is_question(&Task::new(request, Mode::Simple, None, Scope::Workspace));
+        for asked in ["what does total do?", "explain total", "¿qué hace total?", "is it sorted", "change nothing"] {
+            assert!(question(asked), "{asked}");
+        }
+        for wanted in [
+            "shorten must never return more than width, also where width is smaller",
+            "is_empty says that a list of zeros is empty",
+            "fix the type error in total",
+        ] {
+            assert!(!question(wanted), "{wanted}");
+        }
+    }
+}

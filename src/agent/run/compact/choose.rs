@@ -1,0 +1,147 @@
+//! Which pieces of code a small model is asked about, one after the other.
+
+use std::fmt;
+
+use crate::agent::diagnostics::reported;
+use crate::agent::run::context::SOURCE;
+use crate::agent::state::language::Say;
+use crate::agent::state::scope::{Scope, source};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::base::failure::Failure;
+use crate::editor::event::Event;
+use crate::llm::ask::{self, Ask};
+use crate::symbols::path::SymbolPath;
+
+/// Pieces of one task. More is no work for a small model.
+const MOST: usize = 8;
+/// Bytes of code a token, about, and the part of what a model reads at once that one symbol may take: it goes out,
+/// comes back, and goes out once more where it was wrong.
+const BYTES: usize = 3;
+const PART: usize = 4;
+
+/// A piece of code that is given and taken as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CompactTarget {
+    Symbol(SymbolPath),
+    File(String),
+}
+
+impl fmt::Display for CompactTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Symbol(symbol) => symbol.fmt(f),
+            Self::File(file) => f.write_str(file),
+        }
+    }
+}
+
+/// What a request of this scope is about: the symbols in it, or a small file as a whole, or what the request names or
+/// is reported in a larger one.
+pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
+    let mut chosen: Vec<CompactTarget> = Vec::new();
+    let (files, symbols) = match &task.scope {
+        Scope::Workspace => (Vec::new(), Vec::new()),
+        Scope::Files(files) => (files.clone(), Vec::new()),
+        Scope::Symbols(symbols) => (Vec::new(), symbols.clone()),
+    };
+    let mut too_large = task.scope == Scope::Workspace;
+    for symbol in &symbols {
+        match of_symbol(session, symbol).await {
+            Some(target) => add(&mut chosen, target),
+            None => too_large |= !symbol.names.is_empty(),
+        }
+    }
+    for file in &files {
+        if is_small(session, file).await {
+            add(&mut chosen, CompactTarget::File(file.clone()))
+        } else {
+            too_large = true
+        }
+    }
+    if too_large {
+        for target in narrower(session, task).await {
+            add(&mut chosen, target);
+        }
+    }
+    if chosen.is_empty() {
+        return Err(nothing(task));
+    }
+    if chosen.len() > MOST {
+        let left: Vec<String> = chosen.split_off(MOST).iter().map(ToString::to_string).collect();
+        session.emit(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
+    }
+    Ok(chosen)
+}
+
+fn nothing(task: &Task) -> Failure {
+    let say = Say::to(&task.request);
+    Failure::user(
+        say.of("this is more than a small model is asked about at once", "es demasiado para un modelo pequeño"),
+        say.of(
+            "put the cursor into a function, or name one in the request",
+            "pon el cursor en una función, o nombra una en la petición",
+        ),
+    )
+}
+
+fn add(chosen: &mut Vec<CompactTarget>, target: CompactTarget) {
+    let holds = |known: &CompactTarget| match (known, &target) {
+        (CompactTarget::File(file), CompactTarget::Symbol(symbol)) => *file == symbol.file,
+        (CompactTarget::Symbol(outer), CompactTarget::Symbol(symbol)) => {
+            Scope::Symbols(vec![outer.clone()]).holds(symbol)
+        }
+        (known, target) => known == target,
+    };
+    if !chosen.iter().any(holds) {
+        chosen.push(target);
+    }
+}
+
+/// A symbol as it is asked about: itself where it is there and not too long; its file where it is yet to be written.
+async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarget> {
+    if !symbol.names.is_empty()
+        && let Ok(place) = target::place(session, &symbol.to_string()).await
+    {
+        let bytes = source(&place.document.text, &place.outline, place.symbol).len();
+        return (bytes <= room(session)).then(|| CompactTarget::Symbol(symbol.clone()));
+    }
+    is_small(session, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
+}
+
+/// Bytes of one symbol.
+fn room(session: &Session) -> usize {
+    session.model.abilities().context.saturating_mul(BYTES) / PART
+}
+
+/// Whether a file is given as a whole; one that is not there yet is.
+async fn is_small(session: &Session, file: &str) -> bool {
+    match target::document(session, file).await {
+        Ok(document) => document.text.len() <= SOURCE.min(room(session)),
+        Err(_) => session.root.resolve(file).is_ok_and(|path| !session.root.join(&path).exists()),
+    }
+}
+
+/// What the request names in a scope that is too large, or else what holds the reports that it wants mended.
+async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
+    let mut found = Vec::new();
+    for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {
+        found.extend(of_symbol(session, symbol).await);
+    }
+    for file in &task.intent.analysis.files {
+        let inside = task.scope == Scope::Workspace || task.scope.files().contains(file);
+        if inside && is_small(session, file).await {
+            found.push(CompactTarget::File(file.clone()));
+        }
+    }
+    let repair = ask::mends(&task.request) || ask::classify(&task.request) == Ask::Repair;
+    if !found.is_empty() || !repair {
+        return found;
+    }
+    for report in reported::in_scope(session, &task.scope).await {
+        let target = of_symbol(session, &report.symbol).await;
+        found.extend(target.filter(|target| !found.contains(target)));
+    }
+    found
+}

@@ -1,0 +1,173 @@
+//! What a try did: what is new, what of the asked is still there, and whether the checks that were named pass.
+
+use serde_json::json;
+
+use crate::agent::diagnostics::{collect, reported};
+use crate::agent::run::compact::shown;
+use crate::agent::run::run_loop;
+use crate::agent::state::comparison;
+use crate::agent::state::located::LocatedDiagnostic;
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::Snapshots;
+use crate::agent::state::task::Task;
+use crate::base::message::clean;
+use crate::diagnostics::model::Severity;
+use crate::llm::ask;
+use crate::llm::step::Action;
+use crate::symbols::path::SymbolPath;
+
+/// New reports that the model is told.
+const TOLD: usize = 6;
+/// Bytes of the end of what a check printed.
+const PRINTED: usize = 600;
+
+/// What one try came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TryVerdict {
+    pub(super) new_errors: usize,
+    pub(super) new: usize,
+    pub(super) fixed_errors: usize,
+    pub(super) fixed: usize,
+    /// Of what was to be mended.
+    pub(super) left: usize,
+    pub(super) failed_checks: usize,
+    /// What is wrong, one line each; empty where nothing is.
+    pub(super) problems: Vec<String>,
+}
+
+impl TryVerdict {
+    /// Smaller is better.
+    pub(super) fn score(&self) -> (usize, usize, usize, usize) {
+        (self.new_errors, self.failed_checks, self.left, self.new)
+    }
+
+    /// Whether the text before it was better.
+    pub(super) fn is_worse_than_before(&self) -> bool {
+        let useless = self.left > 0 && self.fixed == 0;
+        useless || self.new_errors > 0 && self.new_errors >= self.fixed_errors
+    }
+
+    /// Whether it may stand without a word: what is new is no error.
+    pub(super) fn is_fit(&self) -> bool {
+        self.new_errors == 0 && self.left == 0 && self.failed_checks == 0
+    }
+}
+
+/// Judges the text as it is against what was known before the try.
+pub(super) async fn judge(
+    session: &Session,
+    task: &mut Task,
+    before: &Snapshots,
+    (path, names): (&str, &str),
+) -> TryVerdict {
+    let floor = session.config.diagnostics.severity_floor;
+    let mut known = before.clone();
+    // What was first looked at right before the edit has its baseline there.
+    for (key, snap) in &task.reports.start {
+        known.entry(key.clone()).or_insert_with(|| snap.clone());
+    }
+    let compared = comparison::compared(&known, &collect::known(session).await, &[]).await;
+    let text = session.editor.read(path).await.map(|document| document.text).unwrap_or_default();
+    let words = |found: &LocatedDiagnostic| {
+        if found.symbol.file == path {
+            shown::line(found, &text)
+        } else {
+            format!("{}, line {}: {}", found.symbol.file, found.line, clean(&found.diagnostic.message))
+        }
+    };
+    let new: Vec<&LocatedDiagnostic> = compared.new_from(floor).collect();
+    let mut verdict = TryVerdict {
+        new_errors: compared.count(Severity::Error),
+        new: new.len(),
+        fixed_errors: compared.fixed_from(Severity::Error),
+        fixed: compared.fixed_from(floor),
+        problems: new.iter().take(TOLD).map(|found| words(found)).collect(),
+        ..TryVerdict::default()
+    };
+    let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
+    for found in left(session, task, path, names).await.iter().filter(|found| !is_new(found)) {
+        verdict.left += 1;
+        if verdict.left <= TOLD {
+            verdict.problems.push(format!("still there: {}", words(found)));
+        }
+    }
+    if verdict.new_errors == 0 {
+        check(session, task, &mut verdict).await;
+    }
+    verdict
+}
+
+/// What is still reported in a piece whose reports are to be mended.
+async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
+    if !ask::mends(&task.request) {
+        return Vec::new();
+    }
+    let scope = match names {
+        "" => Scope::Files(vec![path.to_owned()]),
+        names => Scope::Symbols(vec![SymbolPath::new(path, names)]),
+    };
+    let all = ask::mends_reports(&task.request);
+    let mut found = reported::in_scope(session, &scope).await;
+    found.retain(|found| all || found.diagnostic.severity == Severity::Error);
+    found
+}
+
+/// Runs the commands that the request names and the user has allowed.
+async fn check(session: &Session, task: &mut Task, verdict: &mut TryVerdict) {
+    for command in named(&task.request, &session.config.commands_allowed) {
+        let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
+        let (result, ok) = run_loop::act(session, task, &action, "the request names it").await;
+        let first = result.text.lines().next().unwrap_or_default();
+        if ok && first.ends_with("exit status 0") {
+            continue;
+        }
+        verdict.failed_checks += 1;
+        verdict.problems.push(format!("{}: {}", clean(first), tail(&result.text)));
+    }
+}
+
+/// The user's rules that stand in a request as they are written.
+fn named(request: &str, rules: &[String]) -> Vec<Vec<String>> {
+    let words = |text: &str| -> Vec<String> {
+        let bare =
+            |word: &str| word.trim_matches(['`', '"', '\'', ',', ';', ')', '(']).trim_end_matches('.').to_owned();
+        text.split_whitespace().map(bare).collect()
+    };
+    let said = words(request);
+    let rules = rules.iter().map(|rule| words(rule)).filter(|rule| !rule.is_empty());
+    rules.filter(|rule| said.windows(rule.len()).any(|some| some == rule)).collect()
+}
+
+fn tail(text: &str) -> String {
+    let mut from = text.len().saturating_sub(PRINTED);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let lines: Vec<&str> = text[from..].lines().filter(|line| !line.trim().is_empty()).collect();
+    clean(&lines[lines.len().saturating_sub(4)..].join(" / "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_a_check_where_the_request_writes_it_as_it_is_allowed() {
+        let rules = ["pytest -q".to_owned(), "make test".to_owned(), String::new()];
+        let one = |request: &str| named(request, &rules);
+        assert_eq!(one("fix total, then `pytest -q` passes"), [["pytest", "-q"]]);
+        assert_eq!(one("mend it and run make test."), [["make", "test"]]);
+        assert!(one("run pytest").is_empty() && one("").is_empty());
+    }
+
+    #[test]
+    fn fewer_errors_are_better_and_as_many_new_ones_as_old_ones_are_no_gain() {
+        let verdict = |new_errors, fixed_errors| TryVerdict { new_errors, fixed_errors, ..TryVerdict::default() };
+        assert!(verdict(0, 0).score() < verdict(1, 3).score());
+        assert!(!verdict(0, 0).is_worse_than_before() && verdict(0, 0).is_fit());
+        assert!(verdict(1, 1).is_worse_than_before() && !verdict(1, 2).is_worse_than_before());
+        let useless = TryVerdict { left: 1, ..TryVerdict::default() };
+        assert!(useless.is_worse_than_before() && !useless.is_fit());
+    }
+}
