@@ -7,7 +7,7 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test tasks agent-bench try-model bench soundness kill audit fmt tools
+.PHONY: help demo test tasks agent-bench try-model compact bench soundness kill audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -37,6 +37,10 @@ agent-bench: tools ## Do twenty real tasks with recorded answers, beside a plain
 try-model: tools ## Drive one task with a real small model on this machine, fetched once (MODEL=smol 0.13 GB, MODEL=qwen 1.2 GB)
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/try_model.py
+
+compact: tools ## Do small tasks with a real small model in three ways side by side, judged from outside (SET=first|second WAYS=compact,bare,step)
+	$(CARGO) build --locked
+	$(PYTHON) tests/tasks/small.py
 
 bench: tools ## Measure the costs that the documentation states
 	$(CARGO) bench --locked --bench costs --bench recall

