@@ -41,19 +41,15 @@ impl fmt::Display for CompactTarget {
 /// is reported in a larger one.
 pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
     let mut chosen: Vec<CompactTarget> = Vec::new();
-    let (files, symbols) = match &task.scope {
-        Scope::Workspace => (Vec::new(), Vec::new()),
-        Scope::Files(files) => (files.clone(), Vec::new()),
-        Scope::Symbols(symbols) => (Vec::new(), symbols.clone()),
-    };
+    let (files, symbols) = (task.scope.whole_files(), task.scope.symbols());
     let mut too_large = task.scope == Scope::Workspace;
-    for symbol in &symbols {
+    for symbol in symbols {
         match of_symbol(session, symbol).await {
             Some(target) => add(&mut chosen, target),
             None => too_large |= !symbol.names.is_empty(),
         }
     }
-    for file in &files {
+    for file in files {
         if is_small(session, file).await {
             add(&mut chosen, CompactTarget::File(file.clone()))
         } else {
