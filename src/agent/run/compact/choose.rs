@@ -101,20 +101,20 @@ async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarg
         && let Ok(place) = target::place(session, &symbol.to_string()).await
     {
         let bytes = source(&place.document.text, &place.outline, place.symbol).len();
-        return (bytes <= room(session)).then(|| CompactTarget::Symbol(symbol.clone()));
+        return (bytes <= room(session).await).then(|| CompactTarget::Symbol(symbol.clone()));
     }
     is_small(session, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
 }
 
 /// Bytes of one symbol.
-fn room(session: &Session) -> usize {
-    session.model.abilities().context.saturating_mul(BYTES) / PART
+async fn room(session: &Session) -> usize {
+    session.model.abilities().await.context.saturating_mul(BYTES) / PART
 }
 
 /// Whether a file is given as a whole; one that is not there yet is.
 async fn is_small(session: &Session, file: &str) -> bool {
     match target::document(session, file).await {
-        Ok(document) => document.text.len() <= SOURCE.min(room(session)),
+        Ok(document) => document.text.len() <= SOURCE.min(room(session).await),
         Err(_) => session.root.resolve(file).is_ok_and(|path| !session.root.join(&path).exists()),
     }
 }

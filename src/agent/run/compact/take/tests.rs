@@ -108,7 +108,11 @@ fn imports_that_come_along_are_put_behind_the_others() {
     let wanted = CART.replace("return 3", "return pi").replace("import os\n", "import os\nfrom math import pi\n");
     assert_eq!(after("total", &reply).as_deref(), Ok(wanted.as_str()));
     let alone = CART.replace("import os\n", "import os\nfrom math import pi\n");
-    assert_eq!(after("total", &fenced("from math import pi")).as_deref(), Ok(alone.as_str()), "alone, they are the change");
+    assert_eq!(
+        after("total", &fenced("from math import pi")).as_deref(),
+        Ok(alone.as_str()),
+        "alone, they are the change"
+    );
     assert!(refused("total", &fenced("from math import pi\nreturn pi")).contains("does not define"));
     let python = language::of_path("a.py").unwrap();
     let import = ["import re".to_owned()];
