@@ -36,6 +36,8 @@ local handlers = {
   settle = { 'sextant.settle', 'settle' },
   fixes = { 'sextant.fixes', 'fixes' },
   fix_change = { 'sextant.fixes', 'change' },
+  look_up = { 'sextant.lookup', 'look_up' },
+  forget_lookup = { 'sextant.lookup', 'forget' },
 }
 
 --- Called by the binary: runs a handler later, answers through a notification.

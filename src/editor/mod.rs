@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod event;
+pub mod lookup;
 pub mod workspace_edit;
 
 use async_trait::async_trait;
@@ -13,6 +14,7 @@ use crate::diagnostics::model::{Diagnostic, Report};
 use crate::edits::TextEdit;
 use error::EditorError;
 use event::Event;
+use lookup::{LookupAnswer, NameLookup};
 
 /// A file as the editor has it now: the buffer where one is loaded, the disk otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,6 +144,12 @@ pub trait Editor: Send + Sync {
 
     /// What a fix would change.
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError>;
+
+    /// Asks the servers that cover a file about a name in it; one answer each, in a stable order, up to the first that
+    /// says something. No answer at all means that none of them offers this.
+    async fn look_up(&self, _wanted: &NameLookup, _deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
+        Err(EditorError::Unsupported("asking language servers about a name".into()))
+    }
 
     /// The same question as `diagnostics`, of a text that is not applied.
     async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {

@@ -3,10 +3,12 @@
 use gen_lsp_types::{
     ClientCapabilities, ClientCodeActionKindOptions, ClientCodeActionLiteralOptions, ClientCodeActionResolveOptions,
     ClientDiagnosticsTagOptions, ClientInfo, CodeActionClientCapabilities, CodeActionKind,
-    DiagnosticClientCapabilities, DiagnosticTag, DiagnosticsCapabilities, GeneralClientCapabilities, InitializeParams,
-    PositionEncodingKind, PublishDiagnosticsClientCapabilities, RootPath, TextDocumentClientCapabilities,
-    TextDocumentSyncClientCapabilities, WindowClientCapabilities, WorkspaceClientCapabilities,
-    WorkspaceEditClientCapabilities, WorkspaceFolder, WorkspaceFolders, WorkspaceFoldersInitializeParams,
+    DefinitionClientCapabilities, DiagnosticClientCapabilities, DiagnosticTag, DiagnosticsCapabilities,
+    GeneralClientCapabilities, HoverClientCapabilities, InitializeParams, MarkupKind, PositionEncodingKind,
+    PublishDiagnosticsClientCapabilities, ReferenceClientCapabilities, RenameClientCapabilities, RootPath,
+    TextDocumentClientCapabilities, TextDocumentSyncClientCapabilities, WindowClientCapabilities,
+    WorkspaceClientCapabilities, WorkspaceEditClientCapabilities, WorkspaceFolder, WorkspaceFolders,
+    WorkspaceFoldersInitializeParams,
 };
 use serde_json::json;
 
@@ -82,7 +84,7 @@ fn capabilities() -> ClientCapabilities {
                 ..DiagnosticClientCapabilities::default()
             }),
             code_action: Some(code_actions()),
-            ..TextDocumentClientCapabilities::default()
+            ..names()
         }),
         window: Some(WindowClientCapabilities {
             work_done_progress: Some(true),
@@ -90,6 +92,23 @@ fn capabilities() -> ClientCapabilities {
         }),
         experimental: Some(json!({"serverStatusNotification": true})),
         ..ClientCapabilities::default()
+    }
+}
+
+/// What is asked about a name.
+fn names() -> TextDocumentClientCapabilities {
+    TextDocumentClientCapabilities {
+        definition: Some(DefinitionClientCapabilities {
+            link_support: Some(true),
+            ..DefinitionClientCapabilities::default()
+        }),
+        references: Some(ReferenceClientCapabilities::default()),
+        hover: Some(HoverClientCapabilities {
+            content_format: Some(vec![MarkupKind::Markdown, MarkupKind::PlainText]),
+            ..HoverClientCapabilities::default()
+        }),
+        rename: Some(RenameClientCapabilities { prepare_support: Some(true), ..RenameClientCapabilities::default() }),
+        ..TextDocumentClientCapabilities::default()
     }
 }
 
@@ -142,6 +161,10 @@ mod tests {
                     "dataSupport": true,
                     "resolveSupport": {"properties": ["edit", "command"]},
                 },
+                "definition": {"linkSupport": true},
+                "references": {},
+                "hover": {"contentFormat": ["markdown", "plaintext"]},
+                "rename": {"prepareSupport": true},
             },
             "window": {"workDoneProgress": true},
             "experimental": {"serverStatusNotification": true},

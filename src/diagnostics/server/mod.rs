@@ -9,6 +9,7 @@ pub(crate) mod documents;
 mod framing;
 mod initialize;
 mod judge;
+pub mod lookup;
 mod mood;
 mod patience;
 mod provider;

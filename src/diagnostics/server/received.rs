@@ -63,6 +63,11 @@ pub(crate) struct Capabilities {
     pub(super) code_action_provider: Option<DeclaredActions>,
     #[serde(deserialize_with = "declared")]
     pub(super) execute_command_provider: Option<DeclaredCommands>,
+    /// Of these it only matters whether they are there, be it as a flag or as options.
+    pub(super) definition_provider: LspAny,
+    pub(super) references_provider: LspAny,
+    pub(super) hover_provider: LspAny,
+    pub(super) rename_provider: LspAny,
 }
 
 #[derive(Debug, Default, Deserialize)]

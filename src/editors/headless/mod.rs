@@ -3,6 +3,7 @@
 mod files;
 mod fixes;
 pub(in crate::editors) mod format;
+mod lookup;
 mod probe;
 mod transaction;
 
@@ -26,6 +27,7 @@ use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
+use crate::editor::lookup::{LookupAnswer, NameLookup};
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Save, WorkspaceChange};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
@@ -307,6 +309,10 @@ impl Editor for HeadlessEditor {
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
         fixes::change(self, id, deadline).await
+    }
+
+    async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
+        lookup::look_up(self, wanted, deadline).await
     }
 
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {

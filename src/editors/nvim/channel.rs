@@ -63,6 +63,11 @@ impl Channel {
         let _ = self.events.send((root.map(Path::to_owned), event));
     }
 
+    /// A number that no other call or question of this process has.
+    pub fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Runs a statement that answers nothing.
     pub async fn tell(&self, code: &str, json: String) -> Result<(), EditorError> {
         let result = self.nvim.exec_lua(code, vec![Value::from(json)]).await;
@@ -78,7 +83,7 @@ impl Channel {
         budget: Duration,
     ) -> Result<T, EditorError> {
         let json = serde_json::to_string(params).map_err(|error| EditorError::Other(error.to_string()))?;
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let id = self.number();
         let (done, answer) = oneshot::channel();
         self.lock().insert(id, Pending { text: Vec::new(), done });
         let guard = Forget { channel: self, id };

@@ -19,12 +19,13 @@ use crate::diagnostics::model::{self, Confidence, Diagnostic, Freshness, MOST, R
 use crate::diagnostics::policy::confidence;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
+use crate::editor::lookup::{LookupAnswer, NameLookup};
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
 use crate::editors::nvim::late::Waiting;
 use crate::editors::nvim::wire::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireAction, WireDiagnostic};
-use crate::editors::nvim::{parts, torn};
+use crate::editors::nvim::{lookup, parts, torn, wire};
 use crate::edits::apply::apply;
 
 /// What an answer may take that waits for nobody but Neovim.
@@ -36,7 +37,7 @@ pub const AMENDED: &str = "the server amended what it had said of this text";
 /// One workspace in one Neovim.
 pub struct NvimEditor {
     root: PathBuf,
-    channel: Arc<Channel>,
+    pub(super) channel: Arc<Channel>,
     /// Texts as they were read last, so that an unchanged buffer is not sent again.
     texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
     late: Mutex<Waiting>,
@@ -66,11 +67,11 @@ impl NvimEditor {
         path::relative(&self.root, Path::new(absolute)).is_some()
     }
 
-    fn absolute(&self, relative: &str) -> String {
+    pub(super) fn absolute(&self, relative: &str) -> String {
         self.root.join(relative).to_string_lossy().into_owned()
     }
 
-    fn relative(&self, absolute: &str) -> String {
+    pub(super) fn relative(&self, absolute: &str) -> String {
         path::relative(&self.root, Path::new(absolute)).unwrap_or_else(|| absolute.to_owned())
     }
 
@@ -258,7 +259,7 @@ impl Editor for NvimEditor {
             .channel
             .call("apply", &params, &about, QUICK)
             .await
-            .map_err(|error| name_relative(error, |path| self.relative(path)))?;
+            .map_err(|error| wire::name_relative(error, |path| self.relative(path)))?;
         let mut done = Vec::with_capacity(edits.len());
         for (edit, facts) in edits.iter().zip(facts) {
             done.push(self.applied(edit, facts).await?);
@@ -353,6 +354,10 @@ impl Editor for NvimEditor {
         Ok(change)
     }
 
+    async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
+        lookup::look_up(self, wanted, deadline).await
+    }
+
     async fn tidy(&self, files: &[HalfDone]) {
         let (root, files) = (self.root.clone(), files.to_vec());
         let mend = move || files.into_iter().filter(|file| torn::bring_back(&root, file)).collect::<Vec<_>>();
@@ -381,16 +386,5 @@ impl Editor for NvimEditor {
 
     fn show(&self, event: Event) {
         self.channel.event(Some(&self.root), event);
-    }
-}
-
-/// The Lua layer speaks of absolute paths; errors speak of the workspace.
-fn name_relative(error: EditorError, relative: impl Fn(&str) -> String) -> EditorError {
-    match error {
-        EditorError::Stale(path) => EditorError::Stale(relative(&path)),
-        EditorError::Exists(path) => EditorError::Exists(relative(&path)),
-        EditorError::Conflict(path) => EditorError::Conflict(relative(&path)),
-        EditorError::Locked { path, reason } => EditorError::Locked { path: relative(&path), reason },
-        other => other,
     }
 }

@@ -8,6 +8,7 @@ pub mod editor;
 mod handler;
 mod joined;
 mod late;
+mod lookup;
 mod pages;
 mod parts;
 mod torn;

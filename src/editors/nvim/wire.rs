@@ -211,3 +211,14 @@ fn slices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<WireD
 pub(super) fn severity(item: &WireDiagnostic) -> Severity {
     Severity::from_lsp(item.severity)
 }
+
+/// The Lua layer speaks of absolute paths; errors speak of the workspace.
+pub(super) fn name_relative(error: EditorError, relative: impl Fn(&str) -> String) -> EditorError {
+    match error {
+        EditorError::Stale(path) => EditorError::Stale(relative(&path)),
+        EditorError::Exists(path) => EditorError::Exists(relative(&path)),
+        EditorError::Conflict(path) => EditorError::Conflict(relative(&path)),
+        EditorError::Locked { path, reason } => EditorError::Locked { path: relative(&path), reason },
+        other => other,
+    }
+}
