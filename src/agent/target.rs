@@ -13,6 +13,7 @@ use crate::workspace::root::Root;
 const MOST_FILES: usize = 2000;
 
 /// A symbol in its document.
+#[derive(Debug)]
 pub(crate) struct SymbolPlace {
     pub(crate) document: Document,
     pub(crate) language: &'static Language,

@@ -21,6 +21,7 @@ mod loading;
 mod log;
 mod memory;
 mod model;
+mod names;
 mod nvim;
 mod outages;
 mod plans;

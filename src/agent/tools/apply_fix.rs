@@ -27,7 +27,7 @@ use crate::llm::tools::Access;
 const VERIFY_MS: u64 = 10_000;
 
 pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<ApplyFix>("apply_fix", "id of an offered fix", Access::Edit).serves(&[StepKind::Edit]);
+    ToolDefinition::of::<ApplyFix>("apply_fix", "", Access::Edit).serves(&[StepKind::Edit]);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -19,7 +19,7 @@ use crate::edits::symbol::{SymbolAction, edit};
 use crate::llm::tools::Access;
 
 pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: content is the complete definition", Access::Edit)
+    ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: complete definition", Access::Edit)
         .serves(&[StepKind::Edit]);
 
 #[derive(Debug, Deserialize, JsonSchema)]

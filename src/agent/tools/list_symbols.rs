@@ -22,7 +22,7 @@ const MOST: usize = 200;
 const MOST_FILES: usize = 2000;
 
 pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<ListSymbols>("list_symbols", "query: path or name", Access::Read).serves(&[StepKind::Examine]);
+    ToolDefinition::of::<ListSymbols>("list_symbols", "path or name", Access::Read).serves(&[StepKind::Examine]);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

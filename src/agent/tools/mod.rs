@@ -3,13 +3,18 @@
 pub(crate) mod apply_fix;
 pub(crate) mod arguments;
 pub(crate) mod check;
+pub(crate) mod definition;
 pub(crate) mod edit;
 pub(crate) mod edit_file;
 pub(crate) mod edit_symbol;
+pub(crate) mod find_references;
+pub(crate) mod hover;
 pub(crate) mod list_symbols;
+pub(crate) mod lookup;
 pub(crate) mod read_file;
 pub mod read_once;
 pub(crate) mod read_symbol;
+pub(crate) mod rename_symbol;
 pub(crate) mod run_command;
 pub(crate) mod search;
 pub(crate) mod sweeps;
@@ -33,9 +38,13 @@ const TOOLS: &[ToolDefinition] = &[
     read_symbol::TOOL,
     list_symbols::TOOL,
     search::TOOL,
+    find_references::TOOL,
+    definition::TOOL,
+    hover::TOOL,
     edit_file::TOOL,
     edit_symbol::TOOL,
     write_file::TOOL,
+    rename_symbol::TOOL,
     apply_fix::TOOL,
     run_command::TOOL,
 ];

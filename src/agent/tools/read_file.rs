@@ -17,8 +17,7 @@ use crate::llm::tools::Access;
 /// Lines of one answer where the caller sets no limit.
 const LINES: usize = 400;
 
-pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<ReadFile>("read_file", "offset, limit: lines", Access::Read);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadFile>("read_file", "", Access::Read);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -25,7 +25,7 @@ pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall
         task.conversation.answered.known.clear();
         return call.run(session, task).await;
     }
-    let (key, file) = (call.key(), call.subject().one_file());
+    let (key, file) = (call.key(), call.only_file());
     if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
         && state_of(session, file.as_deref()).await == Some(state)
     {

@@ -24,7 +24,7 @@ const MOST_HITS: usize = 50;
 const MOST_FILES: usize = 20_000;
 
 pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<Search>("search", "regular expression", Access::Read).serves(&[StepKind::Search]);
+    ToolDefinition::of::<Search>("search", "regex", Access::Read).serves(&[StepKind::Search]);
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -22,6 +22,11 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     /// What the call touches.
     fn subject(&self) -> Subject;
 
+    /// Whether its answer hangs on more than the file that it names.
+    fn spans_files(&self) -> bool {
+        false
+    }
+
     /// What has to hold for this call besides its scope; the user may be asked. Nothing has run then.
     async fn permit(&self, _: &Session, _: &mut Task) -> Result<(), Failure> {
         Ok(())
@@ -119,6 +124,11 @@ impl ToolCall {
     /// The same for two calls of the same tool with the same parameters.
     pub(crate) fn key(&self) -> String {
         format!("{} {:?}", self.tool.name, self.given)
+    }
+
+    /// The one file that its answer hangs on; `None` where it may be any.
+    pub(crate) fn only_file(&self) -> Option<String> {
+        self.subject().one_file().filter(|_| !self.given.spans_files())
     }
 
     pub(crate) async fn permit(&self, session: &Session, task: &mut Task) -> Result<(), Failure> {

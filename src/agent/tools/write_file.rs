@@ -17,7 +17,7 @@ use crate::editor::error::EditorError;
 use crate::edits::hunks;
 use crate::llm::tools::Access;
 
-pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<WriteFile>("write_file", "whole file", Access::Edit);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<WriteFile>("write_file", "", Access::Edit);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

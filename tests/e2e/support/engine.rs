@@ -21,6 +21,7 @@ use sextant::diagnostics::model::{Confidence, Diagnostic, Freshness, Location, M
 use sextant::diagnostics::server::config::ServerConfig;
 use sextant::editor::error::EditorError;
 use sextant::editor::event::Event;
+use sextant::editor::lookup::{LookupAnswer, NameLookup};
 use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::input::{PlanInput, StepInput};
@@ -328,6 +329,11 @@ impl Editor for Counted {
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
         self.calls.note("fix_change").await;
         self.inner.fix_change(id, deadline).await
+    }
+
+    async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
+        self.calls.note("look_up").await;
+        self.calls.done(self.inner.look_up(wanted, deadline).await)
     }
 
     async fn marks(&self, path: &str) -> Marks {
