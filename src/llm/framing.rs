@@ -11,6 +11,8 @@ pub struct Framing {
     pub detail: String,
     /// Whether `run_command` is offered.
     pub commands: bool,
+    /// The commands that need no leave of the user, each the beginning of one.
+    pub allowed: Vec<String>,
 }
 
 /// Characters of the user's word for the detail.
@@ -19,8 +21,13 @@ const DETAIL: usize = 40;
 impl Framing {
     /// The last words of a question: how to answer.
     pub fn manner(&self) -> String {
-        let detail: String = self.detail.chars().filter(|c| !c.is_control()).take(DETAIL).collect();
-        let detail = if detail.trim().is_empty() { String::new() } else { format!("; detail: {}", detail.trim()) };
+        let detail = self.told_detail().map(|detail| format!("; {detail}")).unwrap_or_default();
         format!("Reply in JSON, its texts in the language of the request{detail}.")
+    }
+
+    /// How much the user likes to be told; `None` where nothing was said.
+    pub fn told_detail(&self) -> Option<String> {
+        let detail: String = self.detail.chars().filter(|c| !c.is_control()).take(DETAIL).collect();
+        (!detail.trim().is_empty()).then(|| format!("detail: {}", detail.trim()))
     }
 }

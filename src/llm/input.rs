@@ -36,7 +36,12 @@ pub struct ModelContext {
 /// What the user wants, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RequestFacts {
+    /// The request; of a plan's step, what the step says.
     pub query: String,
+    /// Of a plan's step: the request that the plan was made for, in the user's words; empty otherwise.
+    pub user: String,
+    /// The line that the cursor is on, in words; empty where it is not known.
+    pub cursor: String,
     /// Path of the active file, relative to the root.
     pub current_file: Option<String>,
     /// Full symbol paths that may be edited, and whose imports may; empty means the whole workspace.

@@ -11,10 +11,14 @@ use crate::llm::ask::{self, Ask};
 use crate::llm::contract::Contract;
 use crate::llm::input::{MemoryFacts, ModelContext, ModelInput, PlanInput, ReportFacts, StepInput};
 use crate::llm::step::LastResult;
-use crate::llm::tools::ToolSpec;
+use crate::llm::tools::{Access, ToolSpec};
 use crate::llm::{texts, tokens, tools};
 
+pub mod budget;
 mod contract;
+pub mod conversation;
+
+use crate::llm::prompt::budget::PromptBudget;
 
 /// Tokens of the project's conventions in a simple-mode question.
 const STEP_CONVENTIONS: usize = 60;
@@ -26,13 +30,8 @@ pub const STEP_MEMORY_TOKENS: usize = 100;
 pub const PLAN_MEMORY_TOKENS: usize = 200;
 /// Memory a supervised step carries: 300 tokens.
 pub const SUPERVISED_MEMORY_TOKENS: usize = 300;
-/// The newest result is given whole up to here.
-const RESULT_TOKENS: usize = 300;
 /// Older results are one line each, and at most so many.
 const OLDER_RESULTS: usize = 5;
-const WORKSPACE_TOKENS: usize = 60;
-/// All sources together; beyond it a model reads with its tools.
-const SOURCE_TOKENS: usize = 6000;
 const DIAGNOSTICS: usize = 20;
 const FIXES: usize = 20;
 /// Characters of one message, as in the tools' own answers.
@@ -121,17 +120,22 @@ fn closing(input: &StepInput) -> String {
     if ask::forbids(&request.query) {
         line.push_str(" The request forbids changes: edit nothing; action null, and the answer in \"answer\".");
     } else if ask::classify(&request.query) == Ask::Question {
-        line.push_str(" This reads like a question: edit nothing; action null, and the answer in \"answer\".");
+        line.push_str(" This reads like a question: edit nothing. Read what it is about, unless you see it here; then action null, and the answer in \"answer\".");
     } else if let Some(fix) = reports.fixes.iter().find(|fix| fix.diagnostic.is_some()) {
         line.push_str(&format!(" A fix is offered: apply_fix with fix \"{}\".", one_line(&fix.id)));
     } else if reports.diagnostics.is_empty()
         && reports.unsettled.is_empty()
-        && ask.results.last().is_some_and(|last| last.ok)
+        && ask.results.last().is_some_and(|last| last.ok && edits(input.context.tools, &last.tool))
     {
-        line.push_str(" Nothing is reported any more. If the request is fulfilled, set action to null.");
+        // Silence is no reason to stop: most requests are about something that nobody reports.
+        line.push_str(" Nothing is reported after the edit. Do what is left of the request, or set action to null.");
     }
     line.push_str(&format!(" {}", framing.manner()));
     line
+}
+
+fn edits(tools: &[ToolSpec], name: &str) -> bool {
+    tools::find(tools, name).is_some_and(|tool| tool.access == Access::Edit)
 }
 
 /// Said to a model whose answer could not be used.
@@ -152,20 +156,38 @@ struct Facts {
     /// Symbols of this file are written without it.
     file: Option<String>,
     text: String,
+    budget: PromptBudget,
 }
 
 impl Facts {
     /// Chooses a fence that no text of the question can close; the texts are never altered, because edits quote them.
     fn new(question: &impl Serialize) -> Self {
+        Self::open("data", question)
+    }
+
+    /// In a conversation whose rules name a fence already; another one is named in the message itself.
+    fn inside(fence: &str, question: &impl Serialize) -> Self {
+        let mut facts = Self::open(fence, question);
+        if facts.fence != fence {
+            facts.text = format!("In this message data stands between <{0}> and </{0}>.\n", facts.fence);
+        }
+        facts
+    }
+
+    fn open(first: &str, question: &impl Serialize) -> Self {
         let all = serde_json::to_string(question).unwrap_or_default();
         let closes = |name: &str| all.contains(&format!("</{name}"));
-        let mut fence = "data".to_owned();
+        let mut fence = first.to_owned();
         let mut number = 1;
         while closes(&fence) {
             number += 1;
             fence = format!("data{number}");
         }
-        Self { fence, file: None, text: String::new() }
+        Self { fence, file: None, text: String::new(), budget: PromptBudget::default() }
+    }
+
+    fn within(self, budget: PromptBudget) -> Self {
+        Self { budget, ..self }
     }
 
     fn line(&mut self, line: &str) {
@@ -180,20 +202,10 @@ impl Facts {
 
     /// What every question begins with. `budget` holds for the memory where the context sets no other.
     fn opening(&mut self, context: &ModelContext, conventions: &str, budget: usize) {
-        self.line(&format!("Request: {}", context.request.query.trim()));
-        self.place(context.request.current_file.as_deref(), &context.request.scope);
+        self.request(&context.request);
         self.workspace(&context.sources.workspace);
         self.conventions(conventions);
         self.memory(&context.memory, budget);
-    }
-
-    fn place(&mut self, file: Option<&str>, scope: &[String]) {
-        if let Some(file) = file {
-            self.line(&format!("Active file: {}", one_line(file)));
-            self.file = Some(file.to_owned());
-        }
-        let scope = if scope.is_empty() { "the whole workspace".to_owned() } else { one_line(&scope.join(", ")) };
-        self.line(&format!("May edit: {scope}"));
     }
 
     /// `Cart::total` in the active file, the full path elsewhere; the tools take both where the name is unique.
@@ -208,7 +220,7 @@ impl Facts {
         if files.is_empty() {
             return;
         }
-        let mut left = WORKSPACE_TOKENS;
+        let mut left = self.budget.files;
         let mut shown = Vec::new();
         for file in files {
             let cost = tokens::estimate(file) + 1;
@@ -239,7 +251,7 @@ impl Facts {
     }
 
     fn sources(&mut self, sources: &[(String, String)]) {
-        let mut left = SOURCE_TOKENS;
+        let mut left = self.budget.sources;
         for (symbol, text) in sources {
             let (shown, hidden) = head(text, left);
             left = left.saturating_sub(tokens::estimate(shown));
@@ -326,7 +338,7 @@ impl Facts {
             self.block("Earlier results", &content.join("\n"));
         }
         for result in last {
-            let (shown, hidden) = head(&result.text, RESULT_TOKENS);
+            let (shown, hidden) = head(&result.text, self.budget.result);
             let more = if hidden == 0 { String::new() } else { format!("\n… {}", counted(hidden, "more line")) };
             self.block(&format!("Result of {} ({})", result.tool, status(result)), &format!("{shown}{more}"));
         }
@@ -334,8 +346,12 @@ impl Facts {
 
     fn finish(self, system: &str, tools: &str) -> Prompt {
         let system = system.replace("{tools}", tools).replace("{data}", &self.fence);
-        // The one place where a text of any origin enters a prompt.
-        Prompt { system: system.trim_end().to_owned(), user: mask(self.text.trim_end()).into_owned() }
+        Prompt { system: system.trim_end().to_owned(), user: self.into_message() }
+    }
+
+    /// The one place where a text of any origin enters a prompt.
+    fn into_message(self) -> String {
+        mask(self.text.trim_end()).into_owned()
     }
 }
 

@@ -13,14 +13,17 @@ pub const TEXTS: &[(&str, &str)] = &[
     ("plan", include_str!("prompt/plan.txt")),
     ("compact", include_str!("prompt/compact.txt")),
     ("compact_answer", include_str!("prompt/compact_answer.txt")),
+    ("conversation", include_str!("prompt/conversation.txt")),
 ];
 
 /// Bytes of the longest text of a user's own: about 2,300 tokens, more than a whole simple prompt may have.
 pub const LONGEST: usize = 8 * 1024;
 
-/// What a text must hold, since it is filled in for each question: the tools, and the name of the data's fence.
+/// What a text must hold, since it is filled in for each question: the tools, and the name of the data's fence. The
+/// tools of a conversation are sent beside its text.
 fn places(name: &str) -> &'static [&'static str] {
     match name {
+        "conversation" => &["{data}"],
         "compact" | "compact_answer" => &[],
         _ => &["{tools}", "{data}"],
     }

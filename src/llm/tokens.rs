@@ -23,6 +23,26 @@ pub fn newest_within(lines: &[String], budget: usize) -> &[String] {
     &lines[start..]
 }
 
+/// The beginning and the end of a text, in whole lines, with how many lines are left out between them. Three
+/// quarters of the budget are for the beginning.
+pub fn head_and_tail(text: &str, budget: usize) -> String {
+    if estimate(text) <= budget {
+        return text.to_owned();
+    }
+    let bytes = (budget as f64 * BYTES_PER_TOKEN) as usize;
+    let (first, last) = (floor_char(text, bytes / 4 * 3), floor_char(text, text.len() - bytes / 4));
+    let first = text[..first].rfind('\n').unwrap_or(first);
+    let last = text[last..].find('\n').map_or(last, |at| last + at + 1);
+    let between = text[first..last].lines().filter(|line| !line.is_empty()).count();
+    let lines = if between == 1 { "line is" } else { "lines are" };
+    format!("{}\n… {between} {lines} left out here …\n{}", &text[..first], &text[last..])
+}
+
+/// The last place before an offset where a character ends.
+fn floor_char(text: &str, offset: usize) -> usize {
+    (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +60,16 @@ mod tests {
         assert_eq!(newest_within(&lines, 6), &lines[1..]);
         assert_eq!(newest_within(&lines, 0), &[] as &[String]);
         assert_eq!(newest_within(&lines, 100), &lines[..]);
+    }
+
+    #[test]
+    fn a_long_text_keeps_both_ends_and_says_what_is_between() {
+        let text: String = (1..=100).map(|n| format!("line {n}\n")).collect();
+        let shown = head_and_tail(&text, 60);
+        assert!(shown.starts_with("line 1\n") && shown.ends_with("line 100\n"), "{shown}");
+        assert!(shown.contains("lines are left out here") && estimate(&shown) < 75, "{shown}");
+        assert_eq!(head_and_tail("short", 60), "short");
+        let one = "é".repeat(2000);
+        assert!(head_and_tail(&one, 10).contains("1 line is left out"));
     }
 }

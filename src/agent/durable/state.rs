@@ -12,6 +12,7 @@ use crate::agent::state::authority::Consent;
 use crate::agent::state::notes::Counted;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::task::{Task, TaskProgress};
+use crate::agent::state::transcript::Transcript;
 use crate::llm::step::{LastResult, Usage};
 
 /// Grows when an older program could not read the state.
@@ -24,6 +25,14 @@ pub struct Running {
     pub step: usize,
     /// Checkpoints of the task before the step.
     pub mark: usize,
+}
+
+/// What was said with the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoredConversation {
+    pub results: Vec<LastResult>,
+    pub transcript: Transcript,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,8 +67,8 @@ pub struct RunState {
     pub tried: BTreeSet<String>,
     #[serde(default)]
     pub survived: BTreeMap<String, u32>,
-    #[serde(default)]
-    pub results: Vec<LastResult>,
+    #[serde(flatten)]
+    pub said: StoredConversation,
     /// What the user has allowed, and whether the open steps are still what was approved.
     #[serde(default)]
     pub consent: Consent,
@@ -86,7 +95,10 @@ impl RunState {
             created: task.reports.created.clone(),
             tried: task.conversation.tried.clone(),
             survived: task.reports.survived.clone(),
-            results: task.conversation.results.clone(),
+            said: StoredConversation {
+                results: task.conversation.results.clone(),
+                transcript: task.conversation.transcript.clone(),
+            },
             consent: task.intent.consent.clone(),
             counted: task.notes.counted(),
         }
@@ -124,7 +136,7 @@ impl RunState {
         task.counts.spent.count_on(self.usage);
         (task.reports.created, task.conversation.tried, task.reports.survived) =
             (self.created, self.tried, self.survived);
-        task.conversation.results = self.results;
+        (task.conversation.results, task.conversation.transcript) = (self.said.results, self.said.transcript);
         task.intent.consent = self.consent;
         task.notes.count_on(self.counted);
         task.keep.replanning = self.replanning;

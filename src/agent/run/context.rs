@@ -22,6 +22,7 @@ use crate::diagnostics::merge::Placed;
 use crate::llm::input::{
     MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
 };
+use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::step::{DiagnosticLine, FixOffer};
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
@@ -101,22 +102,16 @@ async fn context(
 ) -> ModelContext {
     task.note_seen(seen);
     let part = recall::memory_part(session, task, codes(seen), planning).await;
-    let texts = sources(session, task).await;
+    let texts = sources(session, task, SOURCE).await;
     let mut workspace = workspace_files(session);
     if planning {
         workspace = project::files_by_use(session, FILES, workspace).await;
     }
     let unsettled = reported::unsettled(session, &task.scope).await;
     let guides = planning || task.counts.step > 1 || task.mode != Mode::Simple;
-    let query = task.request.clone();
     ModelContext {
         tools: tools::specs(),
-        request: RequestFacts {
-            query,
-            current_file: task.intent.current_file.clone(),
-            scope: task.scope.told(),
-            named: task.intent.analysis.lines(),
-        },
+        request: request_facts(task),
         sources: SourceFacts { texts, workspace },
         reports: ReportFacts { diagnostics: seen.iter().map(line).collect(), unsettled, ..reports },
         memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
@@ -124,13 +119,40 @@ async fn context(
     }
 }
 
+fn request_facts(task: &Task) -> RequestFacts {
+    let user = if task.request == task.journal.request { String::new() } else { task.journal.request.clone() };
+    RequestFacts {
+        query: task.request.clone(),
+        user,
+        cursor: task.intent.cursor.clone(),
+        current_file: task.intent.current_file.clone(),
+        scope: task.scope.told(),
+        named: task.intent.analysis.lines(),
+    }
+}
+
+/// What opens a conversation, or a further step of its plan.
+pub(crate) async fn conversation_facts(session: &Session, task: &mut Task, budget: PromptBudget) -> StepInput {
+    let mut input = step_facts(session, task).await;
+    input.context.sources.texts = sources(session, task, budget.sources * BYTES_PER_TOKEN).await;
+    input.context.framing = conventions::framing(session, true).await;
+    input.context.framing.allowed.clone_from(&session.config.commands_allowed);
+    input
+}
+
+/// Bytes of source that a token is taken for, rounded down: what is counted is estimated again where it is shown.
+const BYTES_PER_TOKEN: usize = 3;
+
 /// The source in scope as the editor has it now; the outline where it would be too long.
-async fn sources(session: &Session, task: &mut Task) -> Vec<(String, String)> {
+async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(String, String)> {
     let mut sources = Vec::new();
-    let mut room = SOURCE;
-    for (name, path, names) in wanted(&task.scope).into_iter().chain(task.intent.analysis.named(&task.scope)) {
+    // What is only named may be meant otherwise than to be read whole.
+    let (of_scope, of_named) = (room, room / 3);
+    let in_scope = wanted(&task.scope).into_iter().map(|wanted| (wanted, of_scope));
+    let named = task.intent.analysis.named(&task.scope).into_iter().map(|named| (named, of_named));
+    for ((name, path, names), most) in in_scope.chain(named) {
         let Ok(document) = target::document(session, &path).await else { continue };
-        let mut text = excerpt(&document.path, &mask(&document.text), &names, room);
+        let mut text = excerpt(&document.path, &mask(&document.text), &names, room.min(most));
         room = room.saturating_sub(text.len());
         if text.is_empty() {
             "(too long to show; read it)".clone_into(&mut text);

@@ -25,7 +25,8 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
         }
         tokio::task::spawn_blocking(move || excerpt(&root)).await.unwrap_or_default()
     };
-    Framing { conventions: read.await, detail: detail(session).await, commands: run_command::could_run(session) }
+    let (detail, commands) = (detail(session).await, run_command::could_run(session));
+    Framing { conventions: read.await, detail, commands, allowed: Vec::new() }
 }
 
 /// How much the user likes to be told: the project's preference, or else the general one.

@@ -35,6 +35,7 @@ pub(crate) async fn begin(
     session.use_cancel(cancel);
     let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
+    task.intent.cursor = cursor(session, request).await;
     session.take_up(&mut task);
     span::belongs_to(&task);
     session.note_asked(&task.journal.task, &request.text);
@@ -76,6 +77,14 @@ pub(crate) async fn begin(
     keep::remember_start(session, &mut task).await;
     tell_risk(session, &mut task, None).await;
     Ok(task)
+}
+
+/// The line that the user is on, with its text; empty where the request is about no single line.
+async fn cursor(session: &Session, request: &Request) -> String {
+    let (Some(path), Some((first, last))) = (&request.path, request.lines) else { return String::new() };
+    let Ok(document) = target::document(session, path).await else { return String::new() };
+    let line = document.text.lines().nth(first.saturating_sub(1)).unwrap_or_default().trim().to_owned();
+    if first == last { format!("line {first}: {line}") } else { format!("lines {first} to {last}, the first: {line}") }
 }
 
 /// A model that lives on the providers' words must not take their silence for "nothing wrong".

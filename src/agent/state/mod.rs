@@ -38,4 +38,5 @@ pub(crate) mod spent;
 pub(crate) mod stop;
 pub mod task;
 pub mod trace;
+pub mod transcript;
 pub mod undo_target;

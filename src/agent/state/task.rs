@@ -25,6 +25,7 @@ use crate::agent::state::risk::Risk;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::spent::SpentLog;
+use crate::agent::state::transcript::Transcript;
 use crate::base::clock;
 use crate::llm::ask;
 use crate::llm::step::LastResult;
@@ -54,6 +55,8 @@ pub struct Task {
 #[derive(Debug, Default)]
 pub struct TaskIntent {
     pub current_file: Option<String>,
+    /// The line that the user's cursor is on, in words; empty where no line was given.
+    pub cursor: String,
     /// Whether the request forbids every change. The approval of a plan lifts what it forbade for the time being.
     pub read_only: bool,
     /// What the request is taken for, and what it names.
@@ -96,6 +99,8 @@ pub struct TaskReports {
 /// What the model was shown and answered.
 #[derive(Debug, Default)]
 pub struct Conversation {
+    /// All that was said, where the model takes part in a conversation.
+    pub transcript: Transcript,
     /// The text of each file as the model has seen it last.
     pub seen: BTreeMap<String, String>,
     pub results: Vec<LastResult>,

@@ -168,7 +168,7 @@ fn a_one_symbol_step_stays_under_1500_tokens() {
 #[test]
 fn commands_and_conventions_leave_it_under_1500_tokens() {
     let conventions = "Use tabs. ".repeat(50);
-    let framing = Framing { conventions, detail: "brief\n".into(), commands: true };
+    let framing = Framing { conventions, detail: "brief\n".into(), commands: true, ..Framing::default() };
     let mut short = task();
     short.context.framing = framing;
     short.ask.results.clear();
@@ -237,7 +237,9 @@ fn the_last_line_says_what_the_structure_tells() {
     done.context.reports = ReportFacts::default();
     done.ask.error_count = 0;
     done.ask.results[1].ok = true;
-    assert!(last(&done).contains("Nothing is reported any more"));
+    assert!(last(&done).contains("Nothing is reported after the edit. Do what is left of the request"));
+    done.ask.results[1].tool = "read_symbol".into();
+    assert!(!last(&done).contains("Nothing is reported"), "only an edit says that");
     done.ask.results.clear();
     assert_eq!(last(&done), "This is step 3. Reply in JSON, its texts in the language of the request.");
 }

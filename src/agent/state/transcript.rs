@@ -1,0 +1,185 @@
+//! What was said between a task and its model. It is only added to, so that a provider can cache what it has read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::llm::chat::{ChatMessage, ChatReply, ToolResult};
+use crate::llm::tokens;
+
+/// Tokens that a message has beside its texts.
+const FRAME: usize = 8;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Transcript {
+    /// The fence that the rules name.
+    pub fence: String,
+    /// Who answered: what a provider wants back as it was is for nobody else.
+    pub model: String,
+    pub messages: Vec<ChatMessage>,
+}
+
+impl Transcript {
+    pub fn is_open(&self) -> bool {
+        !self.messages.is_empty()
+    }
+
+    /// Tells the model something. Two messages of ours in a row are one: not every provider takes two.
+    pub fn tell(&mut self, text: String) {
+        match self.messages.last_mut() {
+            Some(ChatMessage::User(before)) => *before = format!("{before}\n\n{text}"),
+            _ => self.messages.push(ChatMessage::User(text)),
+        }
+    }
+
+    pub fn answer(&mut self, reply: ChatReply) {
+        self.messages.push(ChatMessage::Model(reply));
+    }
+
+    pub fn results(&mut self, results: Vec<ToolResult>) {
+        self.messages.push(ChatMessage::Results(results));
+    }
+
+    /// Makes it whole for this model: a call that another process was stopped in has no result, and what another
+    /// model left to itself means nothing here.
+    pub fn take_up(&mut self, model: &str) {
+        if self.model != model {
+            for message in &mut self.messages {
+                if let ChatMessage::Model(reply) = message {
+                    reply.opaque.clear();
+                }
+            }
+            model.clone_into(&mut self.model);
+        }
+        if let Some(ChatMessage::Model(reply)) = self.messages.last()
+            && !reply.uses.is_empty()
+        {
+            let text = "stopped before it came back: look at what is there before you repeat it";
+            let unknown = reply.uses.iter().map(|used| ToolResult {
+                id: used.id.clone(),
+                tool: used.tool.clone(),
+                ok: false,
+                text: text.to_owned(),
+            });
+            let unknown = unknown.collect();
+            self.results(unknown);
+        }
+    }
+
+    /// Estimated tokens of all messages.
+    pub fn tokens(&self) -> usize {
+        self.messages.iter().map(size).sum()
+    }
+
+    /// Makes it shorter than the budget where it is longer: the first message stays, what came after it is summed up
+    /// in `so_far`, and the newest messages stay whole. Whether anything was left out.
+    pub fn shorten(&mut self, budget: usize, so_far: &str) -> bool {
+        if self.tokens() <= budget || self.messages.len() < 4 {
+            return false;
+        }
+        // What stays begins with an answer of the model: a result needs the call that it belongs to.
+        let mut left = budget / 3;
+        let mut from = self.messages.len();
+        for (at, message) in self.messages.iter().enumerate().skip(1).rev() {
+            let cost = size(message);
+            if cost > left && from < self.messages.len() {
+                break;
+            }
+            left = left.saturating_sub(cost);
+            if matches!(message, ChatMessage::Model(_)) {
+                from = at;
+            }
+        }
+        if from <= 1 || from == self.messages.len() {
+            return false;
+        }
+        let kept = self.messages.split_off(from);
+        self.messages.truncate(1);
+        self.tell(so_far.to_owned());
+        self.messages.extend(kept);
+        true
+    }
+}
+
+fn size(message: &ChatMessage) -> usize {
+    FRAME
+        + match message {
+            ChatMessage::User(text) => tokens::estimate(text),
+            ChatMessage::Model(reply) => {
+                let uses = reply.uses.iter().map(|used| FRAME + tokens::estimate(&used.parameters.to_string()));
+                let opaque = reply.opaque.iter().map(|value| tokens::estimate(&value.to_string()));
+                tokens::estimate(&reply.text) + uses.sum::<usize>() + opaque.sum::<usize>()
+            }
+            ChatMessage::Results(results) => results.iter().map(|result| FRAME + tokens::estimate(&result.text)).sum(),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::chat::ToolUse;
+    use proptest::prelude::*;
+
+    fn used(id: &str) -> ChatReply {
+        ChatReply {
+            uses: vec![ToolUse { id: id.into(), tool: "search".into(), ..ToolUse::default() }],
+            ..ChatReply::default()
+        }
+    }
+
+    fn result(id: &str, text: &str) -> ToolResult {
+        ToolResult { id: id.into(), tool: "search".into(), ok: true, text: text.into() }
+    }
+
+    /// Every use has its result in the next message, and no two messages of one side follow each other.
+    fn is_whole(transcript: &Transcript) -> bool {
+        let ids = |message: Option<&ChatMessage>| match message {
+            Some(ChatMessage::Results(results)) => results.iter().map(|result| result.id.clone()).collect(),
+            _ => Vec::new(),
+        };
+        let messages = &transcript.messages;
+        messages.iter().enumerate().all(|(at, message)| match message {
+            ChatMessage::Model(reply) => {
+                let wanted: Vec<String> = reply.uses.iter().map(|used| used.id.clone()).collect();
+                ids(messages.get(at + 1)) == wanted
+            }
+            ChatMessage::User(_) => !matches!(messages.get(at + 1), Some(ChatMessage::User(_))),
+            ChatMessage::Results(_) => matches!(messages.get(at.wrapping_sub(1)), Some(ChatMessage::Model(_))),
+        })
+    }
+
+    #[test]
+    fn a_call_that_a_stop_fell_into_is_answered_and_foreign_reasoning_is_left_behind() {
+        let mut transcript = Transcript { model: "a".into(), ..Transcript::default() };
+        transcript.tell("do it".into());
+        transcript.answer(ChatReply { opaque: vec![serde_json::json!({"signature": "x"})], ..used("1") });
+        transcript.take_up("b");
+        assert!(is_whole(&transcript), "{transcript:?}");
+        let ChatMessage::Model(reply) = &transcript.messages[1] else { panic!("an answer") };
+        assert!(reply.opaque.is_empty());
+        let before = transcript.clone();
+        transcript.take_up("b");
+        assert_eq!(transcript, before);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_out_leaves_whole_turns(sizes in proptest::collection::vec(0..4000usize, 1..30), budget in 200..6000usize) {
+            let mut transcript = Transcript::default();
+            transcript.tell("the request".into());
+            for (number, size) in sizes.iter().enumerate() {
+                transcript.answer(used(&number.to_string()));
+                transcript.results(vec![result(&number.to_string(), &"x".repeat(*size))]);
+            }
+            let last = transcript.messages.last().cloned();
+            let (before, was) = (transcript.tokens(), transcript.messages.len());
+            let shortened = transcript.shorten(budget, "so far: nothing");
+            prop_assert!(is_whole(&transcript));
+            prop_assert_eq!(transcript.messages.last().cloned(), last);
+            prop_assert!(matches!(&transcript.messages[0], ChatMessage::User(text) if text.starts_with("the request")));
+            if shortened {
+                prop_assert!(before > budget && transcript.messages.len() < was);
+                prop_assert!(matches!(&transcript.messages[0], ChatMessage::User(text) if text.ends_with("so far: nothing")));
+            }
+        }
+    }
+}

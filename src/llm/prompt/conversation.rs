@@ -1,0 +1,110 @@
+//! What opens a conversation and what is added to it later: the task, a step of its plan, a word at its end.
+//!
+//! What has been said is never said again in other words: every call shares all but its last messages with the one
+//! before, and a provider can cache that.
+
+use crate::llm::contract::Contract;
+use crate::llm::input::{ModelContext, RequestFacts};
+use crate::llm::prompt::budget::PromptBudget;
+use crate::llm::prompt::{Facts, MESSAGE_CHARS, clean, one_line};
+use crate::llm::texts;
+
+/// How a conversation begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatOpening {
+    /// The rules; the same for every task, but where a text of this one could close the fence.
+    pub system: String,
+    pub first: String,
+    /// The name between the brackets that data stands in.
+    pub fence: String,
+}
+
+/// The rules and the first message of a task.
+pub fn opening(
+    context: &ModelContext,
+    contract: &Contract,
+    inputs: &[(String, String)],
+    budget: PromptBudget,
+) -> ChatOpening {
+    let mut facts = Facts::new(&(context, contract, inputs)).within(budget);
+    facts.opening(context, &context.framing.conventions, budget.memory);
+    facts.contract(contract);
+    facts.inputs(inputs);
+    facts.sources(&context.sources.texts);
+    facts.reports(context);
+    let allowed: Vec<String> = context.framing.allowed.iter().map(|command| one_line(command)).collect();
+    if !allowed.is_empty() {
+        facts.line(&format!("Commands that need no leave begin with: {}", allowed.join(", ")));
+    }
+    if let Some(detail) = context.framing.told_detail() {
+        facts.line(&detail);
+    }
+    ChatOpening { system: system(&facts.fence), fence: facts.fence.clone(), first: facts.into_message() }
+}
+
+/// The rules, with the name of the fence that the conversation was opened with.
+pub fn system(fence: &str) -> String {
+    texts::text("conversation").replace("{data}", fence).trim_end().to_owned()
+}
+
+/// What opens a further step of a plan, in a conversation that is under way.
+pub fn next_step(
+    context: &ModelContext,
+    contract: &Contract,
+    inputs: &[(String, String)],
+    (fence, budget): (&str, PromptBudget),
+) -> String {
+    let mut facts = Facts::inside(fence, &(context, contract, inputs)).within(budget);
+    facts.request(&context.request);
+    facts.contract(contract);
+    facts.inputs(inputs);
+    facts.sources(&context.sources.texts);
+    facts.reports(context);
+    facts.into_message()
+}
+
+/// Something that a model is told between two of its answers: `what` in our words, `data` as somebody else wrote it.
+pub fn told(fence: &str, what: &str, title: &str, data: &[String]) -> String {
+    let mut facts = Facts::inside(fence, &data);
+    facts.line(what);
+    if !data.is_empty() {
+        let lines: Vec<String> = data.iter().map(|line| clean(line, MESSAGE_CHARS)).collect();
+        facts.block(title, &lines.join("\n"));
+    }
+    facts.into_message()
+}
+
+impl Facts {
+    /// The request of a task, or the step of a plan with the user's own words.
+    pub(super) fn request(&mut self, request: &RequestFacts) {
+        if request.user.is_empty() {
+            self.line(&format!("Request: {}", request.query.trim()));
+        } else {
+            self.line(&format!("The user's request: {}", request.user.trim()));
+            self.line(&format!("Your step of the plan for it: {}", request.query.trim()));
+        }
+        self.place(request.current_file.as_deref(), &request.scope);
+        if !request.cursor.is_empty() {
+            self.line(&format!("Cursor: {}", one_line(&request.cursor)));
+        }
+        request.named.iter().for_each(|named| self.line(&one_line(named)));
+    }
+
+    fn place(&mut self, file: Option<&str>, scope: &[String]) {
+        if let Some(file) = file {
+            self.line(&format!("Active file: {}", one_line(file)));
+            self.file = Some(file.to_owned());
+        }
+        let scope = if scope.is_empty() { "the whole workspace".to_owned() } else { one_line(&scope.join(", ")) };
+        self.line(&format!("May edit: {scope}"));
+    }
+
+    /// What is reported and offered; nothing at all where nobody has reported anything.
+    fn reports(&mut self, context: &ModelContext) {
+        if context.reports.diagnostics.is_empty() && context.reports.unsettled.is_empty() {
+            return;
+        }
+        self.diagnostics(&context.reports);
+        self.fixes(&context.reports);
+    }
+}
