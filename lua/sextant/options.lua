@@ -25,6 +25,7 @@ local M = {}
 ---@field start_timeout_ms? integer Milliseconds for the first look at a file, while a server may still be starting.
 ---@field severity_floor? 'error'|'warning'|'info'|'hint' The least severity that is reported.
 ---@field max? integer The most new diagnostics that one answer lists.
+---@field new_errors? 'keep'|'undo_syntax'|'undo' What becomes of a task that ends with new errors: kept, taken back where a file does not parse any more, or taken back.
 
 ---@class sextant.Options.quickfix
 ---@field open? boolean Open the quickfix list when a task has introduced diagnostics. The focus stays where it is.
@@ -116,6 +117,13 @@ M.rows = {
     type = 'integer',
     default = 20,
     help = 'The most new diagnostics that one answer lists.',
+  },
+  {
+    name = 'diagnostics.new_errors',
+    type = 'string',
+    default = 'undo_syntax',
+    choices = { 'keep', 'undo_syntax', 'undo' },
+    help = 'What becomes of a task that ends with new errors: kept, taken back where a file does not parse any more, or taken back.',
   },
   {
     name = 'save',

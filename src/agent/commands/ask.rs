@@ -10,7 +10,7 @@ use crate::agent::events::fact::TaskFact;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::{Mode, Phase};
 use crate::agent::planner::ending;
-use crate::agent::run::{finish, requested, run_loop, start, work};
+use crate::agent::run::{finish, requested, run_loop, start, unfit, work};
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ended, Ending, Outcome};
 use crate::agent::state::request::Request;
@@ -87,7 +87,15 @@ pub(crate) async fn run_ask(
         Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
         Err(_) => Phase::Error,
     };
+    let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
+    let taken_back = if came_to_an_end {
+        stop::unless_stopped(session, cancel, unfit::take_back(session, task)).await.ok().flatten()
+    } else {
+        None
+    };
     durable::keep_task(session, task, None, phase).await;
+    let word = [word, taken_back.clone().unwrap_or_default()];
+    let word = word.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("; ");
     let mut outcome = finish::finish(session, task, &word).await;
     keep::remember_end(session, task, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
@@ -96,7 +104,10 @@ pub(crate) async fn run_ask(
     let changed = run_loop::may_have_changed(session, task);
     let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
     match ended.map_err(ending::resumable)? {
-        Ended::Done { answer, .. } => outcome.answer = answer,
+        Ended::Done { answer, .. } => {
+            outcome.answer = answer;
+            unfit::judge(task, &mut outcome, taken_back.is_some());
+        }
         Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) | Ended::Unsolved(_) => outcome.ok = false,
     }
     Ok(outcome)

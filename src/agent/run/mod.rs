@@ -1,5 +1,6 @@
 //! One task from its start to its end: what the model is told, what it does, when it stops.
 
+pub(crate) mod act;
 pub mod analyse;
 pub(crate) mod compact;
 pub(crate) mod context;
@@ -7,8 +8,11 @@ pub mod contract;
 pub(crate) mod conventions;
 pub(crate) mod early_stop;
 pub(crate) mod finish;
+pub(crate) mod may_go_on;
 pub(crate) mod named;
+pub(crate) mod objection;
 pub(crate) mod requested;
 pub(crate) mod run_loop;
 pub(crate) mod start;
+pub(crate) mod unfit;
 pub(crate) mod work;

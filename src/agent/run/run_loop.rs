@@ -4,23 +4,18 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::budget;
-use crate::agent::durable::{self, traces};
-use crate::agent::edit::change;
+use crate::agent::durable;
 use crate::agent::events::fact::TaskFact;
-use crate::agent::memory::keep;
+use crate::agent::run::act::act;
+use crate::agent::run::may_go_on::next_step;
+use crate::agent::run::objection::objection;
 use crate::agent::run::{context, contract, early_stop};
-use crate::agent::state::called::{self, Called};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::state::{edit_answer, span, stop};
-use crate::agent::tools::tool::ToolCall;
-use crate::agent::tools::{self, read_once, validate};
+use crate::agent::state::{span, stop};
+use crate::agent::tools;
 use crate::base::failure::{Failure, FailureKind};
-use crate::base::message;
-use crate::base::plural::counted;
-use crate::base::secrets::mask;
-use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::llm::step::{Action, LastResult, ModelError};
 use crate::llm::tools::{looks, names};
@@ -40,18 +35,11 @@ pub(crate) async fn run_steps(
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
     let changes = task.journal.checkpoints.len();
+    // Facts are told anew with every step: one word more is enough.
+    let mut told = 1;
     loop {
-        if cancel.is_cancelled() {
-            return Err(Failure::cancelled());
-        }
-        task.counts.step += 1;
-        // A model that only applies what is offered asks nobody: what it mends does not count, what it tries does.
-        let free = if session.model.needs_providers() { task.counts.mended } else { 0 };
-        if task.counts.step > session.config.limits.steps.saturating_add(free) {
-            return Ok(Ended::OutOfSteps);
-        }
-        if let Some(why) = budget::over_budget(session, task) {
-            return Err(budget::stop(task, &why));
+        if let Some(ended) = next_step(session, task, cancel)? {
+            return Ok(ended);
         }
         let span = span::step(task.counts.step);
         let input =
@@ -70,15 +58,22 @@ pub(crate) async fn run_steps(
         }
         let result = match reply {
             Ok(reply) => match reply.action.clone() {
-                None => return Ok(Ended::Done { changed, answer: reply.answer }),
+                None => match objected(session, task, changes, &mut told).instrument(span.clone()).await {
+                    Some(result) => result,
+                    None => return Ok(Ended::Done { changed, answer: reply.answer }),
+                },
                 Some(action) => {
                     more.clone_from(&reply.more);
                     let (result, ok) = act(session, task, &action, &reply.reasoning).instrument(span.clone()).await;
                     if ok && (!reply.proceed || early_stop::mended(session, task).instrument(span.clone()).await) {
                         let changed = task.journal.checkpoints.len() > changes;
-                        return Ok(Ended::Done { changed, answer: reply.answer });
+                        match objected(session, task, changes, &mut told).instrument(span.clone()).await {
+                            Some(result) => result,
+                            None => return Ok(Ended::Done { changed, answer: reply.answer }),
+                        }
+                    } else {
+                        result
                     }
-                    result
                 }
             },
             Err(ModelError::Unusable { problems, .. }) => {
@@ -95,6 +90,16 @@ pub(crate) async fn run_steps(
     }
 }
 
+/// What speaks against the end that the model wants, as a result that it reads; `None` where it may end.
+async fn objected(session: &Session, task: &mut Task, mark: usize, told: &mut u32) -> Option<LastResult> {
+    let cancel = session.cancelled();
+    let objected =
+        stop::unless_stopped(session, &cancel, objection(session, task, mark, *told)).await.ok().flatten()?;
+    *told += 1;
+    let text = format!("{}\n{}", objected.text, objected.errors.join("\n"));
+    Some(LastResult { tool: "end".to_owned(), ok: false, text })
+}
+
 /// Enters the result of a call into the task, with what the model wanted to read besides.
 async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[Action]) -> Option<Ended> {
     task.counts.errors = if result.ok { 0 } else { task.counts.errors + 1 };
@@ -105,50 +110,6 @@ async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[A
     task.conversation.results.drain(..old);
     durable::keep_call(session, task).await;
     (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(text))
-}
-
-pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
-    let (step, tool) = (task.counts.step, action.tool.clone());
-    let call = tools::call(&tool, &action.parameters);
-    let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
-    let called = call.as_ref().map_or_else(unread, ToolCall::called);
-    let target = called.subject.shown();
-    let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
-    let about = format!("{tool} {target}");
-    session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning: reasoning.to_owned() });
-    let edits = task.journal.checkpoints.len();
-    let cancel = session.cancelled();
-    let span = span::tool(&tool);
-    let ran = async {
-        let call = validate::gate(session, task, &tool, call).await?;
-        read_once::run_once(session, task, &call).await
-    };
-    let (ok, mut text) =
-        match stop::unless_stopped(session, &cancel, ran).instrument(span.clone()).await.and_then(|ran| ran) {
-            Ok(answer) => (true, mask(&answer.text).into_owned()),
-            Err(failure) => (false, mask(&failure.one_line()).into_owned()),
-        };
-    if task.journal.checkpoints.len() == edits
-        && let Ok(Some(verdict)) = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await
-    {
-        text = format!("{text}\n{}", edit_answer::deferred(&verdict, &session.config.diagnostics));
-    }
-    span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
-    // Of an edit also what it did to the diagnostics: whether what it was for is gone.
-    let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
-    let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
-    let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
-    task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
-    session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
-    traces::keep(session).await;
-    task.events.did(called::came_back(task, &called, ok, &text));
-    keep::keep(session, task).await;
-    (LastResult { tool, ok, text }, ok)
-}
-
-/// What a user sees of a tool's answer: of reading only how much, of editing all.
-pub(crate) fn shown(called: &Called, ok: bool, text: &str) -> String {
-    if ok && called.reads() { counted(text.lines().count(), "line") } else { text.to_owned() }
 }
 
 pub(crate) fn model_failure(error: &ModelError) -> Failure {

@@ -59,11 +59,33 @@ pub struct Checks {
     pub severity_floor: Severity,
     /// The most new diagnostics that one answer lists; the rest is a number.
     pub max: usize,
+    /// What becomes of a task that ends with new errors.
+    pub new_errors: NewErrors,
+}
+
+/// What becomes of the changes of a task that ends with new errors, after its model was told of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NewErrors {
+    /// They stay, and the task is not done.
+    Keep,
+    /// They are taken back where a file does not parse any more.
+    #[default]
+    UndoSyntax,
+    /// They are taken back.
+    Undo,
 }
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { on_edit: true, timeout_ms: 1000, start_timeout_ms: 30_000, severity_floor: Severity::Warning, max: 20 }
+        Self {
+            on_edit: true,
+            timeout_ms: 1000,
+            start_timeout_ms: 30_000,
+            severity_floor: Severity::Warning,
+            max: 20,
+            new_errors: NewErrors::default(),
+        }
     }
 }
 

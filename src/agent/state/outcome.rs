@@ -15,7 +15,8 @@ use crate::llm::step::Usage;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// Whether it came to its own end and no step of a plan failed. New diagnostics are told apart from this.
+    /// Whether it came to its own end, no step of a plan failed, no new error stays, and what was to be changed was.
+    /// New warnings are told apart from this.
     pub ok: bool,
     pub summary: String,
     /// What the model said at the end; empty when it only worked.

@@ -107,6 +107,8 @@ struct Book {
     facts: Vec<(String, Value)>,
     /// Who asked for that.
     looks: Vec<Request>,
+    /// Those that were answered by [`stays`].
+    held: Vec<Request>,
     connections: usize,
     hang_ups: usize,
 }
@@ -224,6 +226,11 @@ async fn serve(mut socket: TcpStream, shared: Shared, dealing: Dealing) {
     }
     let mut reply = None;
     change(&shared, |book| {
+        if is_held_against_its_end(&request) {
+            reply = Some(stays());
+            book.held.push(request);
+            return;
+        }
         book.requests.push(request);
         reply = book.script.pop_front();
     });
@@ -231,6 +238,18 @@ async fn serve(mut socket: TcpStream, shared: Shared, dealing: Dealing) {
     if answer(&mut socket, reply, dealing).await.is_err() {
         change(&shared, |book| book.hang_ups += 1);
     }
+}
+
+/// Whether the model is told, in the step contract, that what it has done does not hold.
+fn is_held_against_its_end(request: &Request) -> bool {
+    let asked = request.said_by("user");
+    let words = ["Result of end (failed)", "Result of check (failed)"];
+    asked.contains("Reply in JSON") && words.iter().any(|words| asked.contains(words))
+}
+
+/// A model that stays by its word: a script is about what it does, and not about the end that is held against it.
+fn stays() -> Reply {
+    Reply::Json(json!({"action": null, "reasoning": "It stays.", "continue": false, "confidence": 1, "answer": "done"}))
 }
 
 async fn read_request(socket: &mut TcpStream) -> Option<Request> {

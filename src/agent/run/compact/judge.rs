@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::agent::diagnostics::{collect, reported};
+use crate::agent::run::act;
 use crate::agent::run::compact::shown;
-use crate::agent::run::run_loop;
 use crate::agent::state::comparison;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::Scope;
@@ -117,7 +117,7 @@ async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<Lo
 async fn check(session: &Session, task: &mut Task, verdict: &mut TryVerdict) {
     for command in named(&task.request, &session.config.commands_allowed) {
         let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
-        let (result, ok) = run_loop::act(session, task, &action, "the request names it").await;
+        let (result, ok) = act::act(session, task, &action, "the request names it").await;
         let first = result.text.lines().next().unwrap_or_default();
         if ok && first.ends_with("exit status 0") {
             continue;

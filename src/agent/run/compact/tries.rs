@@ -6,12 +6,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::diagnostics::collect;
 use crate::agent::durable;
 use crate::agent::edit::rollback;
+use crate::agent::run::act;
 use crate::agent::run::compact::choose::CompactTarget;
 use crate::agent::run::compact::judge::{self, TryVerdict};
 use crate::agent::run::compact::shown::{self, ShownPiece};
 use crate::agent::run::compact::take::{self, AskedPiece, TakenText};
 use crate::agent::run::compact::{ask_model, given_up};
-use crate::agent::run::run_loop::{self, RESULTS};
+use crate::agent::run::run_loop::RESULTS;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::stop;
@@ -199,7 +200,7 @@ fn after(asked: AskedPiece<'_>, taken: &TakenText) -> Result<String, CompactFaul
 async fn put(session: &Session, task: &mut Task, piece: &ShownPiece, taken: &TakenText) -> Result<(), String> {
     let (tool, parameters) = call(task, piece, taken)?;
     let action = Action { tool: tool.to_owned(), parameters };
-    let (result, ok) = run_loop::act(session, task, &action, "the text that was asked for").await;
+    let (result, ok) = act::act(session, task, &action, "the text that was asked for").await;
     let text = result.text.clone();
     task.counts.errors = 0;
     task.conversation.results.push(result);

@@ -1,0 +1,136 @@
+//! One call of a tool as everybody sees it: shown before and after, traced, counted; several that look, at once.
+
+use futures::future::join_all;
+use tracing::{Instrument, Span};
+
+use crate::agent::durable::traces;
+use crate::agent::edit::change;
+use crate::agent::memory::keep;
+use crate::agent::plan::mode::Mode;
+use crate::agent::state::called::{self, Called};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::state::{edit_answer, span, stop};
+use crate::agent::tools::tool::ToolCall;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::agent::tools::{self, read_once, validate};
+use crate::base::failure::Failure;
+use crate::base::message;
+use crate::base::plural::counted;
+use crate::base::secrets::mask;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::Event;
+use crate::llm::step::{Action, LastResult};
+
+/// A call that was shown and has not come back.
+struct Begun {
+    tool: String,
+    call: Result<ToolCall, Failure>,
+    called: Called,
+    about: String,
+    reasoning: String,
+    /// Checkpoints of the task before it.
+    edits: usize,
+    span: Span,
+}
+
+/// Runs one call to its end, and words what came of it.
+pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
+    let mut begun = begin(session, task, action, reasoning);
+    let cancel = session.cancelled();
+    let call = take_call(&mut begun);
+    let ran = async {
+        let call = validate::gate(session, task, &begun.tool, call).await?;
+        read_once::run_once(session, task, &call).await
+    };
+    let ran = stop::unless_stopped(session, &cancel, ran).instrument(begun.span.clone()).await.and_then(|ran| ran);
+    end(session, task, begun, ran).await
+}
+
+/// Runs calls that only look at the same time; their results in the order of the calls.
+pub(crate) async fn look_together(
+    session: &Session,
+    task: &mut Task,
+    actions: &[Action],
+    reasoning: &str,
+) -> Vec<(LastResult, bool)> {
+    let cancel = session.cancelled();
+    let mut begun = Vec::new();
+    for action in actions {
+        let mut one = begin(session, task, action, reasoning);
+        let call = take_call(&mut one);
+        let gate = validate::gate(session, task, &one.tool, call);
+        let call = stop::unless_stopped(session, &cancel, gate).instrument(one.span.clone()).await;
+        begun.push((one, call.and_then(|call| call)));
+    }
+    let (request, scope) = (task.request.clone(), task.scope.clone());
+    let current = task.intent.current_file.clone();
+    let runs = begun.into_iter().map(|(one, call)| {
+        let mut own = Task::new(&request, Mode::Simple, current.clone(), scope.clone());
+        let cancel = cancel.clone();
+        async move {
+            let ran = match call {
+                Ok(call) => stop::unless_stopped(session, &cancel, call.run(session, &mut own))
+                    .instrument(one.span.clone())
+                    .await
+                    .and_then(|ran| ran),
+                Err(failure) => Err(failure),
+            };
+            (one, ran, own.conversation.seen)
+        }
+    });
+    let mut results = Vec::new();
+    for (one, ran, seen) in join_all(runs).await {
+        task.conversation.seen.extend(seen);
+        results.push(end(session, task, one, ran).await);
+    }
+    results
+}
+
+/// The call itself; a second time there is none.
+fn take_call(begun: &mut Begun) -> Result<ToolCall, Failure> {
+    std::mem::replace(&mut begun.call, Err(Failure::cancelled()))
+}
+
+fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> Begun {
+    let tool = action.tool.clone();
+    let call = tools::call(&tool, &action.parameters);
+    let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
+    let called = call.as_ref().map_or_else(unread, ToolCall::called);
+    let target = called.subject.shown();
+    let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
+    let about = format!("{tool} {target}");
+    let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
+    session.emit(Event::Acting { step: task.counts.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
+    Begun { tool, call, called, about, reasoning, edits: task.journal.checkpoints.len(), span }
+}
+
+async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {
+    let Begun { tool, called, about, reasoning, edits, span, .. } = begun;
+    let (step, cancel) = (task.counts.step, session.cancelled());
+    let (ok, mut text) = match ran {
+        Ok(answer) => (true, mask(&answer.text).into_owned()),
+        Err(failure) => (false, mask(&failure.one_line()).into_owned()),
+    };
+    if task.journal.checkpoints.len() == edits
+        && let Ok(Some(verdict)) = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await
+    {
+        text = format!("{text}\n{}", edit_answer::deferred(&verdict, &session.config.diagnostics));
+    }
+    span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
+    // Of an edit also what it did to the diagnostics: whether what it was for is gone.
+    let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
+    let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
+    let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
+    task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
+    session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
+    traces::keep(session).await;
+    task.events.did(called::came_back(task, &called, ok, &text));
+    keep::keep(session, task).await;
+    (LastResult { tool, ok, text }, ok)
+}
+
+/// What a user sees of a tool's answer: of reading only how much, of editing all.
+pub(crate) fn shown(called: &Called, ok: bool, text: &str) -> String {
+    if ok && called.reads() { counted(text.lines().count(), "line") } else { text.to_owned() }
+}

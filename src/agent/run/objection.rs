@@ -1,0 +1,60 @@
+//! What a model is told that says it is done and is not: it leaves new errors, or has changed nothing.
+
+use crate::agent::plan::mode::Mode;
+use crate::agent::run::finish;
+use crate::agent::state::comparison::Verdict;
+use crate::agent::state::render::Line;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::diagnostics::model::Severity;
+use crate::llm::ask::{self, Ask};
+
+/// How often a model is told before the task ends with what is there.
+const MOST: u32 = 2;
+
+/// Errors that are listed.
+const LISTED: usize = 12;
+
+/// Why a task is not over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Objected {
+    pub(crate) text: String,
+    /// The errors, a line each, as their providers wrote them.
+    pub(crate) errors: Vec<String>,
+}
+
+/// What speaks against the end, where the model has been told so often; `None` where it may end.
+pub(crate) async fn objection(session: &Session, task: &mut Task, mark: usize, told: u32) -> Option<Objected> {
+    // A step of a plan is judged by its plan.
+    if told >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
+        return None;
+    }
+    if task.journal.checkpoints.len() == mark {
+        return (told == 0 && asks_for_change(task)).then(|| Objected {
+            text: "Nothing was changed, and the request reads as if something should be. Do it, or answer why nothing \
+                   has to be changed."
+                .to_owned(),
+            errors: Vec::new(),
+        });
+    }
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = finish::task_verdict(session, task, &files).await;
+    let errors = errors(&verdict);
+    if errors.is_empty() {
+        return None;
+    }
+    let text = "It is not over: these errors are new since the task began. Mend them, or take back what caused them.";
+    Some(Objected { text: text.to_owned(), errors })
+}
+
+/// The new errors, a line each.
+pub(crate) fn errors(verdict: &Verdict) -> Vec<String> {
+    let errors = verdict.new_from(Severity::Error);
+    errors.take(LISTED).map(|found| Line::of(found).text("")).collect()
+}
+
+/// Whether the request wants something to be different afterwards, as far as its words tell. Where they do not,
+/// nothing is held against an answer.
+pub(crate) fn asks_for_change(task: &Task) -> bool {
+    !task.intent.read_only && ask::classify(&task.journal.request) == Ask::Work
+}
