@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::run::{compact, run_loop};
+use crate::agent::run::{compact, converse, run_loop};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -12,7 +12,8 @@ use crate::llm::abilities::Style;
 /// Works on a task, or on one step of its plan, until one of the ends.
 pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
     match session.model.abilities().await.style {
-        Style::Conversation | Style::Step => run_loop::run_steps(session, task, cancel).await,
+        Style::Conversation => converse::converse(session, task, cancel).await,
+        Style::Step => run_loop::run_steps(session, task, cancel).await,
         Style::Compact => compact::work(session, task, cancel).await,
     }
 }

@@ -73,7 +73,8 @@ impl ToolDefinition {
     }
 }
 
-fn schema<P: JsonSchema>() -> Value {
+/// The schema of parameters, without references.
+pub(crate) fn schema<P: JsonSchema>() -> Value {
     let inline = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = inline.into_generator().into_root_schema_for::<P>();
     for name in ["$schema", "title"] {

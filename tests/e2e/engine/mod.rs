@@ -3,6 +3,7 @@
 mod checks;
 mod commands;
 mod contradiction;
+mod conversation;
 mod direct;
 mod evaluation;
 mod feedback;

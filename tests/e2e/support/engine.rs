@@ -17,13 +17,18 @@ use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::base::failure::Failure;
 use sextant::base::text::{Position, Range};
-use sextant::diagnostics::model::{Confidence, Diagnostic, Freshness, Location, MOST, Report, Severity};
+use sextant::diagnostics::model::{
+    Confidence, Diagnostic, DiagnosticsProvider, Freshness, Location, MOST, Report, Severity,
+};
 use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::syntax::Syntax;
 use sextant::editor::error::EditorError;
 use sextant::editor::event::Event;
 use sextant::editor::lookup::{LookupAnswer, NameLookup};
 use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange};
 use sextant::editors::headless::HeadlessEditor;
+use sextant::llm::abilities::{Abilities, Style};
+use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
 use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::price::Price;
 use sextant::llm::step::{Action, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage};
@@ -130,6 +135,11 @@ impl Calls {
 #[derive(Default)]
 pub struct Script {
     replies: Mutex<VecDeque<StepReply>>,
+    /// Its answers in a conversation; with any it takes part in one.
+    chats: Option<Mutex<VecDeque<ChatReply>>>,
+    pub talked: Mutex<Vec<Talked>>,
+    /// Tokens that it reads at once.
+    context: Option<usize>,
     plans: Mutex<VecDeque<PlanReply>>,
     pub asked: Mutex<Vec<StepInput>>,
     pub planned: Mutex<Vec<PlanInput>>,
@@ -140,6 +150,44 @@ pub struct Script {
     /// Never answers.
     pub silent: bool,
     calls: Arc<Calls>,
+}
+
+/// What a model was sent in a conversation.
+#[derive(Clone, Debug)]
+pub struct Talked {
+    pub system: String,
+    pub messages: Vec<ChatMessage>,
+    pub tools: Vec<String>,
+}
+
+impl Talked {
+    /// All texts of the last message.
+    pub fn last(&self) -> String {
+        match self.messages.last() {
+            Some(ChatMessage::User(text)) => text.clone(),
+            Some(ChatMessage::Results(results)) => {
+                let line = |result: &ToolResult| format!("{} {}: {}", result.tool, result.ok, result.text);
+                results.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// An answer with these calls.
+pub fn calls(uses: &[(&str, Value)]) -> ChatReply {
+    let used = |(number, (tool, parameters)): (usize, &(&str, Value))| ToolUse {
+        id: format!("use{number}"),
+        tool: (*tool).to_owned(),
+        parameters: parameters.clone(),
+        problem: None,
+    };
+    ChatReply { uses: uses.iter().enumerate().map(used).collect(), ..ChatReply::default() }
+}
+
+/// An answer in words alone.
+pub fn says(text: &str) -> ChatReply {
+    ChatReply { text: text.to_owned(), ..ChatReply::default() }
 }
 
 impl Script {
@@ -183,6 +231,22 @@ impl Model for Script {
 
     fn price(&self) -> Option<Price> {
         self.price
+    }
+
+    async fn abilities(&self) -> Abilities {
+        let style = if self.chats.is_some() { Style::Conversation } else { Style::Step };
+        Abilities { style, context: self.context.unwrap_or(64_000) }
+    }
+
+    async fn chat(&self, input: &ChatInput<'_>, _words: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
+        self.talked.lock().unwrap().push(Talked {
+            system: input.system.to_owned(),
+            messages: input.messages.to_vec(),
+            tools: input.tools.iter().map(|tool| tool.name.clone()).collect(),
+        });
+        self.calls.note("chat").await;
+        let next = self.chats.as_ref().and_then(|chats| chats.lock().unwrap().pop_front());
+        (Ok(next.unwrap_or_else(|| says("done"))), self.usage)
     }
 
     async fn step(&self, input: &StepInput, _words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
@@ -357,6 +421,10 @@ pub struct Engine {
 #[derive(Default)]
 pub struct Setup {
     pub replies: Vec<StepReply>,
+    /// Answers in a conversation; with any the model takes part in one.
+    pub chats: Vec<ChatReply>,
+    /// Tokens that the model reads at once.
+    pub context: Option<usize>,
     pub plans: Vec<PlanReply>,
     /// As in the user's configuration.
     pub config: Value,
@@ -371,17 +439,24 @@ pub struct Setup {
     pub price: Option<Price>,
     pub fails_from: Option<usize>,
     pub servers: Vec<ServerConfig>,
+    /// Whether syntax errors are reported.
+    pub syntax: bool,
 }
 
 impl Engine {
     pub fn new(project: &Project, setup: Setup) -> Self {
         let (sender, events) = unbounded_channel();
         let calls = Arc::new(Calls::default());
-        let inner = Arc::new(HeadlessEditor::new(project.root(), setup.servers, sender).expect("a folder"));
+        let inner = HeadlessEditor::new(project.root(), setup.servers, sender).expect("a folder");
+        let syntax: Vec<Box<dyn DiagnosticsProvider>> =
+            if setup.syntax { vec![Box::new(Syntax::default())] } else { vec![] };
+        let inner = Arc::new(inner.with_providers(syntax));
         let usage =
             Usage { calls: 1, prompt_tokens: setup.tokens, completion_tokens: 0, cached_tokens: 0, estimated: false };
         let model = Arc::new(Script {
             replies: Mutex::new(setup.replies.into()),
+            chats: (!setup.chats.is_empty()).then(|| Mutex::new(setup.chats.into())),
+            context: setup.context,
             plans: Mutex::new(setup.plans.into()),
             usage,
             silent: setup.silent,
@@ -444,6 +519,11 @@ impl Engine {
     pub fn told(&self) -> Vec<String> {
         let asked = self.model.asked.lock().unwrap();
         asked.iter().filter_map(|input| input.ask.results.last().map(|last| last.text.clone())).collect()
+    }
+
+    /// Every question of a conversation.
+    pub fn talked(&self) -> Vec<Talked> {
+        self.model.talked.lock().unwrap().clone()
     }
 
     /// The trace as text.

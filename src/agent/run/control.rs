@@ -1,0 +1,165 @@
+//! What a model may ask for in a conversation besides tools: a word of the user, a wider scope, another plan.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::agent::edit::questions;
+use crate::agent::events::fact::TaskFact;
+use crate::agent::plan::progress::Objection;
+use crate::agent::state::outcome::Ended;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::target;
+use crate::agent::tools::tool::schema;
+use crate::base::failure::{Failure, tool_failure};
+use crate::base::message::clean;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::llm::chat::ToolUse;
+use crate::llm::contract::Contract;
+use crate::llm::tools::{Access, ToolSpec};
+use crate::symbols::path::SymbolPath;
+
+const ASK_USER: &str = "ask_user";
+const REPLAN: &str = "replan";
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AskUser {
+    question: String,
+    /// Answers to choose from.
+    options: Option<Vec<String>>,
+    /// Files and symbols that the user is asked to let the task edit.
+    allow: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Replan {
+    reason: String,
+}
+
+static CONTROLS: LazyLock<[ToolSpec; 2]> = LazyLock::new(|| {
+    let spec = |name: &str, purpose: &str, schema: Value| ToolSpec::new(name, purpose, Access::Read, vec![], schema);
+    [
+        spec(
+            ASK_USER,
+            "only where the request leaves open what matters, or an edit outside of \"May edit\" is needed: name it in allow",
+            schema::<AskUser>(),
+        ),
+        spec(REPLAN, "ends the step: what you see makes the plan itself wrong", schema::<Replan>()),
+    ]
+});
+
+/// Those that the contract of the task offers.
+pub(crate) fn offered(contract: &Contract) -> &'static [ToolSpec] {
+    match contract {
+        Contract::Planner(_) => &*CONTROLS,
+        Contract::Simple | Contract::Supervised(_) => &CONTROLS[..1],
+    }
+}
+
+/// What came of a use.
+pub(crate) enum Control {
+    /// What the model is answered.
+    Answer(Result<String, Failure>),
+    Ends(Ended),
+}
+
+/// Carries it out where it is one; `None` for a tool.
+pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> Option<Control> {
+    match used.tool.as_str() {
+        REPLAN => Some(match read::<Replan>(&used.parameters) {
+            Ok(Replan { reason }) => Control::Ends(objects(reason, String::new(), Vec::new())),
+            Err(failure) => Control::Answer(Err(failure)),
+        }),
+        ASK_USER => Some(match read::<AskUser>(&used.parameters) {
+            // A plan that was agreed with the user waits for them with its own question, in another process too.
+            Ok(asked) if matches!(task.progress.course.contract, Contract::Supervised(_)) => {
+                Control::Ends(objects(asked.question.clone(), asked.question, asked.options.unwrap_or_default()))
+            }
+            Ok(asked) => Control::Answer(ask(session, task, asked).await),
+            Err(failure) => Control::Answer(Err(failure)),
+        }),
+        _ => None,
+    }
+}
+
+fn read<T: DeserializeOwned>(given: &Value) -> Result<T, Failure> {
+    serde_json::from_value(given.clone()).map_err(|error| tool_failure(error.to_string(), "give what it names"))
+}
+
+fn objects(reason: String, question: String, options: Vec<String>) -> Ended {
+    Ended::Objected(Objection { reason, question, options })
+}
+
+async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<String, Failure> {
+    let question = clean(&asked.question);
+    let step = task.counts.step;
+    let wanted = wider(session, task, &asked.allow.unwrap_or_default()).await?;
+    let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+    let (text, options) = if names.is_empty() {
+        let given: Vec<String> = asked.options.unwrap_or_default().iter().map(|option| clean(option)).collect();
+        let options = if given.is_empty() { vec!["yes".to_owned(), "no".to_owned()] } else { given };
+        (question.clone(), options)
+    } else {
+        let names = names.join(", ");
+        (format!("{question} (this lets the task edit {names})"), vec![format!("yes, edit {names}"), "no".to_owned()])
+    };
+    let began = std::time::Instant::now();
+    let choice = questions::ask_user(session, &text, &options).await;
+    task.events.did(TaskFact::UserWaited { time: began.elapsed() });
+    let choice = choice.map_err(|failure| {
+        tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
+    })?;
+    let answer = options.get(choice.saturating_sub(1)).cloned().unwrap_or_default();
+    task.events.trace(step, Trace::new(Effect::Asked, &text, session.model.name(), &answer));
+    if wanted.is_empty() {
+        return Ok(format!("The user answers: {answer}"));
+    }
+    if choice != 1 {
+        return Ok("The user answers: no. \"May edit\" stays as it is.".to_owned());
+    }
+    task.scope = task.scope.widened(&wanted);
+    Ok(format!("The user answers: yes. May edit now: {}", task.scope.told().join(", ")))
+}
+
+/// The files and symbols that a model names, each of which there is or may be created.
+async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<SymbolPath>, Failure> {
+    let mut wanted = Vec::new();
+    for text in given {
+        let path = SymbolPath::parse(text);
+        let known = match target::full_path(session, text).await {
+            Ok(known) => known,
+            // A file without symbols, or one that is to be created.
+            Err(_) if path.names.is_empty() && !path.file.is_empty() => {
+                SymbolPath::new(session.root.resolve(&path.file)?, "")
+            }
+            Err(failure) => match session.root.resolve(text) {
+                Ok(file) if session.root.join(&file).is_file() => SymbolPath::new(file, ""),
+                _ => return Err(failure),
+            },
+        };
+        if !task.scope.holds(&known) && !wanted.contains(&known) {
+            wanted.push(known);
+        }
+    }
+    Ok(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::contract::{PlanFacts, SupervisedFacts};
+
+    #[test]
+    fn a_plan_can_be_objected_to_only_where_there_is_one() {
+        let names =
+            |contract: &Contract| -> Vec<&str> { offered(contract).iter().map(|tool| tool.name.as_str()).collect() };
+        assert_eq!(names(&Contract::Simple), ["ask_user"]);
+        assert_eq!(names(&Contract::Supervised(SupervisedFacts::default())), ["ask_user"]);
+        assert_eq!(names(&Contract::Planner(PlanFacts::default())), ["ask_user", "replan"]);
+        assert!(offered(&Contract::Simple)[0].signature().starts_with("ask_user("));
+    }
+}

@@ -1,0 +1,281 @@
+//! The loop of a model that takes part in a conversation: it answers with calls, each is carried out and answered,
+//! until it answers without one.
+
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::agent::budget;
+use crate::agent::durable;
+use crate::agent::events::fact::TaskFact;
+use crate::agent::run::control::{self, Control};
+use crate::agent::run::may_go_on::next_step;
+use crate::agent::run::objection::objection;
+use crate::agent::run::run_loop::{RESULTS, model_failure};
+use crate::agent::run::{act, context, so_far};
+use crate::agent::state::outcome::Ended;
+use crate::agent::state::session::Session;
+use crate::agent::state::span;
+use crate::agent::state::stop;
+use crate::agent::state::task::Task;
+use crate::agent::tools;
+use crate::base::failure::Failure;
+use crate::base::message::headline;
+use crate::editor::event::Event;
+use crate::llm::chat::{ChatInput, ChatReply, ToolResult, ToolUse};
+use crate::llm::prompt::budget::PromptBudget;
+use crate::llm::prompt::conversation;
+use crate::llm::step::{Action, LastResult, ModelError};
+use crate::llm::tokens::head_and_tail;
+use crate::llm::tools::{Access, ToolSpec, find, offered};
+
+/// What a task is talked over with.
+struct Talk {
+    tools: Vec<ToolSpec>,
+    budget: PromptBudget,
+    /// Checkpoints of the task before it began, or before the step of its plan did.
+    mark: usize,
+    /// How often the model was told that it is not done.
+    objections: u32,
+}
+
+/// Goes on with the conversation of a task until one of the ends. A step of a plan goes on where the last one ended.
+pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+    let context = session.model.abilities().await.context;
+    let mut talk = Talk {
+        tools: Vec::new(),
+        budget: PromptBudget::of_conversation(context),
+        mark: task.journal.checkpoints.len(),
+        objections: 0,
+    };
+    task.conversation.transcript.take_up(session.model.name());
+    let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
+    talk.tools = offered(tools::specs(), commands).cloned().collect();
+    talk.tools.extend(control::offered(&task.progress.course.contract).iter().cloned());
+    loop {
+        if let Some(ended) = next_step(session, task, cancel)? {
+            return Ok(ended);
+        }
+        let so_far = so_far::so_far(task);
+        task.conversation.transcript.shorten(talk.budget.conversation, &so_far);
+        let span = span::step(task.counts.step);
+        let ended = match ask(session, task, &talk.tools, cancel).instrument(span.clone()).await? {
+            Asked::Reply(reply) => take(session, task, &mut talk, reply).instrument(span).await,
+            Asked::Unusable(problem) => {
+                let told = format!("Your answer could not be used: {problem}.");
+                failed(session, task, problem, Some(told))
+            }
+            Asked::Late => continue,
+        };
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        durable::keep_call(session, task).await;
+        if let Some(ended) = ended {
+            return Ok(ended);
+        }
+    }
+}
+
+/// Adds what the model has to know to begin with; whether commands may be run. A task that was stopped goes on from
+/// where it was, and a step of a plan adds to what was said before.
+async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
+    let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
+    let input = context::conversation_facts(session, task, budget).await;
+    let (contract, inputs) = (&input.ask.contract, &input.ask.inputs);
+    let transcript = &mut task.conversation.transcript;
+    if resumes {
+        transcript.tell("Go on.".to_owned());
+    } else if transcript.is_open() {
+        let fence = transcript.fence.clone();
+        transcript.tell(conversation::next_step(&input.context, contract, inputs, (&fence, budget)));
+    } else {
+        let opening = conversation::opening(&input.context, contract, inputs, budget);
+        (transcript.fence, task.counts.errors) = (opening.fence, 0);
+        transcript.tell(opening.first);
+    }
+    input.context.framing.commands
+}
+
+/// What came of asking.
+enum Asked {
+    Reply(ChatReply),
+    /// It could not be read, and why.
+    Unusable(String),
+    /// The time of the task is over; what may still be done is looked at anew.
+    Late,
+}
+
+async fn ask(
+    session: &Session,
+    task: &mut Task,
+    tools: &[ToolSpec],
+    cancel: &CancellationToken,
+) -> Result<Asked, Failure> {
+    let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+    let transcript = &task.conversation.transcript;
+    let system = conversation::system(&transcript.fence);
+    let input = ChatInput { system: &system, messages: &transcript.messages, tools };
+    let (reply, usage) = tokio::select! {
+        answered = session.model.chat(&input, &words) => answered,
+        () = cancel.cancelled() => return Err(Failure::cancelled()),
+        () = budget::out_of_time(session, task.counts.spent.now()) => return Ok(Asked::Late),
+    };
+    task.events.did(TaskFact::ModelAnswered { usage });
+    match reply {
+        Ok(reply) => Ok(Asked::Reply(reply)),
+        Err(ModelError::Unusable { problems, .. }) => Ok(Asked::Unusable(problems.join("; "))),
+        Err(error) => Err(model_failure(&error)),
+    }
+}
+
+/// Carries out what the model answers. `Some` where that ends the task or the step.
+async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatReply) -> Option<Ended> {
+    let (uses, text, cut) = (reply.uses.clone(), reply.text.clone(), reply.cut);
+    task.conversation.transcript.answer(reply);
+    if uses.is_empty() {
+        if cut {
+            return failed(session, task, CUT.to_owned(), Some(CUT.to_owned()));
+        }
+        return ends(session, task, talk, text).await;
+    }
+    let (results, ended) = carry_out(session, task, &talk.tools, &uses, &text).await;
+    let ok = results.iter().any(|result| result.ok);
+    let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
+    keep_for_others(task, &results);
+    let results = results.into_iter().map(|result| within(result, talk.budget.result)).collect();
+    task.conversation.transcript.results(results);
+    if ended.is_some() {
+        return ended;
+    }
+    if cut {
+        task.conversation.transcript.tell(CUT.to_owned());
+    }
+    if !ok {
+        return failed(session, task, problem, None);
+    }
+    task.counts.errors = 0;
+    None
+}
+
+/// Said to a model whose answer ran into its limit: the same once more would end there again.
+const CUT: &str = "Your answer was cut off at the limit of tokens. Write it in parts: several smaller edits, one after \
+                   the other.";
+
+/// Counts an answer that nothing came of, and tells the model what it does not know yet. `Some` where they are too
+/// many.
+fn failed(session: &Session, task: &mut Task, problem: String, told: Option<String>) -> Option<Ended> {
+    task.counts.errors += 1;
+    told.into_iter().for_each(|text| task.conversation.transcript.tell(text));
+    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(problem))
+}
+
+/// The model says that it is done.
+async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
+    let cancel = session.cancelled();
+    let objected = stop::unless_stopped(session, &cancel, objection(session, task, talk.mark, talk.objections)).await;
+    match objected.ok().flatten() {
+        Some(objected) => {
+            talk.objections += 1;
+            session.emit(Event::Progress { text: headline(&objected.text) });
+            let fence = task.conversation.transcript.fence.clone();
+            let told = conversation::told(&fence, &objected.text, "New errors", &objected.errors);
+            task.conversation.transcript.tell(told);
+            None
+        }
+        None => Some(Ended::Done { changed: task.journal.checkpoints.len() > talk.mark, answer }),
+    }
+}
+
+/// Runs the uses of one answer in their order: what only looks together, what changes something one after the other
+/// until the first that fails.
+async fn carry_out(
+    session: &Session,
+    task: &mut Task,
+    tools: &[ToolSpec],
+    uses: &[ToolUse],
+    reasoning: &str,
+) -> (Vec<ToolResult>, Option<Ended>) {
+    let reasoning = headline(reasoning);
+    let mut results: Vec<ToolResult> = Vec::new();
+    let (mut at, mut broken) = (0, None);
+    while let Some(used) = uses.get(at) {
+        if session.cancelled().is_cancelled() {
+            break;
+        }
+        if let Some(problem) = &used.problem {
+            results.push(answered(used, false, problem.clone()));
+            broken = broken.or_else(|| changes(tools, used).then(|| used.tool.clone()));
+            at += 1;
+            continue;
+        }
+        match control::run(session, task, used).await {
+            Some(Control::Ends(ended)) => {
+                results.push(answered(used, true, "The step ends here.".to_owned()));
+                results.extend(uses[at + 1..].iter().map(|used| answered(used, false, "not run".to_owned())));
+                return (results, Some(ended));
+            }
+            Some(Control::Answer(answer)) => {
+                let ok = answer.is_ok();
+                results.push(answered(used, ok, answer.unwrap_or_else(|failure| failure.one_line())));
+                at += 1;
+                continue;
+            }
+            None => {}
+        }
+        let looks = uses[at..].iter().take_while(|used| used.problem.is_none() && is_look(used)).count();
+        if looks > 0 {
+            let together = &uses[at..at + looks];
+            let actions: Vec<Action> = together.iter().map(action).collect();
+            let looked = act::look_together(session, task, &actions, &reasoning).await;
+            results.extend(together.iter().zip(looked).map(|(used, (result, ok))| answered(used, ok, result.text)));
+            at += looks;
+            continue;
+        }
+        if let Some(before) = &broken {
+            results.push(answered(used, false, format!("not run: the {before} before it failed")));
+        } else {
+            let (result, ok) = act::act(session, task, &action(used), &reasoning).await;
+            if !ok && changes(tools, used) {
+                broken = Some(used.tool.clone());
+            }
+            results.push(answered(used, ok, result.text));
+        }
+        at += 1;
+    }
+    let left = uses.iter().skip(results.len()).map(|used| answered(used, false, "not run: stopped".to_owned()));
+    results.extend(left.collect::<Vec<_>>());
+    (results, None)
+}
+
+fn action(used: &ToolUse) -> Action {
+    Action { tool: used.tool.clone(), parameters: used.parameters.clone() }
+}
+
+/// Whether it only looks.
+fn is_look(used: &ToolUse) -> bool {
+    find(tools::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
+}
+
+/// Whether it edits; what cannot be read may have been meant to.
+fn changes(tools: &[ToolSpec], used: &ToolUse) -> bool {
+    find(tools, &used.tool).is_none_or(|tool| tool.access == Access::Edit)
+}
+
+fn answered(used: &ToolUse, ok: bool, text: String) -> ToolResult {
+    ToolResult { id: used.id.clone(), tool: used.tool.clone(), ok, text }
+}
+
+/// As much of a result as fits, its beginning and its end.
+fn within(result: ToolResult, budget: usize) -> ToolResult {
+    ToolResult { text: head_and_tail(&result.text, budget), ..result }
+}
+
+/// The results in the form that the judgement of a step looks at.
+fn keep_for_others(task: &mut Task, results: &[ToolResult]) {
+    let kept =
+        results.iter().map(|result| LastResult { tool: result.tool.clone(), ok: result.ok, text: result.text.clone() });
+    task.conversation.results.extend(kept);
+    let old = task.conversation.results.len().saturating_sub(RESULTS);
+    task.conversation.results.drain(..old);
+    task.progress.course.fresh = results.len().min(RESULTS);
+}

@@ -1,0 +1,234 @@
+//! A task that is talked over: several calls an answer, messages that are only added to, an end that is one.
+
+use serde_json::json;
+use sextant::agent::state::request::Request;
+use sextant::editor::event::Event;
+use sextant::llm::chat::{ChatMessage, ChatReply, ToolUse};
+use sextant::llm::step::PlanReplyStep;
+
+use crate::engine::{TEXT, project, replace};
+use crate::support::engine::{Engine, Setup, Talked, calls, plan_of, planned, says};
+use crate::support::project::Project;
+
+fn talk(chats: Vec<ChatReply>) -> Setup {
+    Setup { chats, syntax: true, ..Setup::default() }
+}
+
+/// Whether each question begins with the whole of the one before.
+fn only_added_to(talked: &[Talked]) -> bool {
+    talked.windows(2).all(|pair| {
+        let (before, after) = (&pair[0], &pair[1]);
+        before.system == after.system && before.tools == after.tools && after.messages.starts_with(&before.messages)
+    })
+}
+
+#[tokio::test]
+async fn reads_go_together_and_edits_in_order_until_one_fails() {
+    let project = project();
+    let engine = Engine::new(
+        &project,
+        talk(vec![
+            calls(&[("read_symbol", json!({"symbol": "a.py::g"})), ("search", json!({"pattern": "return"}))]),
+            calls(&[
+                ("edit_file", replace("return 1", "return 11")),
+                ("edit_file", replace("return 7", "return 8")),
+                ("edit_file", replace("return 11", "return 12")),
+                ("read_symbol", json!({"symbol": "a.py::f"})),
+            ]),
+            says("f gives 11."),
+        ]),
+    );
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!((&outcome["ok"], &outcome["answer"]), (&json!(true), &json!("f gives 11.")), "{outcome}");
+    assert!(project.read("a.py").contains("return 11\n"));
+    let talked = engine.talked();
+    assert!(only_added_to(&talked), "{talked:#?}");
+    assert!(talked[0].system.contains("never by line number") && talked[0].last().contains("Request: make f"));
+    assert!(talked[1].last().contains("read_symbol true") && talked[1].last().contains("search true"));
+    let lines: Vec<String> = talked[2].last().lines().map(str::to_owned).collect();
+    let at = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!((at("edit_file true"), at("edit_file false"), at("read_symbol true")), (1, 2, 1), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("not run: the edit_file before it failed")), "{lines:?}");
+    let undone = engine.session.undo().await.result.expect("it can be undone");
+    assert!(project.read("a.py") == TEXT, "{undone}");
+}
+
+#[tokio::test]
+async fn what_cannot_run_is_told_and_too_much_of_it_ends_the_task() {
+    let project = project();
+    let unknown = || ChatReply {
+        uses: vec![ToolUse { problem: Some("there is no tool `rm`".into()), tool: "rm".into(), ..ToolUse::default() }],
+        ..ChatReply::default()
+    };
+    let engine = Engine::new(&project, talk(vec![unknown(), unknown(), unknown(), says("never asked")]));
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!(outcome["ok"], false);
+    assert!(outcome["summary"].as_str().unwrap().contains("gave up after 3 errors"), "{outcome}");
+    assert_eq!(engine.talked().len(), 3);
+    assert!(engine.talked()[1].last().contains("no tool `rm`"));
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_off_is_not_asked_for_again_as_it_was() {
+    let project = project();
+    let cut = ChatReply { cut: true, text: "I will".into(), ..ChatReply::default() };
+    let edit = calls(&[("edit_file", replace("return 1", "return 11"))]);
+    let engine = Engine::new(&project, talk(vec![cut, edit, says("done")]));
+    assert_eq!(engine.ask("make f return 11").await["ok"], true);
+    assert!(engine.talked()[1].last().contains("Write it in parts"), "{:?}", engine.talked()[1]);
+}
+
+#[tokio::test]
+async fn new_errors_are_told_twice_and_a_file_that_does_not_parse_is_taken_back() {
+    for (rule, stays) in [("undo_syntax", false), ("keep", true)] {
+        let project = project();
+        let config = json!({"diagnostics": {"new_errors": rule}});
+        let chats = vec![
+            calls(&[("edit_file", replace("return 1", "return (1"))]),
+            says("done"),
+            says("done"),
+            says("really done"),
+            says("never asked"),
+        ];
+        let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+        let outcome = engine.ask("make f return 11").await;
+        assert_eq!(outcome["ok"], false, "{outcome}");
+        assert_eq!(project.read("a.py").contains("return (1"), stays, "{rule}");
+        let talked = engine.talked();
+        assert_eq!(talked.len(), 4);
+        for asked in &talked[2..] {
+            assert!(asked.last().contains("It is not over") && asked.last().contains("a.py"), "{asked:?}");
+        }
+        let said = if stays { "Not done: 1 new error stays" } else { "taken back, since a.py did not parse any more" };
+        assert!(outcome["summary"].as_str().unwrap().contains(said), "{outcome}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_is_mended_after_a_word_is_none() {
+    let project = project();
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return (1"))]),
+        says("done"),
+        calls(&[("edit_file", replace("return (1", "return 11"))]),
+        says("done"),
+    ];
+    let engine = Engine::new(&project, talk(chats));
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!(outcome["ok"], true, "{outcome}");
+    assert!(project.read("a.py").contains("return 11\n"));
+}
+
+#[tokio::test]
+async fn nothing_changed_is_held_against_a_change_and_not_against_a_question() {
+    let project = project();
+    for (request, asked, ok) in [("rename f to first", 2, false), ("what does f do?", 1, true)] {
+        let engine = Engine::new(&project, talk(vec![says("f returns 1."), says("f returns 1.")]));
+        let outcome = engine.ask(request).await;
+        assert_eq!((engine.talked().len(), &outcome["ok"]), (asked, &json!(ok)), "{request}: {outcome}");
+    }
+}
+
+#[tokio::test]
+async fn the_user_can_widen_the_scope_for_this_task() {
+    for choice in [1, 2] {
+        let project = project();
+        let edit =
+            json!({"symbol": "a.py::g", "action": "replace", "content": "def g() -> int:\n    return f() + 1\n"});
+        let chats = vec![
+            calls(&[
+                ("ask_user", json!({"question": "g calls f. May I change it?", "allow": ["a.py::g"]})),
+                ("edit_symbol", edit),
+            ]),
+            calls(&[("edit_file", replace("return 1", "return 11"))]),
+            says("done"),
+        ];
+        let mut engine = Engine::new(&project, talk(chats));
+        engine.session.answers_come();
+        let agent = std::sync::Arc::clone(&engine.session);
+        let request = Request { text: "change f and g".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+        let cancel = engine.cancel.clone();
+        let asked = tokio::spawn(async move { agent.ask(&request, &cancel).await.result });
+        let (question, options) = engine.question().await;
+        assert!(question.contains("May I change it?") && question.contains("a.py::g"), "{question}");
+        assert_eq!(options.len(), 2);
+        engine.session.answer_waiting(choice).expect("a question waits").expect("an option");
+        let outcome = asked.await.expect("no panic").expect("an outcome");
+        assert!(outcome.ok, "{outcome:?}");
+        assert_eq!(project.read("a.py").contains("f() + 1"), choice == 1, "{}", engine.talked()[1].last());
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_can_answer_is_told_to_the_model() {
+    let project = project();
+    let chats =
+        vec![calls(&[("ask_user", json!({"question": "Which?", "options": ["a", "b"]}))]), says("left as it is")];
+    let engine = Engine::new(&project, talk(chats));
+    engine.ask("what is f?").await;
+    let told = engine.talked()[1].last();
+    assert!(told.contains("ask_user false") && told.contains("go on without it"), "{told}");
+}
+
+#[tokio::test]
+async fn the_steps_of_a_plan_are_one_conversation_and_each_carries_the_request() {
+    let project = project();
+    let plans = vec![plan_of([planned("change f", &["a.py::f"]), planned("change g", &["a.py::g"])])];
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return 11"))]),
+        says("f is changed"),
+        calls(&[("edit_file", replace("return f()", "return f() + 1"))]),
+        says("g is changed"),
+    ];
+    let engine = Engine::new(&project, Setup { plans, ..talk(chats) });
+    engine.plan("make both larger").await.expect("a plan");
+    let (outcome, _) = engine.approve().await;
+    assert!(outcome.expect("it ran").ok);
+    let talked = engine.talked();
+    assert!(only_added_to(&talked), "{talked:#?}");
+    for (asked, step) in [(0, "change f"), (2, "change g")] {
+        let told = talked[asked].last();
+        assert!(told.contains("The user's request: make both larger") && told.contains(step), "{told}");
+    }
+    assert!(project.read("a.py").contains("f() + 1"));
+}
+
+#[tokio::test]
+async fn a_long_conversation_is_shortened_and_keeps_the_request() {
+    let long: String = (0..400).map(|n| format!("value_{n} = {n}\n")).collect();
+    let project = Project::new(&[("a.py", TEXT), ("long.py", &long)]);
+    let read = |n: usize| calls(&[("read_file", json!({"path": "long.py", "offset": 1 + n * 10}))]);
+    let mut chats: Vec<ChatReply> = (0..14).map(read).collect();
+    chats.insert(3, calls(&[("edit_file", replace("return 1", "return 11"))]));
+    chats.push(says("done"));
+    let mut engine = Engine::new(&project, Setup { context: Some(8192), ..talk(chats) });
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!(outcome["ok"], true, "{outcome}");
+    let talked = engine.talked();
+    let last = talked.last().unwrap();
+    let Some(ChatMessage::User(first)) = last.messages.first() else { panic!("{last:?}") };
+    assert!(first.contains("Request: make f return 11") && first.contains("edited a.py::f"), "{first}");
+    assert!(last.messages.len() < 20, "{}", last.messages.len());
+    assert!(engine.seen().iter().any(|event| matches!(event, Event::Finished { .. })) || outcome["ok"] == true);
+}
+
+#[tokio::test]
+async fn a_check_that_does_not_hold_goes_back_to_its_step_with_what_it_printed() {
+    let project = project();
+    let step =
+        PlanReplyStep { checks: vec!["command grep -q 12 a.py passes".into()], ..planned("change f", &["a.py::f"]) };
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return 11"))]),
+        says("done"),
+        calls(&[("edit_file", replace("return 11", "return 12"))]),
+        says("done"),
+    ];
+    let config = json!({"commands_allowed": ["grep"]});
+    let engine = Engine::new(&project, Setup { plans: vec![plan_of([step])], config, ..talk(chats) });
+    engine.plan("make f return 12").await.expect("a plan");
+    let (outcome, _) = engine.approve().await;
+    assert!(outcome.expect("it ran").ok);
+    let told = engine.talked()[2].last();
+    assert!(told.contains("The step is not done") && told.contains("grep -q 12 a.py"), "{told}");
+    assert!(project.read("a.py").contains("return 12"));
+}
