@@ -27,6 +27,7 @@ use crate::agent::state::task::Task;
 use crate::agent::{target, tools};
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, tool_failure};
+use crate::base::message::headline;
 use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::llm::tools::Access;
@@ -174,7 +175,7 @@ async fn judge_look(
     task.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
-        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),
         CheckResult::Met | CheckResult::Unknown(_) => None,
     });
     if let Some(missed) = missed {

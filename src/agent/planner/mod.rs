@@ -2,8 +2,10 @@
 
 pub(crate) mod attempt;
 pub(crate) mod available;
+pub(crate) mod carry_out;
 pub(crate) mod checks;
 pub(crate) mod ending;
+pub(crate) mod judge;
 pub(crate) mod looks;
 pub(crate) mod make;
 pub(crate) mod replan;

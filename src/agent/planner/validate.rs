@@ -179,7 +179,7 @@ pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &st
     let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
     match check::run_check(session, task, &command).await {
         Ok(ran) if ran.passed => CheckResult::Met,
-        Ok(ran) => CheckResult::Unmet(ran.end),
+        Ok(ran) => CheckResult::Unmet(ran.text),
         Err(refused) => CheckResult::Unknown(refused.message),
     }
 }

@@ -50,6 +50,8 @@ async fn plans_made_anew_and_questions_are_counted_by_their_mode() {
         let plans = vec![plan_of([checked]), plan_of([planned("again", &["a.py::f"])])];
         let replies = vec![
             last("edit_file", replace("return 1", "return 11")),
+            StepReply::default(),
+            StepReply::default(),
             last("edit_file", replace("return 11", "return 12")),
         ];
         let price = Some(Price { input: 1000.0, output: 0.0, ..Price::default() });
@@ -64,8 +66,9 @@ async fn plans_made_anew_and_questions_are_counted_by_their_mode() {
         let stats = figures(&project, mode);
         assert_eq!((&stats["runs"], &stats[field]), (&json!(1), &json!(1.0)), "{mode}: {stats}");
         assert_eq!(stats[other], 0.0, "{mode}: {stats}");
-        // Planner: two plans and two steps at ten tokens, a thousand a million. Supervised stops at its question.
-        let questions = if mode == "planner" { 4 } else { 2 };
+        // Planner: two plans and two steps at ten tokens, a thousand a million, and the check that does not hold is
+        // given back twice. Supervised stops at its question.
+        let questions = if mode == "planner" { 6 } else { 4 };
         assert_eq!(
             (&stats["calls"], &stats["cost_micros"]),
             (&json!(questions), &json!(questions * 10_000)),

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde_json::json;
 use sextant::editor::event::Event;
-use sextant::llm::step::PlanReplyStep;
+use sextant::llm::step::{PlanReplyStep, StepReply};
 
 use crate::engine::{project, replace};
 use crate::support::engine::{Engine, Setup, last, plan_of, planned};
@@ -142,6 +142,9 @@ async fn a_plan_has_a_checkpoint_before_each_change_and_before_it_is_made_anew()
     let plans = vec![plan_of([checked]), plan_of([planned("two", &["a.py::g"])])];
     let replies = vec![
         last("edit_file", replace("return 2", "return 22")),
+        // What does not hold is given back twice before the plan is made anew.
+        StepReply::default(),
+        StepReply::default(),
         last("edit_file", replace("return f()", "return f() + 1")),
     ];
     let engine = Engine::new(&project, Setup { replies, plans, memory: true, ..Setup::default() });
