@@ -6,6 +6,7 @@
 mod chat;
 mod cli;
 mod commands;
+mod compact;
 mod consent;
 mod demo;
 mod diff;

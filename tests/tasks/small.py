@@ -152,7 +152,7 @@ def sextant(url: str, model: str, way: str, task: Small, place: pathlib.Path, pa
     project = place / "project"
     lay_out(task, project, task.text)
     options: "dict[str, typing.Any]" = {"provider": "openai_compatible", "model": model, "base_url": url, "style": way}
-    options.update(stall_seconds=int(patience), max_attempts=1, temperature=0.0, max_tokens=MAX_TOKENS)
+    options.update(context=6144, stall_seconds=int(patience), max_attempts=1, temperature=0.0, max_tokens=MAX_TOKENS)
     request = [task.request, "--file", f"{task.file}:{task.line}"]
     said = agent.run(project, place / "home", "simple", request, options, patience=8 * patience)
     word = "ok" if said.ok else "not ok"

@@ -5,6 +5,7 @@ pub mod ask;
 mod between;
 mod buffers;
 mod commands;
+mod compact;
 mod confidence;
 mod doors;
 mod durable;
