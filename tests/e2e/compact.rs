@@ -230,7 +230,7 @@ async fn a_small_file_is_given_whole_and_a_large_one_by_the_symbols_that_are_nam
     let project = Project::new(&[("cart.py", &large)]);
     let place = &["--file", "cart.py"];
     let ran = ask_with(&project, "", "`total` is one too much", place, vec![fence(TOTAL)]).await;
-    assert_eq!(project.read("cart.py"), large.replace(" + 1", ""), "{}", ran.outcome);
+    assert_eq!(project.read("cart.py"), large.replace("prices) + 1", "prices)"), "{}", ran.outcome);
     let ran = ask_with(&project, "", "make it nicer", place, vec![fence(TOTAL)]).await;
     assert_eq!(ran.asked.len(), 0, "nothing can be chosen: {:?}", ran.asked);
     let said = String::from_utf8_lossy(&ran.output.stdout).into_owned();
@@ -293,15 +293,4 @@ async fn a_plan_is_made_as_ever_and_its_steps_are_worked_on_by_the_fence() {
     assert_eq!(asked.len(), 2);
     assert!(asked[0].body.get("response_format").is_some() && asked[1].body.get("response_format").is_none());
     assert!(asked[1].said_by("user").contains("Request: mend the sum of total"), "{}", asked[1].said_by("user"));
-
-    let project = cart();
-    let wrong = || fence("def total(self) -> float:\n    return sum(self.costs)");
-    let server =
-        ModelServer::start([plan("mend the sum of total"), wrong(), wrong(), plan("again"), wrong(), wrong()]).await;
-    configured(&project, "", &server.url());
-    let output = run(&project);
-    assert!(!output.status.success(), "{}", outcome(&output));
-    assert_eq!(project.read("cart.py"), TEXT);
-    let failed = outcome(&output)["outcome"]["failed_steps"].to_string();
-    assert!(failed.contains("everything was taken back") && failed.contains("costs"), "{failed}");
 }

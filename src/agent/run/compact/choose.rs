@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::agent::diagnostics::reported;
+use crate::agent::plan::mode::Mode;
 use crate::agent::run::context::SOURCE;
 use crate::agent::state::language::Say;
 use crate::agent::state::scope::{Scope, source};
@@ -41,9 +42,11 @@ impl fmt::Display for CompactTarget {
 /// is reported in a larger one.
 pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
     let mut chosen: Vec<CompactTarget> = Vec::new();
-    let (files, symbols) = (task.scope.whole_files(), task.scope.symbols());
+    let symbols = own_symbols(task);
+    // What the request names beside a symbol may be changed with it, and is no piece of its own.
+    let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
     let mut too_large = task.scope == Scope::Workspace;
-    for symbol in symbols {
+    for symbol in &symbols {
         match of_symbol(session, symbol).await {
             Some(target) => add(&mut chosen, target),
             None => too_large |= !symbol.names.is_empty(),
@@ -69,6 +72,13 @@ pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<Compac
         session.emit(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
     }
     Ok(chosen)
+}
+
+/// The symbols that the user pointed at, without those that are in the scope because the request names them.
+fn own_symbols(task: &Task) -> Vec<SymbolPath> {
+    let widened = |symbol: &SymbolPath| task.mode == Mode::Simple && task.intent.analysis.symbols.contains(symbol);
+    let symbols = task.scope.symbols().iter().enumerate();
+    symbols.filter(|(at, symbol)| *at == 0 || !widened(symbol)).map(|(_, symbol)| symbol.clone()).collect()
 }
 
 fn nothing(task: &Task) -> Failure {
@@ -140,4 +150,20 @@ async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
         found.extend(target.filter(|target| !found.contains(target)));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_words_of_a_request_name_is_no_piece_of_its_own() {
+        let path = |names: &str| SymbolPath::new("a.py", names);
+        let scope = Scope::Symbols(vec![path("f"), path("g"), path("h")]);
+        let mut task = Task::new("f is like g", Mode::Simple, None, scope);
+        task.intent.analysis.symbols = vec![path("f"), path("g")];
+        assert_eq!(own_symbols(&task), [path("f"), path("h")]);
+        task.mode = Mode::Planner;
+        assert_eq!(own_symbols(&task).len(), 3, "the steps of a plan say themselves what they change");
+    }
 }
