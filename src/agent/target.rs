@@ -42,6 +42,29 @@ pub(crate) async fn document(session: &Session, given: &str) -> Result<Document,
 
 /// Finds a symbol by full path, or by a suffix that is unique in the workspace.
 pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace, Failure> {
+    let (wanted, document, language) = in_file(session, given).await?;
+    let outline = Outline::parse(language, &document.text);
+    match outline.find(&wanted) {
+        Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
+        Err(not_found) => Err(unknown(&document.path, &wanted, &not_found.candidates)),
+    }
+}
+
+/// The same with all that share the name in one place, the first of them in front: overloads, a property's parts.
+pub(crate) async fn places(session: &Session, given: &str) -> Result<(SymbolPlace, Vec<usize>), Failure> {
+    let (wanted, document, language) = in_file(session, given).await?;
+    let outline = Outline::parse(language, &document.text);
+    match outline.find_all(&wanted) {
+        Ok(symbols) => {
+            let symbol = symbols.first().copied().unwrap_or_default();
+            Ok((SymbolPlace { document, language, outline, symbol }, symbols))
+        }
+        Err(not_found) => Err(unknown(&document.path, &wanted, &not_found.candidates)),
+    }
+}
+
+/// The names of a symbol inside of its file, and that file.
+async fn in_file(session: &Session, given: &str) -> Result<(String, Document, &'static Language), Failure> {
     let wanted = SymbolPath::parse(given);
     if wanted.names.is_empty() {
         return Err(tool_failure(
@@ -52,11 +75,7 @@ pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace,
     let file = if wanted.file.is_empty() { file_of(session, &wanted.names).await? } else { wanted.file };
     let document = document(session, &file).await?;
     let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
-    let outline = Outline::parse(language, &document.text);
-    match outline.find(&wanted.names) {
-        Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
-        Err(not_found) => Err(unknown(&document.path, &wanted.names, &not_found.candidates)),
-    }
+    Ok((wanted.names, document, language))
 }
 
 async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
@@ -82,7 +101,7 @@ fn files_with(root: &Root, names: &str) -> Vec<String> {
         let plain = last.split('#').next().unwrap_or(last);
         // A file that does not even hold the name need not be parsed or opened in the editor.
         let Some(on_disk) = files::text(root, &path) else { continue };
-        if on_disk.contains(plain) && Outline::parse(language, &on_disk).find(names).is_ok() {
+        if on_disk.contains(plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {
             found.push(path);
         }
     }

@@ -91,6 +91,16 @@ impl Outline {
     pub fn find(&self, names: &str) -> Result<usize, NotFound> {
         crate::symbols::path::find(self, names)
     }
+
+    /// The same, and all of them where several share the name in one place: overloads, a property and its setter.
+    pub fn find_all(&self, names: &str) -> Result<Vec<usize>, NotFound> {
+        crate::symbols::path::find_all(self, names)
+    }
+
+    /// The path of a symbol that names it among these: the first of twins gets its `#1`.
+    pub fn exact_path_of(&self, index: usize, among: &[usize]) -> String {
+        crate::symbols::path::exact_path(self, index, among)
+    }
 }
 
 /// No symbol, or more than one, has the name.

@@ -39,6 +39,24 @@ impl fmt::Display for SymbolPath {
 
 /// Finds `A::b#2` in an outline: see [`Outline::find`].
 pub(crate) fn find(outline: &Outline, names: &str) -> Result<usize, NotFound> {
+    match hits(outline, names)?.as_slice() {
+        [one] => Ok(*one),
+        many => Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, many)).collect() }),
+    }
+}
+
+/// See [`Outline::find_all`].
+pub(crate) fn find_all(outline: &Outline, names: &str) -> Result<Vec<usize>, NotFound> {
+    let many = hits(outline, names)?;
+    let parent = |index: &usize| outline.symbols[*index].parent;
+    if many.windows(2).all(|two| parent(&two[0]) == parent(&two[1])) {
+        return Ok(many);
+    }
+    Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, &many)).collect() })
+}
+
+/// All that the names fit, one at least.
+fn hits(outline: &Outline, names: &str) -> Result<Vec<usize>, NotFound> {
     let wanted: Vec<(&str, Option<usize>)> = names.trim().split("::").map(part).collect();
     let Some((last, _)) = wanted.last() else { return Err(NotFound { candidates: Vec::new() }) };
     let (mut full, mut suffix) = (Vec::new(), Vec::new());
@@ -57,11 +75,7 @@ pub(crate) fn find(outline: &Outline, names: &str) -> Result<usize, NotFound> {
         }
     }
     let hits = if full.is_empty() { suffix } else { full };
-    match hits.as_slice() {
-        [one] => Ok(*one),
-        [] => Err(NotFound { candidates: nearest(outline, last) }),
-        many => Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, many)).collect() }),
-    }
+    if hits.is_empty() { Err(NotFound { candidates: nearest(outline, last) }) } else { Ok(hits) }
 }
 
 /// `total#2` as name and ordinal; a `#` without a number is part of the name, and matches nothing.
@@ -74,7 +88,7 @@ fn part(text: &str) -> (&str, Option<usize>) {
 }
 
 /// A path that names this one among the ambiguous: the first of twins gets its `#1`.
-fn exact_path(outline: &Outline, index: usize, among: &[usize]) -> String {
+pub(crate) fn exact_path(outline: &Outline, index: usize, among: &[usize]) -> String {
     let path = outline.path_of(index);
     let symbol = &outline.symbols[index];
     let twin = |other: &Symbol| other.parent == symbol.parent && other.ordinal != symbol.ordinal;
@@ -141,6 +155,21 @@ mod tests {
         ] {
             assert_eq!(found(&outline, names), expected);
         }
+    }
+
+    #[test]
+    fn twins_are_found_together_and_namesakes_elsewhere_are_not() {
+        let outline = outline(
+            "class C:\n    def a(self): pass\n    def a(self, x): pass\n    def b(self): pass\nclass D:\n    def b(self): pass\n",
+        );
+        let all = |names: &str| outline.find_all(names).map_err(|missing| missing.candidates);
+        assert_eq!(all("a"), Ok(vec![1, 2]));
+        assert_eq!((all("C::a#2"), all("C::b")), (Ok(vec![2]), Ok(vec![3])));
+        assert_eq!(all("b"), Err(vec!["C::b".to_owned(), "D::b".to_owned()]));
+        assert_eq!(
+            (outline.exact_path_of(1, &[1, 2]), outline.exact_path_of(1, &[1])),
+            ("C::a#1".into(), "C::a".into())
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::agent::tools::edit;
 use crate::agent::tools::edit::Defer;
+use crate::agent::tools::page;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
@@ -58,14 +59,19 @@ impl Tool for EditFile {
             Some(symbol) => Some(edit::place_in(&document, symbol)?),
             None => None,
         };
-        let replace = Replace { old: &self.old_string, new: &self.new_string, all: self.replace_all, within };
+        let plain = page::unnumbered(&document.text, &self.old_string, &self.new_string)?;
+        let (old, new) = plain.as_ref().map_or((&self.old_string, &self.new_string), |(old, new)| (old, new));
+        let replace = Replace { old, new, all: self.replace_all, within };
         let found = find(&document.text, &replace)
             .map_err(|error| tool_failure(error, "read the place again and quote it exactly"))?;
         let hunks = found.edits.iter().map(|edit| hunks::trim(&document.text, edit)).collect();
-        let notes = match found.rung {
+        let mut notes = match found.rung {
             Rung::Exact => Vec::new(),
             rung => vec![format!("old_string matched by {rung}, not exactly")],
         };
+        if plain.is_some() {
+            notes.push(page::UNNUMBERED.to_owned());
+        }
         edit::edit(session, task, vec![EditRequest::Change { document, hunks }], notes, self.diagnostics.into()).await
     }
 }

@@ -11,6 +11,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::agent::tools::edit::Defer;
+use crate::agent::tools::page;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
@@ -43,8 +44,11 @@ impl Tool for EditSymbol {
         let place = target::place(session, &self.symbol).await?;
         crate::agent::tools::edit::refuse_stale(task, &place.document)?;
         let text = &place.document.text;
+        let plain = page::without_numbers(&self.content);
+        let content = plain.as_deref().unwrap_or(&self.content);
+        let notes = plain.iter().map(|_| page::UNNUMBERED.to_owned()).collect();
         let whole =
-            edit(text, place.language, &place.outline, place.symbol, self.action, &self.content).map_err(|error| {
+            edit(text, place.language, &place.outline, place.symbol, self.action, content).map_err(|error| {
                 tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it")
             })?;
         // What the new text has in common with the old is not touched, so that marks in it stay.
@@ -58,7 +62,7 @@ impl Tool for EditSymbol {
             session,
             task,
             vec![EditRequest::Change { document: place.document, hunks }],
-            Vec::new(),
+            notes,
             self.diagnostics.into(),
         )
         .await

@@ -9,16 +9,17 @@ use crate::agent::state::called::Subject;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
-use crate::agent::tools::tool::{Tool, ToolDefinition};
+use crate::agent::tools::page;
+use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
+use crate::base::text::LineIndex;
 use crate::llm::tools::Access;
 use crate::symbols::language;
 use crate::symbols::outline::{Outline, SymbolKind};
 use crate::workspace::files;
 use crate::workspace::root::Root;
 
-const MOST: usize = 200;
 const MOST_FILES: usize = 2000;
 
 pub(crate) const TOOL: ToolDefinition =
@@ -29,6 +30,14 @@ pub(crate) const TOOL: ToolDefinition =
 pub(crate) struct ListSymbols {
     /// A path, or a word that the symbol's path holds.
     query: String,
+    /// One-based first symbol of the list.
+    offset: Option<usize>,
+    #[schemars(transform = tool::untold)]
+    limit: Option<usize>,
+    /// Without the lines that they are on.
+    #[serde(default)]
+    #[schemars(transform = tool::untold)]
+    plain: bool,
 }
 
 #[async_trait]
@@ -50,50 +59,67 @@ impl Tool for ListSymbols {
             let document = target::document(session, query).await?;
             let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
             let outline = Outline::parse(language, &document.text);
-            return Ok(ToolAnswer::text(lines(&document.path, &outline, |_| true).join("\n")));
+            let found = lines(&document.path, &document.text, &outline, self.plain, |_| true);
+            return Ok(self.part(&found, page::limits(session).lines / 2));
         }
-        let (root, wanted) = (session.root.clone(), query.to_owned());
+        let (root, wanted, plain) = (session.root.clone(), query.to_owned(), self.plain);
+        let most = page::limits(session).lines / 2;
+        let enough = self.offset.unwrap_or(1).saturating_add(most);
         // Many files are read: a stop must not have to wait for that.
-        let found = tokio::task::spawn_blocking(move || holding(&root, &wanted)).await;
-        found.map_err(|error| tool_failure(format!("the search broke off: {error}"), "name a file"))
+        let found = tokio::task::spawn_blocking(move || holding(&root, &wanted, plain, enough)).await;
+        let found = found.map_err(|error| tool_failure(format!("the search broke off: {error}"), "name a file"))?;
+        if found.is_empty() {
+            return Ok(ToolAnswer::text(format!("no symbol's path holds {query:?}")));
+        }
+        Ok(self.part(&found, most))
     }
 }
 
-/// Every symbol of the workspace whose path holds a word.
-fn holding(root: &Root, query: &str) -> ToolAnswer {
+impl ListSymbols {
+    /// The wanted part of a list, with what is left out of it.
+    fn part(&self, found: &[String], most: usize) -> ToolAnswer {
+        let first = self.offset.unwrap_or(1).max(1);
+        let limit = self.limit.map_or(most, |limit| limit.clamp(1, most));
+        let mut shown: Vec<String> = found.iter().skip(first - 1).take(limit).cloned().collect();
+        let last = first - 1 + shown.len();
+        if first > 1 || last < found.len() {
+            let more = if last < found.len() { format!("; offset {} goes on", last + 1) } else { String::new() };
+            shown.push(format!("[symbols {first} to {last} of the list{more}]"));
+        }
+        ToolAnswer::text(shown.join("\n"))
+    }
+}
+
+/// Every symbol of the workspace whose path holds a word, one more than enough at most.
+fn holding(root: &Root, query: &str, plain: bool, enough: usize) -> Vec<String> {
     let wanted = query.to_lowercase();
     let mut found = Vec::new();
     for path in files::list(root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
         let Some(text) = files::text(root, &path) else { continue };
         let outline = Outline::parse(language, &text);
-        found.extend(lines(&path, &outline, |names| names.to_lowercase().contains(&wanted)));
-        if found.len() > MOST {
+        found.extend(lines(&path, &text, &outline, plain, |names| names.to_lowercase().contains(&wanted)));
+        if found.len() > enough {
             break;
         }
     }
-    if found.is_empty() {
-        return ToolAnswer::text(format!("no symbol's path holds {query:?}"));
-    }
-    let more = found.len().saturating_sub(MOST);
-    found.truncate(MOST);
-    if more > 0 {
-        found.push("[more than that; be more precise]".to_owned());
-    }
-    ToolAnswer::text(found.join("\n"))
+    found
 }
 
-fn lines(path: &str, outline: &Outline, keep: impl Fn(&str) -> bool) -> Vec<String> {
-    (0..outline.symbols.len())
-        .map(|index| (outline.path_of(index), outline.symbols[index].kind))
-        .filter(|(names, _)| keep(names))
-        .map(|(names, kind)| {
-            let word = match kind {
+fn lines(path: &str, text: &str, outline: &Outline, plain: bool, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    let index = LineIndex::new(text);
+    let kept = outline.symbols.iter().enumerate().map(|(at, symbol)| (outline.path_of(at), symbol));
+    kept.filter(|(names, _)| keep(names))
+        .map(|(names, symbol)| {
+            let word = match symbol.kind {
                 SymbolKind::Class => "class",
                 SymbolKind::Function => "function",
                 SymbolKind::Method => "method",
             };
-            format!("{word} {path}::{names}")
+            let line = |offset: usize| index.line_of(offset) + 1;
+            let (first, last) = (line(symbol.extent.start), line(symbol.extent.end));
+            let place = if plain { String::new() } else { format!(" {first}-{last}") };
+            format!("{word} {path}::{names}{place}")
         })
         .collect()
 }

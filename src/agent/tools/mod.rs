@@ -11,6 +11,7 @@ pub(crate) mod find_references;
 pub(crate) mod hover;
 pub(crate) mod list_symbols;
 pub(crate) mod lookup;
+pub(crate) mod page;
 pub(crate) mod read_file;
 pub mod read_once;
 pub(crate) mod read_symbol;

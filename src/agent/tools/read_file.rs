@@ -8,14 +8,13 @@ use crate::agent::state::called::Subject;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
-use crate::agent::tools::tool::{Tool, ToolDefinition};
+use crate::agent::tools::page::{self, Wanted};
+use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::base::secrets::mask;
 use crate::llm::tools::Access;
-
-/// Lines of one answer where the caller sets no limit.
-const LINES: usize = 400;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadFile>("read_file", "", Access::Read);
 
@@ -26,6 +25,10 @@ pub(crate) struct ReadFile {
     /// One-based first line.
     offset: Option<usize>,
     limit: Option<usize>,
+    /// Without the numbers of the lines.
+    #[serde(default)]
+    #[schemars(transform = tool::untold)]
+    plain: bool,
 }
 
 #[async_trait]
@@ -39,13 +42,14 @@ impl Tool for ReadFile {
         // Before it is cut into lines: a part of a key does not look like one.
         let open = mask(&document.text);
         let total = open.lines().count();
-        let first = self.offset.unwrap_or(1).max(1);
-        let limit = self.limit.unwrap_or(LINES).max(1);
-        let lines: Vec<&str> = open.lines().skip(first - 1).take(limit).collect();
-        let last = first - 1 + lines.len();
-        let mut text = lines.join("\n");
-        if first > 1 || last < total {
-            text.push_str(&format!("\n[lines {first} to {last} of {total} of {}]", document.path));
+        let wanted = Wanted { offset: self.offset, limit: self.limit, plain: self.plain };
+        let part = page::page(&open, 1, wanted, page::limits(session));
+        let mut text = part.text;
+        if part.first > total && total > 0 {
+            text = format!("[{} has {}]", document.path, counted(total, "line"));
+        } else if part.first > 1 || part.last < total {
+            let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
+            text.push_str(&format!("\n[lines {} to {} of {total} of {}{more}]", part.first, part.last, document.path));
         }
         task.conversation.seen.insert(document.path, document.text);
         Ok(ToolAnswer::text(text))

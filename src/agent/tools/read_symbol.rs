@@ -1,4 +1,5 @@
-//! `read_symbol`: the source of one symbol, decorators and leading comments included.
+//! `read_symbol`: the source of one symbol, decorators and leading comments included; of all that share its name where
+//! the name alone is given (overloads, the getter and setter of a property).
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -6,13 +7,18 @@ use serde::Deserialize;
 
 use crate::agent::plan::StepKind;
 use crate::agent::state::called::Subject;
+use crate::agent::state::scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
-use crate::agent::tools::tool::{Tool, ToolDefinition};
+use crate::agent::tools::page::{self, Wanted};
+use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::Failure;
+use crate::base::secrets::mask;
+use crate::base::text::LineIndex;
 use crate::llm::tools::Access;
+use crate::symbols::path::SymbolPath;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadSymbol>("read_symbol", "", Access::Read).serves(&[
     StepKind::Edit,
@@ -24,6 +30,14 @@ pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadSymbol>("read_s
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadSymbol {
     symbol: String,
+    /// Line of the file to begin with.
+    offset: Option<usize>,
+    #[schemars(transform = tool::untold)]
+    limit: Option<usize>,
+    /// Without the numbers of the lines.
+    #[serde(default)]
+    #[schemars(transform = tool::untold)]
+    plain: bool,
 }
 
 #[async_trait]
@@ -33,10 +47,42 @@ impl Tool for ReadSymbol {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let place = target::place(session, &self.symbol).await?;
-        let source = crate::agent::state::scope::source(&place.document.text, &place.outline, place.symbol);
-        let text = format!("{}\n{source}", place.path());
+        let (place, symbols) = target::places(session, &self.symbol).await?;
+        let mut limits = page::limits(session);
+        let index = LineIndex::new(&place.document.text);
+        let wanted = Wanted { offset: self.offset, limit: self.limit, plain: self.plain };
+        let mut parts: Vec<String> = Vec::new();
+        let mut left_out: Vec<String> = Vec::new();
+        for symbol in &symbols {
+            let path = match symbols.as_slice() {
+                [_] => place.path(),
+                all => SymbolPath::new(&place.document.path, place.outline.exact_path_of(*symbol, all)).to_string(),
+            };
+            let end = index.line_of(place.outline.symbols[*symbol].extent.end) + 1;
+            let source = scope::source(&place.document.text, &place.outline, *symbol);
+            let number = index.line_of(place.outline.symbols[*symbol].extent.start) + 1;
+            if limits.lines == 0 {
+                left_out.push(path);
+                continue;
+            }
+            if symbols.len() > 1 && wanted.offset.is_some_and(|offset| offset > end) {
+                continue;
+            }
+            let part = page::page(&mask(source), number, wanted, limits);
+            let mut text = format!("{path}\n{}", part.text);
+            if part.first > number || part.next.is_some() {
+                let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
+                text.push_str(&format!("\n[lines {} to {}; it has {number} to {end}{more}]", part.first, part.last));
+            }
+            let used = text.lines().count();
+            limits.lines = if part.next.is_some() { 0 } else { limits.lines.saturating_sub(used) };
+            limits.bytes = limits.bytes.saturating_sub(text.len());
+            parts.push(text);
+        }
+        if !left_out.is_empty() {
+            parts.push(format!("[not shown: {}]", left_out.join(", ")));
+        }
         task.conversation.seen.insert(place.document.path, place.document.text);
-        Ok(ToolAnswer::text(text))
+        Ok(ToolAnswer::text(parts.join("\n")))
     }
 }

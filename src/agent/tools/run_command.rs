@@ -17,12 +17,13 @@ use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::arguments;
+use crate::agent::tools::page;
 use crate::agent::tools::tool::{Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::agent::tools::withheld::Withheld;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::clean;
-use crate::diagnostics::command::capture::{self, Captured};
+use crate::diagnostics::command::capture::{self, CaptureLimits, Captured};
 use crate::diagnostics::program;
 use crate::editor::event::Event;
 use crate::llm::tools::Access;
@@ -190,7 +191,8 @@ pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) 
     let (folder, named) = (session.root.path(), &session.config.commands_env);
     let withheld = Withheld::of(command);
     let sieve = |line: &str| withheld.keeps(line);
-    let ran = capture::run(&program, arguments, folder, named, Duration::from_secs(seconds), &sieve).await;
+    let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: page::limits(session).output };
+    let ran = capture::run(&program, arguments, folder, named, limits, &sieve).await;
     let Captured { status, timed_out, text } =
         ran.map_err(|error| tool_failure(clean(&error), "check the name of the program"))?;
     let end = match (timed_out, status) {

@@ -10,6 +10,7 @@ use crate::agent::plan::StepKind;
 use crate::agent::state::called::Subject;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
+use crate::agent::tools::page;
 use crate::agent::tools::tool::{Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
@@ -20,7 +21,6 @@ use crate::symbols::path::SymbolPath;
 use crate::workspace::root::Root;
 use crate::workspace::{files, search};
 
-const MOST_HITS: usize = 50;
 const MOST_FILES: usize = 20_000;
 
 pub(crate) const TOOL: ToolDefinition =
@@ -41,23 +41,23 @@ impl Tool for Search {
     }
 
     async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let (root, given) = (session.root.clone(), self.clone());
+        let (root, given, most) = (session.root.clone(), self.clone(), page::limits(session).lines / 8);
         // Many files are read: a stop must not have to wait for that.
-        let found = tokio::task::spawn_blocking(move || find(&root, &given)).await;
+        let found = tokio::task::spawn_blocking(move || find(&root, &given, most)).await;
         found.unwrap_or_else(|error| {
             Err(tool_failure(format!("the search broke off: {error}"), "search for something else"))
         })
     }
 }
 
-fn find(root: &Root, given: &Search) -> Result<ToolAnswer, Failure> {
+fn find(root: &Root, given: &Search, most: usize) -> Result<ToolAnswer, Failure> {
     let folder = given.path.as_deref().unwrap_or("").trim_matches('/');
     let list = if root.join(folder).is_file() {
         vec![root.resolve(folder)?]
     } else {
         files::list(root, &files::folder(root, folder)?, MOST_FILES).files
     };
-    let hits = search::search(root, &list, &given.pattern, MOST_HITS)
+    let hits = search::search(root, &list, &given.pattern, most)
         .map_err(|error| tool_failure(error, "give a regular expression in Rust's syntax"))?;
     let mut outlines: BTreeMap<&str, Outline> = BTreeMap::new();
     let mut lines: Vec<String> = Vec::new();
@@ -70,7 +70,7 @@ fn find(root: &Root, given: &Search) -> Result<ToolAnswer, Failure> {
         lines.push(format!("{}:{}: {}", SymbolPath::new(&hit.path, names), hit.line, hit.text));
     }
     if hits.more {
-        lines.push(format!("[more than {MOST_HITS}; be more precise]"));
+        lines.push(format!("[more than {most}; be more precise]"));
     }
     if lines.is_empty() {
         lines.push(format!("nothing matches {:?}", given.pattern));

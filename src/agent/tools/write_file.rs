@@ -10,12 +10,14 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::edit;
 use crate::agent::tools::edit::Defer;
+use crate::agent::tools::page;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::editor::error::EditorError;
 use crate::edits::hunks;
 use crate::llm::tools::Access;
+use crate::symbols::language;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<WriteFile>("write_file", "", Access::Edit);
 
@@ -38,6 +40,10 @@ impl Tool for WriteFile {
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let path = session.root.resolve(&self.path)?;
         let content = self.content.replace("\r\n", "\n");
+        // In a text of no language such numbers may be what it says.
+        let plain = page::without_numbers(&content).filter(|_| language::of_path(&path).is_some());
+        let notes = plain.iter().map(|_| page::UNNUMBERED.to_owned()).collect();
+        let content = plain.unwrap_or(content);
         let wanted = match session.editor.read(&path).await {
             Ok(document) => {
                 edit::refuse_stale(task, &document)?;
@@ -50,6 +56,6 @@ impl Tool for WriteFile {
             Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content },
             Err(error) => return Err(error.into()),
         };
-        edit::edit(session, task, vec![wanted], Vec::new(), self.diagnostics.into()).await
+        edit::edit(session, task, vec![wanted], notes, self.diagnostics.into()).await
     }
 }

@@ -12,10 +12,13 @@ use crate::base::plural::counted;
 use crate::diagnostics::environment;
 use crate::diagnostics::program::{self, ProcessGroup};
 
-/// Bytes that are kept from the beginning of the output.
-const HEAD: usize = 2 * 1024;
-/// Bytes that are kept from its end, where test runners sum up.
-const TAIL: usize = 6 * 1024;
+/// How long a program may run, and how many bytes of its output are kept: a quarter of them from the beginning, the
+/// rest from the end, where test runners sum up.
+#[derive(Clone, Copy, Debug)]
+pub struct CaptureLimits {
+    pub time: Duration,
+    pub bytes: usize,
+}
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Captured {
@@ -39,7 +42,7 @@ pub async fn run(
     arguments: &[String],
     folder: &Path,
     named: &[String],
-    limit: Duration,
+    limits: CaptureLimits,
     sieve: Sieve<'_>,
 ) -> Result<Captured, String> {
     let failed = |error: std::io::Error| format!("{} cannot be run: {error}", program.display());
@@ -51,7 +54,7 @@ pub async fn run(
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(failed)?;
     let group = ProcessGroup::of(&child);
-    let kept = Mutex::new(Kept::default());
+    let kept = Mutex::new(Kept::of(limits.bytes));
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let work = async {
         let ended = async {
@@ -62,7 +65,7 @@ pub async fn run(
         };
         tokio::join!(ended, drain(stdout, &kept, sieve), drain(stderr, &kept, sieve)).0
     };
-    let ended = tokio::time::timeout(limit, work).await;
+    let ended = tokio::time::timeout(limits.time, work).await;
     let text = kept.into_inner().unwrap_or_else(PoisonError::into_inner).text();
     match ended {
         Ok(status) => Ok(Captured { status: status.map_err(failed)?.code(), timed_out: false, text }),
@@ -101,28 +104,54 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>, sieve: 
 /// The beginning and the end of an output.
 #[derive(Debug, Default)]
 struct Kept {
+    /// Bytes that are kept of both.
+    room: usize,
     head: Vec<u8>,
     tail: Vec<u8>,
-    left_out: usize,
+    /// What stood between them.
+    bytes: usize,
+    lines: usize,
 }
 
 impl Kept {
-    fn push(&mut self, bytes: &[u8]) {
-        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
-        self.head.extend_from_slice(&bytes[..room]);
-        self.tail.extend_from_slice(&bytes[room..]);
-        let excess = self.tail.len().saturating_sub(TAIL);
-        self.tail.drain(..excess);
-        self.left_out += excess;
+    fn of(room: usize) -> Self {
+        Self { room, ..Self::default() }
     }
 
-    fn text(&self) -> String {
-        if self.left_out == 0 {
+    fn push(&mut self, bytes: &[u8]) {
+        let most = self.room / 4;
+        let room = most.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..room]);
+        self.tail.extend_from_slice(&bytes[room..]);
+        let excess = self.tail.len().saturating_sub(self.room - most);
+        self.leave_out(excess);
+    }
+
+    fn leave_out(&mut self, bytes: usize) {
+        self.lines += self.tail.drain(..bytes).filter(|byte| *byte == b'\n').count();
+        self.bytes += bytes;
+    }
+
+    fn text(mut self) -> String {
+        if self.bytes == 0 {
             return plain(&[self.head.as_slice(), self.tail.as_slice()].concat());
         }
-        format!("{}\n[{} left out]\n{}", plain(&self.head), counted(self.left_out, "byte"), plain(&self.tail))
+        // Whole lines on both sides, where they are not far.
+        let near = |at: Option<usize>| at.filter(|at| *at < LINE_ENDS);
+        if let Some(over) = near(self.head.iter().rev().position(|byte| *byte == b'\n')) {
+            self.bytes += over;
+            self.head.truncate(self.head.len() - over);
+        }
+        if let Some(begun) = near(self.tail.iter().position(|byte| *byte == b'\n')) {
+            self.leave_out(begun + 1);
+        }
+        let between = format!("[{} ({}) left out]", counted(self.lines, "line"), counted(self.bytes, "byte"));
+        format!("{}\n{between}\n{}", plain(&self.head), plain(&self.tail))
     }
 }
+
+/// Bytes that are given up for the end of a line.
+const LINE_ENDS: usize = 400;
 
 /// Without control characters and the sequences that move a terminal's cursor or colour it.
 fn plain(bytes: &[u8]) -> String {
@@ -148,9 +177,14 @@ mod tests {
     use super::*;
 
     const PATIENCE: Duration = Duration::from_secs(60);
+    const BYTES: usize = 8 * 1024;
+
+    fn within(time: Duration) -> CaptureLimits {
+        CaptureLimits { time, bytes: BYTES }
+    }
 
     async fn sh(script: &str, limit: Duration) -> Captured {
-        run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), &[], limit, &|line| {
+        run(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()], Path::new("/"), &[], within(limit), &|line| {
             line != "no"
         })
         .await
@@ -163,7 +197,7 @@ mod tests {
         assert_eq!((ran.status, ran.timed_out), (Some(3), false));
         assert!(ran.text.contains("red") && ran.text.contains("err"), "{:?}", ran.text);
         assert!(!ran.text.contains(['\u{1b}', '\u{7}', '\r']) && !ran.text.contains("[31m"), "{:?}", ran.text);
-        assert!(run(Path::new("/nonexistent"), &[], Path::new("/"), &[], PATIENCE, &|_| true).await.is_err());
+        assert!(run(Path::new("/nonexistent"), &[], Path::new("/"), &[], within(PATIENCE), &|_| true).await.is_err());
     }
 
     #[tokio::test]
@@ -176,7 +210,22 @@ mod tests {
     async fn a_long_output_keeps_its_two_ends() {
         let ran = sh("echo first; yes | head -c 1000000; echo last", PATIENCE).await;
         assert!(ran.text.starts_with("first") && ran.text.ends_with("last"), "{:?}", ran.text);
-        assert!(ran.text.contains("bytes left out]") && ran.text.len() < HEAD + TAIL + 100);
+        assert!(ran.text.contains(" lines (") && ran.text.contains("bytes) left out]"), "{:?}", ran.text);
+        assert!(ran.text.len() < BYTES + 100);
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_and_both_sides_are_whole_lines() {
+        let mut kept = Kept::of(100);
+        let lines: Vec<String> = (1..=50).map(|n| format!("line {n}")).collect();
+        lines.iter().for_each(|line| kept.push(format!("{line}\n").as_bytes()));
+        let text = kept.text();
+        let (head, rest) = text.split_once("\n[").unwrap();
+        let (said, tail) = rest.split_once("left out]\n").unwrap();
+        let shown = head.lines().count() + tail.lines().count();
+        assert!(head.starts_with("line 1\n") && tail.ends_with("line 50"), "{text}");
+        assert!(head.lines().chain(tail.lines()).all(|line| lines.iter().any(|known| known == line)), "{text}");
+        assert_eq!(said.split(' ').next(), Some((50 - shown).to_string().as_str()), "{text}");
     }
 
     #[tokio::test]

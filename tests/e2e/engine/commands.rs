@@ -140,7 +140,7 @@ async fn an_endless_output_is_cut_in_the_middle_and_the_prompt_stays_small() {
     engine.ask("try it").await;
     let told = engine.told()[0].clone();
     assert!(told.contains("line 0\n") && told.ends_with("line 39999"), "both ends: {}", &told[told.len() - 80..]);
-    assert!(told.contains(" bytes left out]") && told.len() < 9_000, "{} bytes", told.len());
+    assert!(told.contains(" bytes) left out]") && told.len() < 9_000, "{} bytes", told.len());
     let asked = engine.model.asked.lock().unwrap();
     let prompt = sextant::llm::prompt::step(&asked[1]);
     assert!(prompt.tokens() < 2_000, "{} tokens", prompt.tokens());

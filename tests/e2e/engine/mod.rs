@@ -16,6 +16,7 @@ mod preferences;
 mod prompts;
 mod reach;
 mod recalled;
+mod results;
 mod room;
 mod shell;
 mod stop;

@@ -139,9 +139,9 @@ pub(crate) async fn direct_read(
 ) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = named(session, request, given, say).await? else { return Ok(None) };
     let text = if found.names.is_empty() {
-        read_for_user(session, "read_file", json!({"path": found.file})).await?
+        read_for_user(session, "read_file", json!({"path": found.file, "plain": true})).await?
     } else {
-        read_for_user(session, "read_symbol", json!({"symbol": found.to_string()})).await?
+        read_for_user(session, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
     };
     let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
     Ok(Some(DirectAnswer::new(
@@ -152,7 +152,7 @@ pub(crate) async fn direct_read(
 
 pub(crate) async fn direct_outline(session: &Session, given: &str, say: Say) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = named(session, &Request::default(), given, say).await? else { return Ok(None) };
-    let text = read_for_user(session, "list_symbols", json!({"query": found.file})).await?;
+    let text = read_for_user(session, "list_symbols", json!({"query": found.file, "plain": true})).await?;
     let count = text.lines().count();
     let summary =
         say.of(format!("{}: {}", found.file, counted(count, "symbol")), format!("{}: {count} símbolos", found.file));
