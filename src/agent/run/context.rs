@@ -7,7 +7,7 @@ use crate::agent::diagnostics::reported::{self, OFFERS_MS};
 use crate::agent::diagnostics::triage::{self, RankedDiagnostic};
 use crate::agent::memory::{learn, project, recall};
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::conventions;
+use crate::agent::run::{conventions, file_list};
 use crate::agent::state::authority;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render;
@@ -26,7 +26,6 @@ use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::step::{DiagnosticLine, FixOffer};
 use crate::symbols::language;
 use crate::symbols::outline::Outline;
-use crate::workspace::files;
 
 /// Diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
@@ -103,10 +102,11 @@ async fn context(
     task.note_seen(seen);
     let part = recall::memory_part(session, task, codes(seen), planning).await;
     let texts = sources(session, task, SOURCE).await;
-    let mut workspace = workspace_files(session);
-    if planning {
-        workspace = project::files_by_use(session, FILES, workspace).await;
-    }
+    let workspace = if planning {
+        project::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
+    } else {
+        file_list::file_list(session, task, file_list::tokens(session)).await
+    };
     let unsettled = reported::unsettled(session, &task.scope).await;
     let guides = planning || task.counts.step > 1 || task.mode != Mode::Simple;
     ModelContext {
@@ -161,10 +161,6 @@ async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(St
         sources.push((name, text));
     }
     sources
-}
-
-fn workspace_files(session: &Session) -> Vec<String> {
-    files::list(&session.root, "", FILES).files
 }
 
 /// Name, file, and names inside of it.

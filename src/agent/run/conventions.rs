@@ -1,7 +1,9 @@
-//! What the project's own guides say of its conventions: a short excerpt, as data.
+//! What the project's own guides say of its conventions, as data: a short excerpt, or whole within a budget.
 
 use crate::agent::state::session::Session;
 use crate::agent::tools::run_command;
+use crate::base::plural::counted;
+use crate::llm::abilities::{Abilities, Style};
 use crate::llm::framing::Framing;
 use crate::llm::tokens;
 use crate::workspace::files;
@@ -13,6 +15,10 @@ const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
 /// Tokens of the excerpt of all guides together.
 const TOKENS: usize = 150;
 
+/// Tokens of whole guides, for a model that is told of them once: a part of its window, and at most so many.
+const PART: usize = 25;
+const MOST_TOKENS: usize = 2000;
+
 /// Characters of one line.
 const LINE: usize = 160;
 
@@ -22,6 +28,10 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
     let read = async {
         if !conventions {
             return String::new();
+        }
+        let Abilities { style, context } = session.model.abilities();
+        if style == Style::Conversation {
+            return guides(session, (context / PART).clamp(TOKENS, MOST_TOKENS)).await;
         }
         tokio::task::spawn_blocking(move || excerpt(&root)).await.unwrap_or_default()
     };
@@ -37,6 +47,61 @@ async fn detail(session: &Session) -> String {
     let project = remember.project;
     let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)
+}
+
+/// The guides whole, as far as a budget of tokens reaches; empty without guides. They are data, code blocks and all:
+/// whoever shows them puts them into a fence, and nothing in them lifts a rule.
+pub(crate) async fn guides(session: &Session, tokens: usize) -> String {
+    let root = session.root.clone();
+    tokio::task::spawn_blocking(move || whole(&root, tokens)).await.unwrap_or_default()
+}
+
+/// Each guide under its name, cut at a line, with how much of it is left out and where it can be read.
+fn whole(root: &Root, budget: usize) -> String {
+    let mut out = String::new();
+    let mut known: Vec<(String, String)> = Vec::new();
+    for guide in GUIDES {
+        let Ok(path) = root.resolve(guide) else { continue };
+        let Some(text) = files::text(root, &path) else { continue };
+        // One may be a link to another, or its copy.
+        if text.trim().is_empty() || known.iter().any(|(file, other)| *file == path || *other == text) {
+            continue;
+        }
+        let lines: Vec<String> = text.lines().map(printable).collect();
+        known.push((path.clone(), text));
+        let cost = |line: &str| tokens::estimate(line) + 1;
+        let left = budget.saturating_sub(tokens::estimate(&out));
+        let all: usize = cost(&path) + lines.iter().map(|line| cost(line)).sum::<usize>();
+        // What says that something is left out needs room too.
+        let room = if all <= left { left } else { left.saturating_sub(cost(&path) + NOTE) };
+        let mut spent = 0;
+        let shown = lines.iter().take_while(|line| {
+            spent += cost(line);
+            spent <= room
+        });
+        let shown: Vec<&str> = shown.map(String::as_str).collect();
+        let hidden = lines.len() - shown.len();
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&format!("{path}:\n"));
+        shown.iter().for_each(|line| out.push_str(&format!("{line}\n")));
+        if hidden > 0 {
+            let next = shown.len() + 1;
+            out.push_str(&format!("[{} not shown: read_file {path}, offset {next}]\n", counted(hidden, "more line")));
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+/// Tokens that are kept for saying what is left out.
+const NOTE: usize = 24;
+/// Characters of one line of a whole guide.
+const LONG_LINE: usize = 1000;
+
+fn printable(line: &str) -> String {
+    let shown: String = line.trim_end().chars().filter(|c| *c == '\t' || !c.is_control()).take(LONG_LINE).collect();
+    if line.chars().count() > LONG_LINE { format!("{shown} […]") } else { shown }
 }
 
 /// The first lines of each guide that fit; empty without guides.
@@ -90,5 +155,42 @@ mod tests {
         assert!(excerpt.starts_with("- Use type hints.[31m\nSign off commits.\n"), "{excerpt}");
         assert!(!excerpt.contains("rm -rf") && !excerpt.contains("Rules"));
         assert!(tokens::estimate(&excerpt) <= TOKENS, "{}", tokens::estimate(&excerpt));
+    }
+    #[test]
+    fn guides_are_whole_with_their_code_and_what_is_left_out_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        assert_eq!(whole(&root, 1000), "");
+        let agents = "# Rules\n\n- Use type hints.\u{1b}[31m\n```sh\nmake test\n```\n";
+        std::fs::write(dir.path().join("AGENTS.md"), agents).unwrap();
+        std::fs::write(dir.path().join("CONTRIBUTING.md"), "Sign off commits.\n".repeat(200)).unwrap();
+        let all = whole(&root, 100_000);
+        assert!(
+            all.starts_with("AGENTS.md:\n# Rules\n\n- Use type hints.[31m\n```sh\nmake test\n```\n\nCONTRIBUTING.md:"),
+            "{all}"
+        );
+        assert_eq!(all.matches("Sign off").count(), 200);
+        for budget in [60, 150, 800] {
+            let some = whole(&root, budget);
+            assert!(tokens::estimate(&some) <= budget, "{} of {budget}: {some}", tokens::estimate(&some));
+            let shown = some.matches("Sign off").count();
+            let said =
+                format!("[{} more lines not shown: read_file CONTRIBUTING.md, offset {}]", 200 - shown, shown + 1);
+            assert!(some.ends_with(&said), "{some}");
+        }
+        std::fs::write(dir.path().join("CLAUDE.md"), agents).unwrap();
+        assert_eq!(whole(&root, 100_000), all, "a copy is shown once");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_guide_that_leads_out_or_to_another_is_not_shown_twice_or_at_all() {
+        let (dir, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = Root::new(dir.path()).unwrap();
+        std::fs::write(out.path().join("x.md"), "not yours\n").unwrap();
+        std::fs::write(dir.path().join("AGENTS.md"), "ours\n").unwrap();
+        std::os::unix::fs::symlink(out.path().join("x.md"), dir.path().join("CONTRIBUTING.md")).unwrap();
+        std::os::unix::fs::symlink("AGENTS.md", dir.path().join("CLAUDE.md")).unwrap();
+        assert_eq!(whole(&root, 1000), "AGENTS.md:\nours");
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod control;
 pub(crate) mod conventions;
 pub(crate) mod converse;
 pub(crate) mod early_stop;
+pub(crate) mod file_list;
 pub(crate) mod finish;
 pub(crate) mod may_go_on;
 pub(crate) mod named;

@@ -16,6 +16,7 @@ mod mended;
 mod modes;
 mod moods;
 mod plan;
+mod reach;
 mod record;
 mod said;
 mod seen;
