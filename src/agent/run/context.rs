@@ -105,7 +105,7 @@ async fn context(
     let workspace = if planning {
         project::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
     } else {
-        file_list::file_list(session, task, file_list::tokens(session)).await
+        file_list::file_list(session, task, file_list::tokens(session).await).await
     };
     let unsettled = reported::unsettled(session, &task.scope).await;
     let guides = planning || task.counts.step > 1 || task.mode != Mode::Simple;

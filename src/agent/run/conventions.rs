@@ -29,7 +29,7 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
         if !conventions {
             return String::new();
         }
-        let Abilities { style, context } = session.model.abilities();
+        let Abilities { style, context } = session.model.abilities().await;
         if style == Style::Conversation {
             return guides(session, (context / PART).clamp(TOKENS, MOST_TOKENS)).await;
         }

@@ -51,8 +51,8 @@ impl Near {
 }
 
 /// How much of a model's question the list may take.
-pub(crate) fn tokens(session: &Session) -> usize {
-    let Abilities { style, context } = session.model.abilities();
+pub(crate) async fn tokens(session: &Session) -> usize {
+    let Abilities { style, context } = session.model.abilities().await;
     if style == Style::Conversation { (context / PART).clamp(TOKENS, MOST_TOKENS) } else { TOKENS }
 }
 

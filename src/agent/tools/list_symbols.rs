@@ -23,14 +23,15 @@ use crate::workspace::root::Root;
 const MOST_FILES: usize = 2000;
 
 pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<ListSymbols>("list_symbols", "path or name", Access::Read).serves(&[StepKind::Examine]);
+    ToolDefinition::of::<ListSymbols>("list_symbols", "", Access::Read).serves(&[StepKind::Examine]);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListSymbols {
     /// A path, or a word that the symbol's path holds.
     query: String,
-    /// One-based first symbol of the list.
+    /// One-based first symbol of the list; the answer that leaves some out says how to go on.
+    #[schemars(transform = tool::untold)]
     offset: Option<usize>,
     #[schemars(transform = tool::untold)]
     limit: Option<usize>,
@@ -46,7 +47,7 @@ impl Tool for ListSymbols {
         Subject::words(&self.query)
     }
 
-    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let query = self.query.trim();
         if query.is_empty() {
             return Err(tool_failure(
@@ -60,10 +61,10 @@ impl Tool for ListSymbols {
             let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
             let outline = Outline::parse(language, &document.text);
             let found = lines(&document.path, &document.text, &outline, self.plain, |_| true);
-            return Ok(self.part(&found, page::limits(session).lines / 2));
+            return Ok(self.part(&found, page::limits(session, task).await.lines / 2));
         }
         let (root, wanted, plain) = (session.root.clone(), query.to_owned(), self.plain);
-        let most = page::limits(session).lines / 2;
+        let most = page::limits(session, task).await.lines / 2;
         let enough = self.offset.unwrap_or(1).saturating_add(most);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || holding(&root, &wanted, plain, enough)).await;

@@ -1,6 +1,7 @@
 //! A part of a text as a model reads it: numbered lines within a limit, and what is left out of it.
 
 use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, tool_failure};
 
 /// How much one result may hold.
@@ -29,9 +30,10 @@ impl ResultLimits {
     }
 }
 
-/// How much a result of this session may hold.
-pub(crate) fn limits(session: &Session) -> ResultLimits {
-    ResultLimits::of_context(session.model.abilities().context)
+/// How much a result of a task may hold. Where no model works on it yet, none is asked what it can read.
+pub(crate) async fn limits(session: &Session, task: &Task) -> ResultLimits {
+    let context = if task.counts.step == 0 { 0 } else { session.model.abilities().await.context };
+    ResultLimits::of_context(context)
 }
 
 /// Which lines of a text are asked for.

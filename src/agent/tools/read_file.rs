@@ -43,7 +43,7 @@ impl Tool for ReadFile {
         let open = mask(&document.text);
         let total = open.lines().count();
         let wanted = Wanted { offset: self.offset, limit: self.limit, plain: self.plain };
-        let part = page::page(&open, 1, wanted, page::limits(session));
+        let part = page::page(&open, 1, wanted, page::limits(session, task).await);
         let mut text = part.text;
         if part.first > total && total > 0 {
             text = format!("[{} has {}]", document.path, counted(total, "line"));

@@ -48,7 +48,7 @@ impl Tool for ReadSymbol {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let (place, symbols) = target::places(session, &self.symbol).await?;
-        let mut limits = page::limits(session);
+        let mut limits = page::limits(session, task).await;
         let index = LineIndex::new(&place.document.text);
         let wanted = Wanted { offset: self.offset, limit: self.limit, plain: self.plain };
         let mut parts: Vec<String> = Vec::new();

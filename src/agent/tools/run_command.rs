@@ -191,7 +191,7 @@ pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) 
     let (folder, named) = (session.root.path(), &session.config.commands_env);
     let withheld = Withheld::of(command);
     let sieve = |line: &str| withheld.keeps(line);
-    let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: page::limits(session).output };
+    let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: page::limits(session, task).await.output };
     let ran = capture::run(&program, arguments, folder, named, limits, &sieve).await;
     let Captured { status, timed_out, text } =
         ran.map_err(|error| tool_failure(clean(&error), "check the name of the program"))?;

@@ -40,8 +40,8 @@ impl Tool for Search {
         Subject { within: self.path.clone(), ..Subject::words(&self.pattern) }
     }
 
-    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let (root, given, most) = (session.root.clone(), self.clone(), page::limits(session).lines / 8);
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let (root, given, most) = (session.root.clone(), self.clone(), page::limits(session, task).await.lines / 8);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || find(&root, &given, most)).await;
         found.unwrap_or_else(|error| {
