@@ -174,8 +174,8 @@ mod tests {
             let some = whole(&root, budget);
             assert!(tokens::estimate(&some) <= budget, "{} of {budget}: {some}", tokens::estimate(&some));
             let shown = some.matches("Sign off").count();
-            let said =
-                format!("[{} more lines not shown: read_file CONTRIBUTING.md, offset {}]", 200 - shown, shown + 1);
+            let hidden = counted(200 - shown, "more line");
+            let said = format!("[{hidden} not shown: read_file CONTRIBUTING.md, offset {}]", shown + 1);
             assert!(some.ends_with(&said), "{some}");
         }
         std::fs::write(dir.path().join("CLAUDE.md"), agents).unwrap();

@@ -78,7 +78,7 @@ pub(crate) async fn useful_files(session: &Session, task: &Task, most: usize) ->
 fn within(listing: &Listing, near: &Near, budget: usize) -> String {
     let files = ranked(listing.files.clone(), near);
     let more =
-        if listing.more { format!("(more than {MOST} files; only these were looked at)") } else { String::new() };
+        if listing.more { format!("(there are more than {MOST}; only these were looked at)") } else { String::new() };
     let cost = |line: &str| tokens::estimate(line) + 1;
     let all: usize = files.iter().map(|file| cost(file)).sum();
     if all + cost(&more) <= budget {
@@ -279,7 +279,9 @@ mod tests {
             assert_eq!(count(&told), 5_000, "{told}");
         }
         let more = Listing { more: true, ..listing(&files) };
-        assert!(within(&more, &Near::default(), 300).ends_with("(more than 5000 files; only these were looked at)"));
+        assert!(
+            within(&more, &Near::default(), 300).ends_with("(there are more than 5000; only these were looked at)")
+        );
     }
 
     #[test]

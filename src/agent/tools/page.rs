@@ -3,6 +3,7 @@
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, tool_failure};
+use crate::base::plural::counted;
 
 /// How much one result may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub(crate) struct Wanted {
 
 /// A stretch of lines as it is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct NumberedPage {
     pub(crate) text: String,
     /// One-based, of the file.
     pub(crate) first: usize,
@@ -58,7 +59,7 @@ pub(crate) struct Page {
 }
 
 /// The wanted part of some lines, of which the first has this number (one-based) in its file.
-pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimits) -> Page {
+pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimits) -> NumberedPage {
     let lines: Vec<&str> = text.lines().collect();
     let end = number + lines.len();
     let first = wanted.offset.unwrap_or(number).max(number);
@@ -76,7 +77,7 @@ pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimi
     }
     let last = first + out.len();
     let next = (last < end).then_some(last);
-    Page { text: out.join("\n"), first, last: last.saturating_sub(1), next }
+    NumberedPage { text: out.join("\n"), first, last: last.saturating_sub(1), next }
 }
 
 fn numbered(number: usize, width: usize, line: &str) -> String {
@@ -88,7 +89,7 @@ fn cut(line: &str) -> String {
         return line.to_owned();
     }
     let end = line.floor_char_boundary(LINE);
-    format!("{} [… {} more bytes of this line]", &line[..end], line.len() - end)
+    format!("{} [… {} of this line]", &line[..end], counted(line.len() - end, "more byte"))
 }
 
 /// A text that was quoted with the numbers of its lines, without them; `None` where it has none.
