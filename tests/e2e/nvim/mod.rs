@@ -15,6 +15,7 @@ mod memory;
 mod mended;
 mod modes;
 mod moods;
+mod names;
 mod plan;
 mod reach;
 mod record;
