@@ -1,5 +1,6 @@
 //! A language model behind a network address: asked by schema, streamed, retried while nothing has been taken.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
 use crate::llm::abilities::{self, Abilities, ToldAbilities};
 use crate::llm::asking::{Asking, Structured, Talk};
 use crate::llm::call::{self, CallOutcome};
@@ -47,7 +49,12 @@ pub struct RemoteModel {
     table: Abilities,
     /// With what its server has told.
     known: OnceCell<Abilities>,
+    /// When the server was last told how long to keep the model.
+    kept: Mutex<Option<Instant>>,
 }
+
+/// How often a server is told how long to keep the model, at most: less than any time that is worth setting.
+const KEEP_TOLD: Duration = Duration::from_secs(30);
 
 impl RemoteModel {
     /// Takes keys from the configuration and the environment. A missing key, a broken address and a missing TLS
@@ -59,6 +66,7 @@ impl RemoteModel {
         Ok(Self {
             table: manner.over(abilities::known(&endpoint, ToldAbilities::default())),
             known: OnceCell::new(),
+            kept: Mutex::new(None),
             name: format!("{}:{}", endpoint.provider.name(), endpoint.model),
             endpoint,
             client,
@@ -134,6 +142,13 @@ impl RemoteModel {
     /// Says to Ollama how long to keep the model: its OpenAI API has no word for it, and leaves what was said.
     fn keep_loaded(&self) {
         let Some(time) = self.manner.keep_alive.clone() else { return };
+        {
+            let mut kept = lock(&self.kept);
+            if kept.is_some_and(|last| last.elapsed() < KEEP_TOLD) {
+                return;
+            }
+            *kept = Some(Instant::now());
+        }
         let (client, endpoint) = (self.client.clone(), self.endpoint.clone());
         tokio::spawn(async move { server_facts::keep_loaded(&client, &endpoint, &time).await });
     }

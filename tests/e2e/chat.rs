@@ -405,11 +405,14 @@ async fn a_server_is_asked_once_for_what_its_model_can() {
     config.manner.keep_alive = Some("30m".to_owned());
     server.tells("/api/show", json!({"details": {"parameter_size": "32B"}}));
     server.tells("/api/ps", json!({"models": [{"model": "test-m:latest", "context_length": 32768}]}));
-    let told = Talk::with(&config).model.abilities().await;
-    assert_eq!(told, Abilities { style: Style::Conversation, context: 32_768 });
+    let talk = Talk::with(&config);
+    for _ in 0..3 {
+        assert_eq!(talk.model.abilities().await, Abilities { style: Style::Conversation, context: 32_768 });
+    }
     server.looks_seen(3).await;
     let looks = server.looks();
-    let kept = looks.iter().find(|look| look.path == "/api/generate").expect("told to keep it");
+    let kept: Vec<&Request> = looks.iter().filter(|look| look.path == "/api/generate").collect();
+    let [kept] = kept[..] else { panic!("told once to keep it: {looks:?}") };
     assert_eq!(kept.body, json!({"model": "test-m", "keep_alive": "30m"}));
 }
 

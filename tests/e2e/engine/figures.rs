@@ -29,8 +29,11 @@ async fn reads_answered_again_and_looks_asked_for_together_are_counted_as_saved(
         ..read("a.py::g")
     };
     let replies = vec![together, read("a.py::f"), read("a.py::g"), last("edit_file", replace("return 1", "return 2"))];
-    let engine = Engine::new(&project, Setup { replies, memory: true, tokens: 10, ..Setup::default() });
-    assert_eq!(engine.ask("change f").await["ok"], true);
+    let engine = Engine::new(&project, Setup { replies, memory: true, tokens: 10, cached: 9, ..Setup::default() });
+    let outcome = engine.ask("change f").await;
+    assert_eq!(outcome["ok"], true);
+    let summary = outcome["summary"].as_str().expect("a summary");
+    assert!(summary.contains("40 tokens (36 of them cached) in 4 calls"), "{summary}");
     engine.session.close().await;
     let simple = figures(&project, "simple");
     assert_eq!(simple["calls"], 4, "{simple}");
@@ -38,8 +41,10 @@ async fn reads_answered_again_and_looks_asked_for_together_are_counted_as_saved(
     assert_eq!((&simple["steps"], &simple["tokens_in"]), (&json!(6), &json!(40)), "{simple}");
     assert_eq!(figures(&project, "planner")["runs"], 0);
     let page = engine.session.statistics().await.expect("a page");
-    let row = page.lines().find(|line| line.contains("calls saved")).expect("a row");
-    assert!(row.contains(" 4 "), "{row}");
+    for (name, count) in [("calls saved", " 4 "), ("of them cached", " 36 ")] {
+        let row = page.lines().find(|line| line.contains(name)).expect("a row");
+        assert!(row.contains(count), "{row}");
+    }
 }
 
 #[tokio::test]

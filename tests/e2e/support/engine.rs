@@ -428,8 +428,9 @@ pub struct Setup {
     pub plans: Vec<PlanReply>,
     /// As in the user's configuration.
     pub config: Value,
-    /// Tokens of each answer.
+    /// Tokens of each answer, and how many of them the provider had cached.
     pub tokens: u64,
+    pub cached: u64,
     pub silent: bool,
     pub message: Option<String>,
     /// So many are reported by each of two providers.
@@ -451,8 +452,8 @@ impl Engine {
         let syntax: Vec<Box<dyn DiagnosticsProvider>> =
             if setup.syntax { vec![Box::new(Syntax::default())] } else { vec![] };
         let inner = Arc::new(inner.with_providers(syntax));
-        let usage =
-            Usage { calls: 1, prompt_tokens: setup.tokens, completion_tokens: 0, cached_tokens: 0, estimated: false };
+        let (prompt_tokens, cached_tokens) = (setup.tokens, setup.cached);
+        let usage = Usage { calls: 1, prompt_tokens, cached_tokens, ..Usage::default() };
         let model = Arc::new(Script {
             replies: Mutex::new(setup.replies.into()),
             chats: (!setup.chats.is_empty()).then(|| Mutex::new(setup.chats.into())),
