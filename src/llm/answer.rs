@@ -111,7 +111,7 @@ impl AnswerParts {
             }
             Piece::Call { slot, from, id, tool, arguments, keep } => {
                 self.bytes += arguments.len() + 16;
-                let at = self.place(slot, from, id.as_deref(), tool.as_deref());
+                let at = self.place(slot, from, id.as_deref(), tool.as_deref(), !arguments.is_empty());
                 let call = &mut self.calls[at];
                 call.id = call.id.take().or(id);
                 if call.tool.is_empty() {
@@ -126,7 +126,7 @@ impl AnswerParts {
             Piece::Arguments { slot, id, tool, text } => {
                 self.bytes += text.len();
                 let known = self.calls.iter().rposition(|call| call.said == Some(slot));
-                let at = known.unwrap_or_else(|| self.place(Some(slot), slot, None, None));
+                let at = known.unwrap_or_else(|| self.place(Some(slot), slot, None, None, true));
                 let call = &mut self.calls[at];
                 call.id = id.or(call.id.take());
                 call.tool = tool.unwrap_or_else(|| std::mem::take(&mut call.tool));
@@ -144,12 +144,14 @@ impl AnswerParts {
         self.text.is_empty() && self.calls.is_empty() && self.refusal.is_empty()
     }
 
-    /// Which call a piece belongs to. Servers number calls wrongly: another id, or a name after whole arguments,
+    /// Which call a piece belongs to, which has `more` arguments or none. Servers number calls wrongly: another id, or a name after whole arguments,
     /// is another call.
-    fn place(&mut self, slot: Option<u64>, from: u64, id: Option<&str>, tool: Option<&str>) -> usize {
+    fn place(&mut self, slot: Option<u64>, from: u64, id: Option<&str>, tool: Option<&str>, more: bool) -> usize {
         let begins = |call: &PartialCall| {
             let other = matches!((&call.id, id), (Some(known), Some(id)) if known != id);
-            (other && tool.is_some()) || (tool.is_some() && whole(&call.arguments))
+            // A name alone may only be said again.
+            let again = tool.is_none_or(|tool| tool == call.tool && !more);
+            tool.is_some() && (other || (whole(&call.arguments) && !again))
         };
         let known = match slot {
             Some(slot) => self.calls.iter().rposition(|call| call.said == Some(slot)),

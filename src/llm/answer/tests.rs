@@ -53,6 +53,9 @@ fn calls_are_told_apart_however_they_are_numbered() {
     // The same name twice.
     let pieces = [piece(Some(100), "a", "read_symbol", read), piece(Some(101), "a", "search", search)];
     assert_eq!(uses(&pieces), [both[0], "call00001 search {\"pattern\":\"x\"}"]);
+    // The name again at the end.
+    let pieces = [piece(Some(100), "", "search", search), piece(Some(100), "", "search", "")];
+    assert_eq!(uses(&pieces), ["call00001 search {\"pattern\":\"x\"}"]);
     // The name again with every piece.
     let pieces = [piece(Some(100), "a", "search", "{\"pat"), piece(Some(100), "a", "search", "tern\":\"x\"}")];
     assert_eq!(uses(&pieces), ["a search {\"pattern\":\"x\"}"]);

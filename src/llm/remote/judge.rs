@@ -43,10 +43,13 @@ pub(super) enum CallVerdict<T> {
     Again(Duration, String),
 }
 
-/// Whether a refusal is of the tools: servers say so with every status there is.
+/// Whether a refusal is of the tools: servers say so with every status there is. Where the server itself is at fault,
+/// it may have stumbled over one call, so that only what it does not have counts.
 fn refuses_tools(status: u16, detail: &str) -> bool {
     let detail = detail.to_lowercase();
-    matches!(status, 400 | 404 | 422 | 500 | 501) && (detail.contains("tool") || detail.contains("function call"))
+    let tools = detail.contains("tool") || detail.contains("function call");
+    let never = ["support", "jinja", "implemented", "enabled"].iter().any(|word| detail.contains(word));
+    tools && (matches!(status, 400 | 422) || (matches!(status, 404 | 500 | 501) && never))
 }
 
 impl RemoteModel {
@@ -234,6 +237,8 @@ mod tests {
         ] {
             assert!(refuses_tools(400, said) && !refuses_tools(429, said), "{said}");
         }
+        assert!(refuses_tools(500, "tools param requires --jinja flag"));
         assert!(!refuses_tools(400, "the context is too long"));
+        assert!(!refuses_tools(500, "failed to parse tool call at 0"), "the next one may be whole");
     }
 }

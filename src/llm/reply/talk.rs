@@ -26,10 +26,10 @@ pub(crate) fn rules(system: &str, given: &[ToolSpec]) -> String {
 }
 
 /// The messages in text alone.
-pub(crate) fn messages(messages: &[ChatMessage]) -> Vec<ChatMessage> {
-    let mut open: &[ToolUse] = &[];
-    let told = |message| match message {
-        &ChatMessage::User(ref text) => ChatMessage::User(text.clone()),
+pub(crate) fn messages<'m>(messages: &'m [ChatMessage]) -> Vec<ChatMessage> {
+    let mut open: &'m [ToolUse] = &[];
+    let told = |message: &'m ChatMessage| match message {
+        ChatMessage::User(text) => ChatMessage::User(text.clone()),
         ChatMessage::Model(reply) => {
             open = &reply.uses;
             ChatMessage::Model(ChatReply { text: said(reply), ..ChatReply::default() })
