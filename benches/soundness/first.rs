@@ -1,7 +1,9 @@
 //! First edits of files that nobody had opened, and of known ones whose server has just died: whole sessions over the
 //! workspace, and an outcome that says that it is complete is held against what was built in.
 
+use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -14,6 +16,7 @@ use sextant::editor::Editor;
 use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::step::{Action, Model, ModelError, OnText, PlanReply, StepReply, Usage};
 use sextant::workspace::root::Root;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
@@ -39,9 +42,25 @@ pub struct First {
     pub faults: Vec<String>,
 }
 
-/// Answers with the edit that was laid ready, once.
+/// Answers with the edits that were laid ready, each once; before the second one it waits until it is let go.
 #[derive(Default)]
-struct Hand(Mutex<Option<Value>>);
+struct Hand {
+    edits: Mutex<VecDeque<Value>>,
+    /// Whether it waits before it answers.
+    holds: AtomicBool,
+    asked: Notify,
+    go: Notify,
+}
+
+impl Hand {
+    fn take(&self) -> Option<Value> {
+        self.edits.lock().expect("no panic").pop_front()
+    }
+
+    fn lay(&self, edits: impl IntoIterator<Item = Value>) {
+        *self.edits.lock().expect("no panic") = edits.into_iter().collect();
+    }
+}
 
 #[async_trait]
 impl Model for Hand {
@@ -50,9 +69,17 @@ impl Model for Hand {
     }
 
     async fn step(&self, _: &StepInput, _: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
-        let edit = self.0.lock().expect("no panic").take();
+        // The first edit of two leaves one behind; the question after it is where the server dies.
+        if self.holds.swap(false, Ordering::SeqCst) {
+            self.asked.notify_one();
+            self.go.notified().await;
+        }
+        let edit = self.take();
+        let more = !self.edits.lock().expect("no panic").is_empty();
+        self.holds.store(more, Ordering::SeqCst);
         let action = edit.map(|parameters| Action { tool: "edit_file".into(), parameters });
-        let reply = StepReply { action, reasoning: "as it is".into(), confidence: 1.0, ..StepReply::default() };
+        let reply =
+            StepReply { action, reasoning: "as it is".into(), confidence: 1.0, proceed: more, ..StepReply::default() };
         (Ok(reply), Usage::default())
     }
 
@@ -82,7 +109,8 @@ fn before(subject: &Subject, number: usize) -> State {
 
 /// Writes the files that are going to be edited.
 pub fn prepare(root: &Path, subject: &Subject, trials: usize) -> std::io::Result<()> {
-    (0..trials).try_for_each(|n| std::fs::write(root.join(file(subject, n)), before(subject, n).text(subject.language)))
+    (0..2 * trials)
+        .try_for_each(|n| std::fs::write(root.join(file(subject, n)), before(subject, n).text(subject.language)))
 }
 
 /// Another text than this: a mistake more, a mistake less, or nothing that matters.
@@ -148,6 +176,12 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
     let mut done: Vec<First> = Vec::new();
     let mut last: Option<(String, State)> = None;
     for number in 0..job.trials {
+        if job.between {
+            done.push(between(door, &with, &model, (job, subject), number, &mut random).await);
+            door.again().await;
+            with = agent(door.editor());
+            continue;
+        }
         let dies = job.kills && number % 5 == 4 && last.is_some();
         let (path, state) = match last.take().filter(|_| dies) {
             Some(known) => known,
@@ -158,20 +192,13 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
             door.kill().await;
         }
         let text = after.text(subject.language);
-        *model.0.lock().expect("no panic") = Some(edit(&path, &state.text(subject.language), &text));
+        model.lay([edit(&path, &state.text(subject.language), &text)]);
         let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
         let outcome = with.ask(&request, &CancellationToken::new()).await.result;
         let outcome = serde_json::to_value(outcome.expect("an outcome")).expect("JSON");
         assert_eq!(outcome["files"], json!([path]), "the edit was not made: {outcome}");
-        let status = outcome["diagnostics_status"].as_str().unwrap_or_default().to_owned();
-        let wanted = after
-            .slots
-            .iter()
-            .zip(after.expected(subject))
-            .filter(|(slot, _)| **slot == mistake(subject, 10_000 + number));
-        let place = wanted.map(|(_, expected)| u64::from(expected.line) + 1).next();
-        let faults = if status == "complete" { faults(kind, &outcome, place) } else { Vec::new() };
-        done.push(First { number, kind: if dies { format!("{kind}, killed") } else { kind.into() }, status, faults });
+        let kind = if dies { format!("{kind}, killed") } else { kind.into() };
+        done.push(judged(number, kind, &outcome, &after, subject));
         last = Some((path, after));
         if dies {
             door.again().await;
@@ -180,6 +207,53 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
         }
     }
     done
+}
+
+fn judged(number: usize, kind: String, outcome: &Value, after: &State, subject: &Subject) -> First {
+    let status = outcome["diagnostics_status"].as_str().unwrap_or_default().to_owned();
+    let of_this = |slot: &Slot| *slot == mistake(subject, 10_000 + number);
+    let wanted = after.slots.iter().zip(after.expected(subject)).filter(|(slot, _)| of_this(slot));
+    let place = wanted.map(|(_, expected)| u64::from(expected.line) + 1).next();
+    let what = kind.split(',').next().unwrap_or_default();
+    let faults = if status == "complete" { faults(what, outcome, place) } else { Vec::new() };
+    First { number, kind, status, faults }
+}
+
+/// A task of two edits with the server killed between them: one that changes nothing that matters, and one that may,
+/// of the same file or of one that nobody had opened.
+async fn between(
+    door: &mut impl Door,
+    agent: &Agent,
+    model: &Hand,
+    (job, subject): (&Job, &Subject),
+    number: usize,
+    random: &mut Random,
+) -> First {
+    let (path, state) = (file(subject, number), before(subject, number));
+    let mut first = state.clone();
+    first.neutral += 1;
+    let (from, to) = (state.text(subject.language), first.text(subject.language));
+    let harmless = edit(&path, &from, &to);
+    let other = number % 2 == 1;
+    // Files that are edited in passing stand behind those of the trials.
+    let (path, state) =
+        if other { (file(subject, job.trials + number), before(subject, job.trials + number)) } else { (path, first) };
+    let (kind, after) = changed(&state, subject, number, random);
+    model.lay([harmless, edit(&path, &state.text(subject.language), &after.text(subject.language))]);
+    let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
+    let cancel = CancellationToken::new();
+    let asked = agent.ask(&request, &cancel);
+    let kill = async {
+        model.asked.notified().await;
+        door.kill().await;
+        model.go.notify_one();
+    };
+    let (ended, ()) = tokio::join!(asked, kill);
+    let outcome = serde_json::to_value(ended.result.expect("an outcome")).expect("JSON");
+    let edited = outcome["files"].as_array().map_or(0, Vec::len);
+    assert_eq!(edited, 1 + usize::from(other), "the edits were not made: {outcome}");
+    let kind = format!("{kind}, {}, killed", if other { "of another file" } else { "of the same file" });
+    judged(number, kind, &outcome, &after, subject)
 }
 
 /// One line for a server and an editor; whether nothing complete was wrong.

@@ -22,6 +22,8 @@ pub struct Job {
     pub kills: bool,
     /// Whether files are edited first that nobody has opened, by whole sessions.
     pub first: bool,
+    /// Whether each task makes two edits, and the server is killed between them.
+    pub between: bool,
     /// Where the trials are written, one JSON object a line.
     pub out: String,
     /// Where Neovim writes its client capabilities.

@@ -8,6 +8,8 @@
 //! tenth edit, at a random moment of the one before).
 //! With `FIRST=1` whole sessions edit files first that nobody had opened, in Neovim and without an editor; with `KILL=1`
 //! every fifth edit is of a known file whose server was killed right before.
+//! With `BETWEEN=1` each of these sessions makes two edits in a task, and the server is killed between them (`kill -9`):
+//! the second one is of the same file, or of one that nobody had opened.
 //! This program is also what Neovim starts in place of the binary: the edits and questions go through the
 //! product's editor, channel and Lua layer.
 
@@ -141,7 +143,8 @@ async fn one(subject: &'static Subject, trials: u64, seed: u64) -> Result<bool, 
         seed,
         budget_ms: number("BUDGET", 3000),
         kills: number("KILL", 0) > 0,
-        first: number("FIRST", 0) > 0,
+        first: number("FIRST", 0) + number("BETWEEN", 0) > 0,
+        between: number("BETWEEN", 0) > 0,
         out: text(&base.join("trials")),
         capabilities: text(&base.join("capabilities.json")),
     };

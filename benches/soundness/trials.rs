@@ -77,7 +77,16 @@ local file, first, last, lines = ...
 vim.api.nvim_buf_set_lines(vim.fn.bufnr(file), first, last, false, lines)
 ";
 
-/// Kills the server's process, as the system does; and starts the server again.
+/// Kills the server's process with the system's own signal.
+const KILL_9: &str = r"
+local name, program = ...
+vim.system({ 'pkill', '-KILL', '-P', tostring(vim.uv.os_getpid()), '-f', program }):wait()
+vim.wait(10000, function()
+  return #vim.lsp.get_clients({ name = name }) == 0
+end, 5)
+";
+
+/// Ends the server by force; and starts it again.
 const KILL: &str = r"
 local name = ...
 for _, client in ipairs(vim.lsp.get_clients({ name = name })) do
@@ -146,6 +155,12 @@ impl Door for Bench {
     }
 
     async fn kill(&mut self) {
+        if self.job.between {
+            let program = self.job.command[0].rsplit('/').next().unwrap_or_default();
+            let args = vec![self.subject.name.into(), program.into()];
+            self.nvim.exec_lua(KILL_9, args).await.expect("a server that is killed");
+            return;
+        }
         self.nvim.exec_lua(KILL, vec![self.subject.name.into()]).await.expect("a server that is killed");
     }
 
