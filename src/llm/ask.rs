@@ -65,6 +65,11 @@ pub fn mends_reports(query: &str) -> bool {
     mends(query) && has_stem(query, REPORT_STEMS)
 }
 
+/// Whether it speaks of what checkers report.
+pub fn speaks_of_reports(query: &str) -> bool {
+    has_stem(query, REPORT_STEMS)
+}
+
 /// Whether it wants what is reported mended and nothing else: every word is about that, a filler, or a name of what
 /// it is to be mended in.
 pub fn only_mends_reports(query: &str, is_name: impl Fn(&str) -> bool) -> bool {

@@ -69,6 +69,8 @@ pub struct ReportFacts {
     pub unsettled: Vec<String>,
     /// How many reported diagnostics are not among `diagnostics`: nobody was asked for their fixes.
     pub left_out: usize,
+    /// How many in scope are older and not what the request is about; they are not among `diagnostics`.
+    pub older: usize,
     pub fixes: Vec<FixOffer>,
 }
 

@@ -275,8 +275,14 @@ impl Facts {
                 format!(" (of an older text; not heard yet about this one: {})", clean(&names.join(", "), LINE_CHARS))
             }
         };
+        let others = match reports.older {
+            0 => String::new(),
+            1 => "1 older report in scope is not about this request".to_owned(),
+            many => format!("{many} older reports in scope are not about this request"),
+        };
         if lines.is_empty() {
-            self.line(&format!("Diagnostics{older}: none known"));
+            let none = if others.is_empty() { "none known" } else { &others };
+            self.line(&format!("Diagnostics{older}: {none}"));
             return;
         }
         let mut content: Vec<String> = lines
@@ -293,6 +299,9 @@ impl Facts {
             .collect();
         if lines.len() > DIAGNOSTICS {
             content.push(format!("… {} more", lines.len() - DIAGNOSTICS));
+        }
+        if !others.is_empty() {
+            content.push(format!("({others})"));
         }
         self.block(&format!("Diagnostics{older}"), &content.join("\n"));
     }

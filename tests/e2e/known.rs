@@ -102,6 +102,40 @@ async fn a_step_of_a_plan_says_what_is_not_known_of_its_edits() {
     assert!(outcome.summary.contains("what the change did is not known"), "{}", outcome.summary);
 }
 
+/// How often the server was asked what it offers, and what the last question told of reports.
+async fn offers_asked_for(request: &str, edits: &[Value]) -> (usize, Value) {
+    let project = Project::new(&[("a.py", "def f(x):\n    y = bad\n    return 1\n")]);
+    let script = json!({"log": "log", "capabilities": {"codeActionProvider": true},
+        "on": {OPEN: [publish()], CHANGE: [publish()], "textDocument/codeAction": [{"reply": []}]}});
+    let folder = project.beside("fake");
+    let setup = Setup {
+        replies: edits.iter().map(|edit| act("edit_file", edit.clone())).collect(),
+        servers: vec![fake_config(&folder, &script)],
+        ..Setup::default()
+    };
+    let engine = Engine::new(&project, setup);
+    let outcome = engine.ask(request).await;
+    assert!(outcome["failed"].is_null(), "{outcome}");
+    let log = std::fs::read_to_string(folder.join("log")).expect("a log");
+    let asked = engine.model.asked.lock().unwrap();
+    let reports = serde_json::to_value(&asked.last().expect("a question").context.reports).expect("data");
+    (log.matches("textDocument/codeAction").count(), reports)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fixes_are_asked_for_only_where_they_will_be_offered() {
+    for request in ["rename the parameter x to z", "why does this fail?", "add a docstring"] {
+        let (asked, reports) = offers_asked_for(request, &[]).await;
+        assert_eq!((asked, &reports["older"]), (0, &json!(1)), "{request}: {reports}");
+        assert_eq!(reports["diagnostics"], json!([]), "{request}");
+    }
+    let (asked, reports) = offers_asked_for("add a docstring", &[edit("a.py", "return 1", "return bad")]).await;
+    assert_eq!((asked, &reports["older"]), (1, &json!(1)), "that of the edit alone: {reports}");
+    assert_eq!(reports["diagnostics"].as_array().map(Vec::len), Some(1), "{reports}");
+    let (asked, reports) = offers_asked_for("fix the errors", &[]).await;
+    assert_eq!((asked, &reports["older"]), (1, &json!(0)), "{reports}");
+}
+
 #[tokio::test]
 async fn one_publish_of_a_version_proves_something_only_where_no_second_can_come() {
     let part = json!({"publish": {"version": "same", "items": []}});

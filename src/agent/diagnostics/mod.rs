@@ -2,6 +2,7 @@
 
 pub(crate) mod code_actions;
 pub(crate) mod collect;
+pub(crate) mod relevant;
 pub(crate) mod reported;
 pub(crate) mod triage;
 pub(crate) mod workspace;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::code_actions;
+use crate::agent::diagnostics::relevant::{Relevant, relevant};
 use crate::agent::diagnostics::reported::{self, OFFERS_MS};
 use crate::agent::diagnostics::triage::{self, RankedDiagnostic};
 use crate::agent::memory::{learn, project, recall};
@@ -45,20 +46,23 @@ const FILES: usize = 40;
 pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
     let only_fixes = session.model.needs_providers();
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
-    let mut found = first_ones(task, reported::in_scope(session, &task.scope).await, most).await;
+    let Relevant { found, fixable, older } = relevant(session, task).await;
+    let mut found = first_ones(task, found, fixable, most).await;
     if only_fixes {
         // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
         found.sort_by_cached_key(|found| task.reports.barren.contains(&triage::key(found)));
     }
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
-    let (fixes, asked) = code_actions::offers(session, task, &found, FIXES, deadline).await;
+    // Nobody is asked for what will not be shown.
+    let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
+    let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, deadline).await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     task.note_left_out(left).await;
-    let reports = ReportFacts { left_out, fixes, ..ReportFacts::default() };
+    let reports = ReportFacts { left_out, older, fixes, ..ReportFacts::default() };
     let context = context(session, task, &seen, reports, false).await;
     let ask = StepAsk {
         step: task.counts.step,
@@ -72,14 +76,15 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
 }
 
 pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk) -> PlanInput {
-    let found = reported::in_scope(session, &task.scope).await;
+    let Relevant { found, fixable, older } = relevant(session, task).await;
     let groups = groups(&found).await;
     let only_fixes = session.model.needs_providers();
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
-    let mut found = first_ones(task, found, most).await;
+    let mut found = first_ones(task, found, fixable, most).await;
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(session.config.diagnostics.timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
-    let (mut fixes, asked) = code_actions::offers(session, task, &found, most, deadline).await;
+    let asked_of = fixable.min(found.len());
+    let (mut fixes, asked) = code_actions::offers(session, task, &found[..asked_of], most, deadline).await;
     if only_fixes {
         found.truncate(asked);
     }
@@ -87,7 +92,7 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
     code_actions::look_up_changes(session, task, &mut fixes, deadline).await;
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
-    let reports = ReportFacts { groups, left_out, fixes, ..ReportFacts::default() };
+    let reports = ReportFacts { groups, left_out, older, fixes, ..ReportFacts::default() };
     PlanInput { context: context(session, task, &seen, reports, true).await, ask }
 }
 
@@ -216,12 +221,21 @@ fn codes(seen: &[RankedDiagnostic]) -> Vec<String> {
 
 /// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
 /// the trace.
-async fn first_ones(task: &Task, mut found: Vec<LocatedDiagnostic>, most: usize) -> Vec<LocatedDiagnostic> {
+async fn first_ones(
+    task: &Task,
+    mut found: Vec<LocatedDiagnostic>,
+    fixable: usize,
+    most: usize,
+) -> Vec<LocatedDiagnostic> {
     let (analysis, request) = (task.intent.analysis.clone(), task.request.clone());
     let sorted = move || {
-        found.sort_by_cached_key(|found| {
-            !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic))
-        });
+        let second =
+            |found: &LocatedDiagnostic| !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic));
+        // Those that a fix may be offered for stay before the others.
+        let mut others = found.split_off(fixable.min(found.len()));
+        found.sort_by_cached_key(second);
+        others.sort_by_cached_key(second);
+        found.append(&mut others);
         let left = found.split_off(found.len().min(most));
         (found, left)
     };

@@ -1,0 +1,111 @@
+//! Which reports in scope a request is about. The others are counted, so that nothing is hidden and nothing distracts.
+
+use std::collections::BTreeSet;
+
+use crate::agent::diagnostics::{collect, reported, triage};
+use crate::agent::plan::mode::Mode;
+use crate::agent::state::comparison;
+use crate::agent::state::located::LocatedDiagnostic;
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::state::{analysis::Analysis, authority};
+use crate::llm::ask::{self, Ask};
+
+/// What a model is told of the reports in scope.
+#[derive(Debug, Default)]
+pub(crate) struct Relevant {
+    /// Those for which a fix may be offered first.
+    pub(crate) found: Vec<LocatedDiagnostic>,
+    /// For how many of them a fix may be offered.
+    pub(crate) fixable: usize,
+    /// How many older ones in scope the request is not about.
+    pub(crate) older: usize,
+}
+
+/// What a request wants of the reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// To have them mended.
+    Mend,
+    /// It speaks of them.
+    Speak,
+    Nothing,
+}
+
+/// The reports in scope that the task has brought, that the request asks to mend, or that it speaks of.
+pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
+    let found = reported::in_scope(session, &task.scope).await;
+    if session.model.needs_providers() {
+        return Relevant { fixable: found.len(), found, older: 0 };
+    }
+    let wish = wish(&task.request, task.mode != Mode::Simple).max(wish(&task.journal.request, false));
+    if wish == Wish::Mend {
+        return Relevant { fixable: found.len(), found, older: 0 };
+    }
+    let brought = brought(session, task).await;
+    let all = found.len();
+    let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&triage::key(one)));
+    let fixable = found.len();
+    let about = |one: &LocatedDiagnostic| {
+        authority::is_named(&task.request, &one.diagnostic)
+            || (wish == Wish::Speak && is_about(&task.intent.analysis, &task.scope, one))
+    };
+    found.extend(rest.into_iter().filter(about));
+    Relevant { older: all - found.len(), fixable, found }
+}
+
+impl Wish {
+    /// The stronger of two.
+    fn max(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Mend, _) | (_, Self::Mend) => Self::Mend,
+            (Self::Speak, _) | (_, Self::Speak) => Self::Speak,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+fn wish(request: &str, is_step: bool) -> Wish {
+    let kind = if is_step { ask::classify_step(request) } else { ask::classify(request) };
+    match kind {
+        // A name alone says nothing against it.
+        Ask::Repair | Ask::Unclear => Wish::Mend,
+        _ if ask::mends_reports(request) => Wish::Mend,
+        _ if ask::mends(request) || ask::speaks_of_reports(request) => Wish::Speak,
+        Ask::Question | Ask::Work | Ask::Forbidden => Wish::Nothing,
+    }
+}
+
+/// Of a whole workspace those that the request names, where it names something.
+fn is_about(analysis: &Analysis, scope: &Scope, one: &LocatedDiagnostic) -> bool {
+    let names = !(analysis.symbols.is_empty() && analysis.files.is_empty() && analysis.codes.is_empty());
+    !matches!(scope, Scope::Workspace) || !names || analysis.bears_on(one)
+}
+
+/// What the task has brought so far, by symbol and message.
+async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
+    if task.journal.is_empty() {
+        return BTreeSet::new();
+    }
+    let verdict = comparison::compared(&task.reports.start, &collect::known(session).await, &[]).await;
+    verdict.new.iter().chain(&verdict.revealed).map(triage::key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_about_reports_where_it_mends_or_names_them() {
+        for request in ["fix the errors", "make this file type-clean", "remove the unused imports", "mend f39()", "f"] {
+            assert_eq!(wish(request, false), Wish::Mend, "{request}");
+        }
+        for request in ["why is there a type error here?", "explain the warnings"] {
+            assert_eq!(wish(request, false), Wish::Speak, "{request}");
+        }
+        for request in ["rename the parameter", "why does this fail?", "add a docstring to f", "write a test for g"] {
+            assert_eq!(wish(request, false), Wish::Nothing, "{request}");
+        }
+    }
+}
