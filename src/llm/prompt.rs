@@ -3,8 +3,6 @@
 //! The prefix is the same for every question of a kind, so that providers can cache it. What comes from the
 //! workspace stands between fences that its own text cannot close.
 
-use serde::Serialize;
-
 use crate::base::plural::counted;
 use crate::base::secrets::mask;
 use crate::llm::ask::{self, Ask};
@@ -17,6 +15,7 @@ use crate::llm::{texts, tokens, tools};
 pub mod budget;
 mod contract;
 pub mod conversation;
+mod fence;
 
 use crate::llm::prompt::budget::PromptBudget;
 
@@ -160,32 +159,6 @@ struct Facts {
 }
 
 impl Facts {
-    /// Chooses a fence that no text of the question can close; the texts are never altered, because edits quote them.
-    fn new(question: &impl Serialize) -> Self {
-        Self::open("data", question)
-    }
-
-    /// In a conversation whose rules name a fence already; another one is named in the message itself.
-    fn inside(fence: &str, question: &impl Serialize) -> Self {
-        let mut facts = Self::open(fence, question);
-        if facts.fence != fence {
-            facts.text = format!("In this message data stands between <{0}> and </{0}>.\n", facts.fence);
-        }
-        facts
-    }
-
-    fn open(first: &str, question: &impl Serialize) -> Self {
-        let all = serde_json::to_string(question).unwrap_or_default();
-        let closes = |name: &str| all.contains(&format!("</{name}"));
-        let mut fence = first.to_owned();
-        let mut number = 1;
-        while closes(&fence) {
-            number += 1;
-            fence = format!("data{number}");
-        }
-        Self { fence, file: None, text: String::new(), budget: PromptBudget::default() }
-    }
-
     fn within(self, budget: PromptBudget) -> Self {
         Self { budget, ..self }
     }

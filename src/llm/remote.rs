@@ -37,8 +37,7 @@ pub struct RemoteModel {
     endpoint: Endpoint,
     client: Client,
     retry: RetryPolicy,
-    stall: Duration,
-    total: Duration,
+    patience: Patience,
     manner: Manner,
     limit: AnswerLimit,
     /// Whether the schema is sent; cleared once the server has refused it and answered without.
@@ -51,6 +50,15 @@ pub struct RemoteModel {
     known: OnceCell<Abilities>,
     /// When the server was last told how long to keep the model.
     kept: Mutex<Option<Instant>>,
+}
+
+/// How long a model is waited for.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// Without a byte.
+    stall: Duration,
+    /// In all.
+    total: Duration,
 }
 
 /// How often a server is told how long to keep the model, at most: less than any time that is worth setting.
@@ -71,8 +79,10 @@ impl RemoteModel {
             endpoint,
             client,
             retry: RetryPolicy { max_attempts: config.max_attempts, ..RetryPolicy::default() },
-            stall: Duration::from_secs(config.stall_seconds),
-            total: Duration::from_secs(config.total_seconds),
+            patience: Patience {
+                stall: Duration::from_secs(config.stall_seconds),
+                total: Duration::from_secs(config.total_seconds),
+            },
             limit: AnswerLimit { set: config.max_tokens, most: AtomicU32::new(u32::MAX) },
             schema: AtomicBool::new(manner.schema),
             native: AtomicBool::new(manner.tools == ToolWay::Native),
@@ -89,10 +99,10 @@ impl RemoteModel {
     async fn ask<A: Asking>(&self, asking: &A, words: OnText<'_>) -> (Result<A::Reply, ModelError>, Usage) {
         let mut usage = Usage::default();
         let mut progress = AskProgress::new(self.schema.load(Ordering::Relaxed), self.native.load(Ordering::Relaxed));
-        let deadline = Instant::now() + self.total;
+        let deadline = Instant::now() + self.patience.total;
         loop {
             progress.max_tokens = self.limit.tokens(self.known.get().unwrap_or(&self.table).context);
-            let limits = call::CallLimits::new(progress.max_tokens, self.stall, deadline);
+            let limits = call::CallLimits::new(progress.max_tokens, self.patience.stall, deadline);
             let mut posed = asking.posed(progress.native);
             posed.messages.extend(progress.follow_up.iter().cloned());
             let asked = dialect::WireRequest {

@@ -39,7 +39,7 @@ pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     if session.model.needs_providers() {
         return Relevant { fixable: found.len(), found, older: 0 };
     }
-    let wish = wish(&task.request, task.mode != Mode::Simple).max(wish(&task.journal.request, false));
+    let wish = wish(&task.request, task.mode != Mode::Simple).or_stronger(wish(&task.journal.request, false));
     if wish == Wish::Mend {
         return Relevant { fixable: found.len(), found, older: 0 };
     }
@@ -57,7 +57,7 @@ pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
 
 impl Wish {
     /// The stronger of two.
-    fn max(self, other: Self) -> Self {
+    fn or_stronger(self, other: Self) -> Self {
         match (self, other) {
             (Self::Mend, _) | (_, Self::Mend) => Self::Mend,
             (Self::Speak, _) | (_, Self::Speak) => Self::Speak,

@@ -77,7 +77,7 @@ impl RemoteModel {
                 CallVerdict::Fail(ModelError::Unreachable { endpoint, detail: self.hide(&detail) })
             }
             End::Trouble(Trouble::Stalled) => {
-                CallVerdict::Fail(ModelError::Stalled { endpoint, seconds: self.stall.as_secs() })
+                CallVerdict::Fail(ModelError::Stalled { endpoint, seconds: self.patience.stall.as_secs() })
             }
             // What has no end is not asked for again.
             End::Trouble(Trouble::TooMuch(detail)) => match read(AnswerEnd::Broken).value {
