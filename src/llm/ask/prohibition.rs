@@ -5,7 +5,10 @@ use crate::llm::ask::reading::Word;
 
 /// Whether a clause forbids every change.
 pub(super) fn forbids(clause: &[Word]) -> bool {
-    if clause.iter().any(|word| word.is("read-only readonly dry-run") && !word.name)
+    if clause
+        .iter()
+        .enumerate()
+        .any(|(at, word)| word.is("read-only readonly dry-run") && !word.name && is_told(clause, at))
         || clause.windows(2).any(|pair| pair[0].is("dry solo") && pair[1].is("run lectura"))
     {
         return true;
@@ -37,6 +40,13 @@ pub(super) fn forbids(clause: &[Word]) -> bool {
         let light = after[verb].is(LIGHT) && !rest.iter().any(|word| word.is(ANYTHING));
         between && !light && is_universal(rest)
     })
+}
+
+/// Whether such a word is said of the work, and not of what the work is to make: `a read-only property`.
+fn is_told(clause: &[Word], at: usize) -> bool {
+    let mode = clause.get(at + 1).is_some_and(|next| next.is("mode modo modus"));
+    let others = || clause.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, word)| word);
+    mode || others().all(|word| word.is(FILLERS) || word.is(POLITE) || word.is(GENERIC) || word.is(BOUNDS))
 }
 
 /// Nothing follows, or only what stands for everything.

@@ -198,6 +198,7 @@ const TABLE: &[(Ask, &str)] = &[
     (Forbidden, "leave everything as it is"),
     (Forbidden, "leave it alone"),
     (Forbidden, "read-only please"),
+    (Work, "Add a read-only property is_stable to Version and a subcommand that prints it"),
     (Forbidden, "dry run: fix the errors"),
     (Forbidden, "nothing should be changed"),
     (Forbidden, "nothing may be edited"),
