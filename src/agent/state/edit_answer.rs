@@ -8,6 +8,7 @@ use crate::agent::state::edit_request::EditOutcome;
 use crate::agent::state::known_words;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render::Line;
+use crate::agent::state::usual_kinds::UsualKinds;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EditAnswer {
@@ -20,6 +21,9 @@ pub struct EditAnswer {
     pub diagnostics: EditDiagnostics,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What its text sums up.
+    #[serde(skip)]
+    pub usual: UsualKinds,
 }
 
 /// What an edit did to the diagnostics, as far as it is known.
@@ -72,6 +76,7 @@ impl EditAnswer {
                 late: late.iter().filter(floor).map(Line::of).collect(),
             },
             notes,
+            usual: UsualKinds::of(&changed.before),
         }
     }
 
@@ -80,7 +85,10 @@ impl EditAnswer {
         let mut out = vec![format!("edited {}{}", self.path, list(&self.symbols))];
         out.push(self.headline());
         let line = |line: &Line| format!("  {}", line.text(&self.path));
-        out.extend(self.diagnostics.new_diagnostics.iter().map(line));
+        let (usual, told): (Vec<&Line>, Vec<&Line>) =
+            self.diagnostics.new_diagnostics.iter().partition(|line| self.usual.is_usual(line));
+        out.extend(told.into_iter().map(line));
+        out.extend(UsualKinds::summed_up(&usual).map(|usual| format!("  {usual}")));
         if self.diagnostics.more > 0 {
             out.push(format!("  and {} more", self.diagnostics.more));
         }

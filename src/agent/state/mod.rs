@@ -40,3 +40,4 @@ pub mod task;
 pub mod trace;
 pub mod transcript;
 pub mod undo_target;
+pub mod usual_kinds;
