@@ -52,12 +52,12 @@ static CONTROLS: LazyLock<[ToolSpec; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// Those that the contract of the task offers.
-pub(crate) fn offered(contract: &Contract) -> &'static [ToolSpec] {
-    match contract {
-        Contract::Planner(_) => &*CONTROLS,
-        Contract::Simple | Contract::Supervised(_) => &CONTROLS[..1],
-    }
+/// Those that the contract of the task offers. Where nobody can answer, nobody is asked; a plan that was agreed with
+/// the user waits for the answer.
+pub(crate) fn offered(contract: &Contract, can_ask: bool) -> impl Iterator<Item = &'static ToolSpec> {
+    let asks = can_ask || matches!(contract, Contract::Supervised(_));
+    let replans = matches!(contract, Contract::Planner(_));
+    CONTROLS.iter().filter(move |tool| if tool.name == REPLAN { replans } else { asks })
 }
 
 /// What came of a use.
@@ -132,10 +132,8 @@ async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<S
         let path = SymbolPath::parse(text);
         let known = match target::full_path(session, text).await {
             Ok(known) => known,
-            // A file without symbols, or one that is to be created.
-            Err(_) if path.names.is_empty() && !path.file.is_empty() => {
-                SymbolPath::new(session.root.resolve(&path.file)?, "")
-            }
+            // What is to be created.
+            Err(_) if !path.file.is_empty() => SymbolPath::new(session.root.resolve(&path.file)?, path.names),
             Err(failure) => match session.root.resolve(text) {
                 Ok(file) if session.root.join(&file).is_file() => SymbolPath::new(file, ""),
                 _ => return Err(failure),
@@ -156,10 +154,11 @@ mod tests {
     #[test]
     fn a_plan_can_be_objected_to_only_where_there_is_one() {
         let names =
-            |contract: &Contract| -> Vec<&str> { offered(contract).iter().map(|tool| tool.name.as_str()).collect() };
+            |contract: &Contract| -> Vec<&str> { offered(contract, true).map(|tool| tool.name.as_str()).collect() };
         assert_eq!(names(&Contract::Simple), ["ask_user"]);
         assert_eq!(names(&Contract::Supervised(SupervisedFacts::default())), ["ask_user"]);
         assert_eq!(names(&Contract::Planner(PlanFacts::default())), ["ask_user", "replan"]);
-        assert!(offered(&Contract::Simple)[0].signature().starts_with("ask_user("));
+        assert_eq!(offered(&Contract::Simple, false).count(), 0, "nobody is there");
+        assert_eq!(offered(&Contract::Supervised(SupervisedFacts::default()), false).count(), 1);
     }
 }

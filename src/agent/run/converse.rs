@@ -17,7 +17,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::span;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
-use crate::agent::tools;
+use crate::agent::tools::{self, apply_fix};
 use crate::base::failure::Failure;
 use crate::base::message::headline;
 use crate::editor::event::Event;
@@ -36,6 +36,8 @@ struct Talk {
     mark: usize,
     /// How often the model was told that it is not done.
     objections: u32,
+    /// Checkpoints of the task when it was told last. A model that has changed nothing since has given its reason.
+    told_at: Option<usize>,
 }
 
 /// Goes on with the conversation of a task until one of the ends. A step of a plan goes on where the last one ended.
@@ -46,11 +48,13 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         budget: PromptBudget::of_conversation(context),
         mark: task.journal.checkpoints.len(),
         objections: 0,
+        told_at: None,
     };
     task.conversation.transcript.take_up(session.model.name());
     let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
     talk.tools = offered(tools::specs(), commands).cloned().collect();
-    talk.tools.extend(control::offered(&task.progress.course.contract).iter().cloned());
+    let can_ask = session.approvals.can_ask();
+    talk.tools.extend(control::offered(&task.progress.course.contract, can_ask).cloned());
     loop {
         if let Some(ended) = next_step(session, task, cancel)? {
             return Ok(ended);
@@ -172,10 +176,16 @@ fn failed(session: &Session, task: &mut Task, problem: String, told: Option<Stri
 /// The model says that it is done.
 async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
     let cancel = session.cancelled();
-    let objected = stop::unless_stopped(session, &cancel, objection(session, task, talk.mark, talk.objections)).await;
-    match objected.ok().flatten() {
+    let edits = task.journal.checkpoints.len();
+    let objected = if talk.told_at == Some(edits) {
+        None
+    } else {
+        let objected = stop::unless_stopped(session, &cancel, objection(session, task, talk.mark, talk.objections));
+        objected.await.ok().flatten()
+    };
+    match objected {
         Some(objected) => {
-            talk.objections += 1;
+            (talk.objections, talk.told_at) = (talk.objections + 1, Some(edits));
             session.emit(Event::Progress { text: headline(&objected.text) });
             let fence = task.conversation.transcript.fence.clone();
             let told = conversation::told(&fence, &objected.text, "New errors", &objected.errors);
@@ -234,8 +244,9 @@ async fn carry_out(
         if let Some(before) = &broken {
             results.push(answered(used, false, format!("not run: the {before} before it failed")));
         } else {
-            let (result, ok) = act::act(session, task, &action(used), &reasoning).await;
-            if !ok && changes(tools, used) {
+            let (result, ok) = act::act(session, task, &put_off(tools, &uses[at..]), &reasoning).await;
+            // A fix that is gone says nothing against the edits behind it.
+            if !ok && changes(tools, used) && used.tool != apply_fix::TOOL.name {
                 broken = Some(used.tool.clone());
             }
             results.push(answered(used, ok, result.text));
@@ -250,6 +261,26 @@ async fn carry_out(
 fn action(used: &ToolUse) -> Action {
     Action { tool: used.tool.clone(), parameters: used.parameters.clone() }
 }
+
+/// The first of these uses; where more edits follow it, its diagnostics are left to the last of them: what one edit
+/// breaks the next one may need.
+fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
+    let mut action = action(&uses[0]);
+    let takes_it = |used: &ToolUse| {
+        let tool = find(tools, &used.tool);
+        tool.is_some_and(|tool| tool.parameters.iter().any(|parameter| parameter.name == DIAGNOSTICS))
+    };
+    if takes_it(&uses[0])
+        && uses.get(1).is_some_and(|next| next.problem.is_none() && takes_it(next))
+        && let Some(given) = action.parameters.as_object_mut()
+    {
+        given.entry(DIAGNOSTICS).or_insert_with(|| "defer".into());
+    }
+    action
+}
+
+/// The parameter of an edit that says when its diagnostics are told.
+const DIAGNOSTICS: &str = "diagnostics";
 
 /// Whether it only looks.
 fn is_look(used: &ToolUse) -> bool {

@@ -43,7 +43,8 @@ pub(crate) async fn objection(session: &Session, task: &mut Task, mark: usize, t
     if errors.is_empty() {
         return None;
     }
-    let text = "It is not over: these errors are new since the task began. Mend them, or take back what caused them.";
+    let text = "It is not over: these errors are new since the task began. Mend them, take back what caused them, or \
+                answer why they are wrong.";
     Some(Objected { text: text.to_owned(), errors })
 }
 

@@ -86,6 +86,7 @@ async fn new_errors_are_told_twice_and_a_file_that_does_not_parse_is_taken_back(
         let chats = vec![
             calls(&[("edit_file", replace("return 1", "return (1"))]),
             says("done"),
+            calls(&[("edit_file", replace("return (1", "return (11"))]),
             says("done"),
             says("really done"),
             says("never asked"),
@@ -93,10 +94,10 @@ async fn new_errors_are_told_twice_and_a_file_that_does_not_parse_is_taken_back(
         let engine = Engine::new(&project, Setup { config, ..talk(chats) });
         let outcome = engine.ask("make f return 11").await;
         assert_eq!(outcome["ok"], false, "{outcome}");
-        assert_eq!(project.read("a.py").contains("return (1"), stays, "{rule}");
+        assert_eq!(project.read("a.py").contains("return (11"), stays, "{rule}");
         let talked = engine.talked();
-        assert_eq!(talked.len(), 4);
-        for asked in &talked[2..] {
+        assert_eq!(talked.len(), 5);
+        for asked in [&talked[2], &talked[4]] {
             assert!(asked.last().contains("It is not over") && asked.last().contains("a.py"), "{asked:?}");
         }
         let said = if stays { "Not done: 1 new error stays" } else { "taken back, since a.py did not parse any more" };
@@ -231,4 +232,34 @@ async fn a_check_that_does_not_hold_goes_back_to_its_step_with_what_it_printed()
     let told = engine.talked()[2].last();
     assert!(told.contains("The step is not done") && told.contains("grep -q 12 a.py"), "{told}");
     assert!(project.read("a.py").contains("return 12"));
+}
+
+#[tokio::test]
+async fn a_reason_against_an_error_ends_the_task_and_the_error_is_still_one() {
+    let project = project();
+    let config = json!({"diagnostics": {"new_errors": "keep"}});
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return (1"))]),
+        says("done"),
+        says("The grammar is older than this syntax."),
+        says("never asked"),
+    ];
+    let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!((engine.talked().len(), &outcome["ok"]), (3, &json!(false)), "{outcome}");
+    assert_eq!(outcome["answer"], "The grammar is older than this syntax.");
+}
+
+#[tokio::test]
+async fn edits_of_one_answer_are_told_their_diagnostics_together() {
+    let project = project();
+    let chats = vec![
+        calls(&[("edit_file", replace("return 1", "return (1")), ("edit_file", replace("return (1", "return 11"))]),
+        says("done"),
+    ];
+    let engine = Engine::new(&project, talk(chats));
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!(outcome["ok"], true, "{outcome}");
+    let told = engine.talked()[1].last();
+    assert!(!told.contains("syntax error") && told.contains("0 new"), "{told}");
 }
