@@ -110,6 +110,8 @@ async fn symbols_of(
             before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
         let found = match target::full_path(session, text).await {
             Err(_) if made_before => Ok(path),
+            // What the step makes itself is in its scope.
+            Err(_) if given.creates.contains(text) => continue,
             found => found,
         };
         match found {

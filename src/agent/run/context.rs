@@ -8,7 +8,7 @@ use crate::agent::diagnostics::reported::{self, OFFERS_MS};
 use crate::agent::diagnostics::triage::{self, RankedDiagnostic};
 use crate::agent::memory::{learn, project, recall};
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::{conventions, file_list};
+use crate::agent::run::{conventions, file_list, named};
 use crate::agent::state::authority;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render;
@@ -154,13 +154,19 @@ async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(St
     // What is only named may be meant otherwise than to be read whole.
     let (of_scope, of_named) = (room, room / 3);
     let in_scope = wanted(&task.scope).into_iter().map(|wanted| (wanted, of_scope));
-    let named = task.intent.analysis.named(&task.scope).into_iter().map(|named| (named, of_named));
+    let named = task.intent.analysis.named(&task.scope).into_iter();
+    // What is to be left alone need not be read.
+    let named = named.filter(|(_, path, names)| {
+        let last = names.rsplit("::").next().unwrap_or_default();
+        ![path.as_str(), last].iter().any(|name| !name.is_empty() && named::leaves_alone(&task.journal.request, name))
+    });
+    let named = named.map(|named| (named, of_named)).collect::<Vec<_>>();
     for ((name, path, names), most) in in_scope.chain(named) {
         let Ok(document) = target::document(session, &path).await else { continue };
-        let mut text = excerpt(&document.path, &mask(&document.text), &names, room.min(most));
+        let Some(mut text) = excerpt(&document.path, &mask(&document.text), &names, room.min(most)) else { continue };
         room = room.saturating_sub(text.len());
         if text.is_empty() {
-            "(too long to show; read it)".clone_into(&mut text);
+            "(too long to show)".clone_into(&mut text);
         }
         task.conversation.seen.insert(document.path, document.text);
         sources.push((name, text));
@@ -176,22 +182,17 @@ fn wanted(scope: &Scope) -> Vec<(String, String, String)> {
     if matches!(scope, Scope::Parts { .. }) { symbols.chain(files).collect() } else { files.chain(symbols).collect() }
 }
 
-fn excerpt(path: &str, text: &str, names: &str, room: usize) -> String {
+/// The text of a symbol or a file, as far as there is room; `None` for a symbol that is not there yet.
+fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<String> {
     let outline = language::of_path(path).map(|language| Outline::parse(language, text));
-    if names.is_empty() {
-        if text.len() <= room {
-            return text.to_owned();
+    match outline {
+        _ if names.is_empty() && text.len() <= room => Some(text.to_owned()),
+        None => Some(fit(text, room)),
+        Some(outline) if names.is_empty() => {
+            let list: Vec<String> = (0..outline.symbols.len()).map(|index| outline.path_of(index)).collect();
+            Some(fit(&format!("(too long to show; its symbols: {})", list.join(", ")), room))
         }
-        let list =
-            outline.map(|outline| (0..outline.symbols.len()).map(|index| outline.path_of(index)).collect::<Vec<_>>());
-        return list
-            .map(|list| fit(&format!("(too long to show; its symbols: {})", list.join(", ")), room))
-            .unwrap_or_default();
-    }
-    let Some(outline) = outline else { return String::new() };
-    match outline.find(names) {
-        Ok(symbol) => fit(source(text, &outline, symbol), room),
-        Err(_) => String::new(),
+        Some(outline) => outline.find(names).ok().map(|symbol| fit(source(text, &outline, symbol), room)),
     }
 }
 

@@ -74,7 +74,8 @@ async fn out_of_reach(session: &Session, task: &Task, name: &str, path: &SymbolP
     }
 }
 
-fn leaves_alone(request: &str, name: &str) -> bool {
+/// Whether a request says to leave what it names alone.
+pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
     let plain = name.replace("::", ".");
     said::leaves_alone(request, |word| {
         analyse::mention(word).is_some_and(|found| {
