@@ -45,7 +45,7 @@ pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     }
     let brought = brought(session, task).await;
     let all = found.len();
-    let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&triage::key(one)));
+    let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&identity(one)));
     let fixable = found.len();
     let about = |one: &LocatedDiagnostic| {
         authority::is_named(&task.request, &one.diagnostic)
@@ -83,13 +83,18 @@ fn is_about(analysis: &Analysis, scope: &Scope, one: &LocatedDiagnostic) -> bool
     !matches!(scope, Scope::Workspace) || !names || analysis.bears_on(one)
 }
 
-/// What the task has brought so far, by symbol and message.
+/// What the task has brought so far, by symbol, message and place.
 async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
     if task.journal.is_empty() {
         return BTreeSet::new();
     }
     let verdict = comparison::compared(&task.reports.start, &collect::known(session).await, &[]).await;
-    verdict.new.iter().chain(&verdict.revealed).map(triage::key).collect()
+    verdict.new.iter().chain(&verdict.revealed).map(identity).collect()
+}
+
+/// Two reports of one text may say the same of two lines.
+fn identity(found: &LocatedDiagnostic) -> String {
+    format!("{} {} {}", triage::key(found), found.line, found.column)
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! Whether a task that was to mend what is reported, and nothing else, has come to its end: then its model is not
 //! asked once more. A small one would go on to change what is right by now.
 
-use crate::agent::diagnostics::{collect, reported};
-use crate::agent::edit::guard;
+use crate::agent::diagnostics::reported;
 use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::finish::with_created;
-use crate::agent::state::baseline::doubt_late;
-use crate::agent::state::comparison;
+use crate::agent::run::finish::known_verdict;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::diagnostics::policy::{Effect, Trace};
@@ -31,14 +28,8 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     {
         return false;
     }
-    let known = collect::known(session).await;
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let floor = session.config.diagnostics.severity_floor;
-    let start = with_created(&task.reports.start, &task.reports.created, &known);
-    let mut verdict = comparison::compared(&start, &known, &[]).await;
-    comparison::doubt_syntax(&mut verdict, &files, &known);
-    doubt_late(&mut verdict, &task.reports.late_start, &start, &known, floor);
-    guard::discount_all(task, &mut verdict);
+    let verdict = known_verdict(session, task).await;
     let new = verdict.new_from(floor).count();
     if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
         return false;

@@ -175,6 +175,19 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     verdict
 }
 
+/// The same from what is known by now, without asking anybody.
+pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let known = collect::known(session).await;
+    let start = with_created(&task.reports.start, &task.reports.created, &known);
+    let mut verdict = comparison::compared(&start, &known, &[]).await;
+    comparison::doubt_syntax(&mut verdict, &files, &known);
+    let floor = session.config.diagnostics.severity_floor;
+    doubt_late(&mut verdict, &task.reports.late_start, &start, &known, floor);
+    guard::discount_all(task, &mut verdict);
+    verdict
+}
+
 /// In a file that the task created nothing is old.
 pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known: &Snapshots) -> Snapshots {
     let mut start = start.clone();

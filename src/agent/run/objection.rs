@@ -24,7 +24,7 @@ pub(crate) struct Objected {
 }
 
 /// What speaks against the end, where the model has been told so often; `None` where it may end.
-pub(crate) async fn objection(session: &Session, task: &mut Task, mark: usize, told: u32) -> Option<Objected> {
+pub(crate) async fn objection(session: &Session, task: &Task, mark: usize, told: u32) -> Option<Objected> {
     // A step of a plan is judged by its plan.
     if told >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
         return None;
@@ -37,9 +37,7 @@ pub(crate) async fn objection(session: &Session, task: &mut Task, mark: usize, t
             errors: Vec::new(),
         });
     }
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let verdict = finish::task_verdict(session, task, &files).await;
-    let errors = errors(&verdict);
+    let errors = errors(&finish::known_verdict(session, task).await);
     if errors.is_empty() {
         return None;
     }

@@ -23,7 +23,7 @@ pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<Stri
         return None;
     }
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let verdict = finish::task_verdict(session, task, &files).await;
+    let verdict = finish::known_verdict(session, task).await;
     let reason = why(&verdict, rule, Say::to(&task.journal.request))?;
     match rollback::roll_back_to(session, task, 0, false).await {
         Ok(_) => {

@@ -154,7 +154,8 @@ async fn stopped_behind(answer: usize) -> Option<Duration> {
     let project = Project::new(&[("a.py", &format!("{TEXT}\n\n{long}"))]);
     let engine = Engine::new(&project, Setup { flood: 300, ..Setup::default() });
     engine.calls.stop_behind_any(answer, engine.cancel.clone());
-    let request = Request { text: "change it".into(), path: Some("a.py".into()), ..Request::default() };
+    // What a request is about is weighed.
+    let request = Request { text: "explain the errors".into(), path: Some("a.py".into()), ..Request::default() };
     let ended = engine.ask_about(&request).await;
     if !engine.cancel.is_cancelled() {
         return None;
@@ -179,7 +180,7 @@ async fn a_stop_waits_for_no_weighing_whichever_answer_it_follows() {
         }
         panic!("stopped behind answer {points}, the end came late: {took:?}");
     }
-    assert!(points > 10, "{points} points");
+    assert!(points > 8, "{points} points");
 }
 
 /// Stops an undo in the user's words at one call of it; `None` when it has fewer calls.
