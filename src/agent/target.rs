@@ -149,7 +149,8 @@ pub(crate) async fn present(session: &Session, symbols: &[SymbolPath]) -> Vec<Sy
         let Ok(document) = document(session, &symbol.file).await else { continue };
         let found = match language::of_path(&document.path) {
             _ if symbol.names.is_empty() => true,
-            Some(language) => Outline::parse(language, &document.text).find(&symbol.names).is_ok(),
+            // A getter has its setter beside it, an overload its twins.
+            Some(language) => Outline::parse(language, &document.text).find_all(&symbol.names).is_ok(),
             None => false,
         };
         if found {

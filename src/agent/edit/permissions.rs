@@ -28,7 +28,7 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
         return Ok(());
     }
     let mut lost = authority::lost(wanted);
-    lost.retain(|path| !authority::put_elsewhere(&task.journal, path));
+    lost.retain(|path| !authority::put_elsewhere(&task.journal, path) && !authority::made_here(&task.journal, path));
     let change = ChangeSize {
         files: wanted.iter().map(EditRequest::path).collect::<BTreeSet<_>>().len(),
         symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),

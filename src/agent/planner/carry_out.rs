@@ -124,7 +124,9 @@ async fn under_title(
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
     let request = std::mem::take(&mut task.request);
-    task.request = format!("{title}. Expected after it: {}", step.expect);
+    let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
+    let checks = if checks.is_empty() { String::new() } else { format!(" (checked: {})", checks.join("; ")) };
+    task.request = format!("{title}. Expected after it: {}{checks}", step.expect);
     let came_to = work::work(session, task, cancel).await;
     task.request = request;
     came_to

@@ -143,6 +143,16 @@ pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
         })
 }
 
+/// Whether the task itself has put a symbol where it is: then nothing of anybody else is lost with it.
+pub(crate) fn made_here(journal: &Journal, lost: &str) -> bool {
+    let lost = SymbolPath::parse(lost);
+    let Some(language) = language::of_path(&lost.file) else { return false };
+    journal.net().iter().filter(|change| change.path == lost.file && !lost.names.is_empty()).any(|change| {
+        let before = change.before.as_deref().unwrap_or_default();
+        Outline::parse(language, before).find_all(&lost.names).is_err()
+    })
+}
+
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|found| found == word)
 }
