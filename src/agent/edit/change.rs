@@ -6,6 +6,7 @@ use crate::agent::diagnostics::collect;
 use crate::agent::edit::{guard, making, permissions, rollback};
 use crate::agent::state::baseline::{Baseline, doubt_late, doubt_stale};
 use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::edit_answer::DEFERRED;
 use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange};
 use crate::agent::state::session::Session;
@@ -67,7 +68,7 @@ pub(crate) async fn change(
         }
         When::Defer => {
             task.reports.deferred = Some(burst);
-            Verdict { pending: vec!["deferred to the next result".to_owned()], ..Verdict::without(Status::Partial) }
+            Verdict { pending: vec![DEFERRED.to_owned()], ..Verdict::without(Status::Partial) }
         }
     };
     Ok(EditOutcome { checkpoint: id, applied, symbols, imports, verdict, before })

@@ -45,6 +45,9 @@ pub struct EditDiagnostics {
     pub late: Vec<Line>,
 }
 
+/// What is pending of an edit whose diagnostics were put off.
+pub(crate) const DEFERRED: &str = "deferred to the next result";
+
 impl EditAnswer {
     pub fn of(changed: &EditOutcome, checks: &Checks, late: &[LocatedDiagnostic], notes: Vec<String>) -> Self {
         let EditOutcome { verdict, applied, symbols, checkpoint, .. } = changed;
@@ -83,6 +86,11 @@ impl EditAnswer {
     /// The same as text; one line a diagnostic.
     pub fn text(&self) -> String {
         let mut out = vec![format!("edited {}{}", self.path, list(&self.symbols))];
+        if self.diagnostics.pending == [DEFERRED] {
+            out.push("diagnostics: with the next result".to_owned());
+            out.extend(self.notes.iter().cloned());
+            return out.join("\n");
+        }
         out.push(self.headline());
         let line = |line: &Line| format!("  {}", line.text(&self.path));
         let (usual, told): (Vec<&Line>, Vec<&Line>) =

@@ -261,5 +261,5 @@ async fn edits_of_one_answer_are_told_their_diagnostics_together() {
     let outcome = engine.ask("make f return 11").await;
     assert_eq!(outcome["ok"], true, "{outcome}");
     let told = engine.talked()[1].last();
-    assert!(!told.contains("syntax error") && told.contains("0 new"), "{told}");
+    assert!(!told.contains("syntax error") && told.contains("diagnostics: with the next result"), "{told}");
 }

@@ -235,7 +235,8 @@ impl Model for Script {
 
     async fn abilities(&self) -> Abilities {
         let style = if self.chats.is_some() { Style::Conversation } else { Style::Step };
-        Abilities { style, context: self.context.unwrap_or(64_000) }
+        let context = if self.chats.is_some() { 64_000 } else { 8192 };
+        Abilities { style, context: self.context.unwrap_or(context) }
     }
 
     async fn chat(&self, input: &ChatInput<'_>, _words: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
