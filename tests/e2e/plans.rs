@@ -255,7 +255,11 @@ async fn a_fallback_is_tried_once_from_where_the_step_began() {
     .await;
     let (outcome, shown) = run.run().await;
     assert!(outcome.ok, "{}\n{}", outcome.summary, shown.markdown);
-    assert!(run.told(2).contains("Request: rename it with one edit. Expected after it: it is so"), "{}", run.told(2));
+    assert!(
+        run.told(2).contains("plan for it: rename it with one edit. Expected after it: it is so"),
+        "{}",
+        run.told(2)
+    );
     let text = run.project.read("a.py");
     assert!(text.contains("def cost") && text.contains("    return x\n"), "the failed try is taken back: {text}");
     assert!(reasons(&outcome).contains("try the fallback"), "{}", reasons(&outcome));
@@ -301,7 +305,8 @@ async fn a_planner_s_model_may_ask_for_another_plan_and_only_so_often() {
     let told = run.told(1);
     assert!(told.contains("Plan (done 0.00, you are at step 1):\n<data>\n1. [>] Change price"), "{told}");
     assert!(run.told(3).contains("Left the plan:") && run.told(3).contains("actual: step 1 the model objects"));
-    assert_eq!(run.told(1).split("Request:").next(), run.told(3).split("Request:").next(), "the prefix can be cached");
+    let prefix = |told: &str| told.split("The user's request:").next().map(str::to_owned);
+    assert_eq!(prefix(&run.told(1)), prefix(&run.told(3)), "the prefix can be cached");
     assert_eq!(run.server.requests()[1].body["response_format"]["json_schema"]["name"], "planner_step_reply");
 }
 

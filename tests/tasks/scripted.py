@@ -55,6 +55,13 @@ class Asked:
         return "steps" in self.schema.get("properties", {})
 
     @property
+    def is_held(self) -> bool:
+        """Whether the model is told that what it has done does not hold. A script is about what a model does; it
+        stays by its word."""
+        held = ("Result of end (failed)", "Result of check (failed)")
+        return not self.wants_plan and any(words in self.user for words in held)
+
+    @property
     def tokens(self) -> int:
         return tokens(self.system) + tokens(self.user)
 
@@ -193,7 +200,7 @@ class ScriptedModel:
         with self._lock:
             self.asked.append(asked)
             try:
-                reply = self._next(asked)
+                reply = done("It stays.") if asked.is_held else self._next(asked)
                 if reply.plan != asked.wants_plan and not isinstance(reply.said, str):
                     wanted = "a plan" if asked.wants_plan else "a step"
                     raise Unexpected(f"{wanted} was asked for, and the script has something else: …{asked.user[-500:]}")

@@ -142,7 +142,8 @@ async fn text_of_files_diagnostics_results_inputs_and_commands_stands_in_fences(
     let message = Some(format!("{evil} of the diagnostic"));
     let plans = vec![plan_of([look, edit])];
     let engine = Engine::new(&project, Setup { replies, plans, config, message, ..Setup::default() });
-    let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
+    // What is reported is told to whom it is about.
+    let request = Request { text: "fix the errors in f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
     engine.plan_for(&request).await.expect("a plan");
     engine.approve().await.0.expect("an outcome");
     let asked = engine.model.asked.lock().unwrap().clone();

@@ -34,7 +34,8 @@ async fn a_file_without_a_client_has_its_syntax_checked() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
     let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return (1"});
     let server = ModelServer::start([step("edit_file", edit, false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    let keeps = options(&server).replace("{ timeout_ms", "{ new_errors = 'keep', timeout_ms");
+    let mut nvim = Nvim::start(&project, &keeps, &[]).await;
     nvim.edit("a.py").await;
     nvim.command("AgentAsk break it").await;
     let summary = nvim.finished().await;
