@@ -84,7 +84,11 @@ async fn cursor(session: &Session, request: &Request) -> String {
     let (Some(path), Some((first, last))) = (&request.path, request.lines) else { return String::new() };
     let Ok(document) = target::document(session, path).await else { return String::new() };
     let line = document.text.lines().nth(first.saturating_sub(1)).unwrap_or_default().trim().to_owned();
-    if first == last { format!("line {first}: {line}") } else { format!("lines {first} to {last}, the first: {line}") }
+    match (first == last, line.is_empty()) {
+        (true, true) => format!("line {first}, an empty one"),
+        (true, false) => format!("line {first}: {line}"),
+        (false, _) => format!("lines {first} to {last}, the first: {line}"),
+    }
 }
 
 /// A model that lives on the providers' words must not take their silence for "nothing wrong".

@@ -230,7 +230,11 @@ async fn a_burst_of_edits_is_settled_once_with_the_next_result() {
     nvim.command("AgentAsk rename f").await;
     nvim.finished().await;
     let told: Vec<String> = server.requests().iter().map(|request| request.said_by("user").to_owned()).collect();
-    assert!(told[1].contains("deferred to the next result") && !told[2].contains("is not defined"), "{}", told[2]);
+    assert!(
+        told[1].contains("diagnostics: with the next result") && !told[2].contains("is not defined"),
+        "{}",
+        told[2]
+    );
     assert!(told[2].contains("of an older text; not heard yet about this one: basedpyright (a.py))"), "{}", told[2]);
     let answer = nvim.answer().await;
     assert!(answer.contains("4. read_symbol"), "{answer}");
