@@ -7,9 +7,15 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import typing
 
 import fetch
+
+# What the small tasks of this repository have as well; behind this folder's own files.
+sys.path.append(str(fetch.ROOT / "tests" / "tasks"))
+import folder as folders  # noqa: E402
+from folder import Files  # noqa: E402
 
 TASKS = fetch.HERE / "tasks"
 MODES = ("simple", "planner", "supervised")
@@ -18,8 +24,6 @@ LEFT_BEHIND = {".ruff_cache", "__pycache__", ".pytest_cache", ".sextant"}
 IGNORED = "__pycache__/\n.pytest_cache/\n.ruff_cache/\n"
 # The programs that a model may run without a question.
 COMMANDS = ["python3 -m pytest", "python -m pytest", "pytest", "ruff check", "basedpyright"]
-
-Files = typing.Dict[str, bytes]
 
 
 class Unfit(Exception):
@@ -86,23 +90,14 @@ def lay_out(task: Task, to: pathlib.Path) -> None:
         raise Unfit(f"{task.name}: no package {task.package}")
     shutil.copytree(source, to)
     (to / ".gitignore").write_text(IGNORED, encoding="utf-8")
-    for name, old, new in task.plants:
-        path = to / name
-        text = path.read_text(encoding="utf-8")
-        if text.count(old) != 1:
-            raise Unfit(f"{task.name}: {name} has {old!r} {text.count(old)} times")
-        path.write_text(text.replace(old, new), encoding="utf-8")
-    for name, text in task.files.items():
-        (to / name).parent.mkdir(parents=True, exist_ok=True)
-        (to / name).write_text(text, encoding="utf-8")
+    try:
+        folders.plant(to, task.plants, task.files)
+    except ValueError as error:
+        raise Unfit(f"{task.name}: {error}") from None
 
 
-def files(folder: pathlib.Path) -> Files:
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not LEFT_BEHIND.intersection(path.relative_to(folder).parts):
-            found[path.relative_to(folder).as_posix()] = path.read_bytes()
-    return found
+def files(root: pathlib.Path) -> Files:
+    return folders.files(root, LEFT_BEHIND)
 
 
 def environment(project: pathlib.Path, home: pathlib.Path, tools: pathlib.Path) -> "dict[str, str]":

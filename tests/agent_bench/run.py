@@ -103,7 +103,7 @@ def carry_out(given: argparse.Namespace, task: Task, loop: str) -> Row:
         try:
             if loop == "sextant":
                 said = sextant.carry_out(task, root, home, judge.TOOLS, server.url)
-                row.says, row.answer = said.ok, said.answer
+                row.says, row.answer = said.ok, said.words
                 if said.failure:
                     row.trouble.append(f"sextant: {said.failure.get('message')}")
                 elif said.status not in (0, 1) or not said.outcome:

@@ -1,17 +1,18 @@
 """Runs `sextant ask` or `sextant plan` over a task, headless, with the model at a given address."""
 
-import dataclasses
 import json
 import os
 import pathlib
 import re
-import subprocess
-import time
 import typing
 
 import fetch
 import project
 from project import Task
+
+# Found through `project`, which knows where the small tasks are.
+import agent
+from agent import Said
 
 BINARY = pathlib.Path(
     os.environ.get("SEXTANT") or os.environ.get("SEXTANT_BINARY") or fetch.ROOT / "target" / "debug" / "sextant"
@@ -20,28 +21,6 @@ BINARY = pathlib.Path(
 PATIENCE = 8 * 3600
 EDIT_MS = 30_000
 START_MS = 120_000
-
-
-@dataclasses.dataclass
-class Said:
-    """What one run said of itself."""
-
-    outcome: "dict[str, typing.Any]"
-    failure: "dict[str, typing.Any]"
-    events: "list[dict[str, typing.Any]]"
-    status: int
-    stderr: str
-    seconds: float
-
-    @property
-    def ok(self) -> bool:
-        return self.status == 0 and self.outcome.get("ok") is True
-
-    @property
-    def answer(self) -> str:
-        plan = self.outcome.get("plan") or {}
-        parts = [self.outcome.get("answer"), self.outcome.get("summary"), plan.get("reason")]
-        return "\n".join(part for part in parts if part)
 
 
 def configuration(task: Task, url: str, model: str, options: "dict[str, typing.Any]") -> str:
@@ -76,39 +55,10 @@ def carry_out(
     config.parent.mkdir(parents=True, exist_ok=True)
     while True:
         config.write_text(configuration(task, url, model, options), encoding="utf-8")
-        said = run(command(task, root, config, tools), root, project.environment(root, home, tools))
+        said = agent.launch(
+            command(task, root, config, tools), root, project.environment(root, home, tools), PATIENCE
+        )
         # An older build is measured as far as it goes.
         unknown = re.search(r"unknown field `(\w+)`", said.failure.get("message") or "")
         if not unknown or options.pop(unknown[1], None) is None:
             return said
-
-
-def run(line: "list[str]", root: pathlib.Path, env: "dict[str, str]") -> Said:
-    start = time.monotonic()
-    try:
-        done = subprocess.run(
-            line,
-            cwd=root,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        status, out, err = done.returncode, done.stdout, done.stderr
-    except subprocess.TimeoutExpired as late:
-        status, out, err = -1, late.stdout or b"", b"no end"
-    said = Said({}, {}, [], status, err.decode(errors="replace").strip(), time.monotonic() - start)
-    for told in out.decode(errors="replace").splitlines():
-        try:
-            event = json.loads(told)
-        except ValueError:
-            said.stderr += f"\nnot JSON: {told[:200]}"
-            continue
-        if event.get("type") == "outcome":
-            said.outcome = event["outcome"]
-        elif event.get("type") == "failed":
-            said.failure = event["failure"]
-        else:
-            said.events.append(event)
-    return said

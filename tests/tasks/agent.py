@@ -120,10 +120,15 @@ def run(
     if mode != "simple":
         command.append("--approve")
         command += [part for answer in answers for part in ("--answer", str(answer))]
+    return launch(command, project, environment(home), patience)
+
+
+def launch(command: "list[str]", cwd: pathlib.Path, env: "dict[str, str]", patience: float) -> Said:
+    """Runs the program to its end, or for so many seconds, and reads what it has said with `--json`."""
     start = time.monotonic()
     try:
         done = subprocess.run(
-            command, cwd=project, env=environment(home), capture_output=True, timeout=patience, check=False
+            command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=patience, check=False
         )
         status, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:

@@ -10,12 +10,13 @@ import sys
 import typing
 
 import agent
+import folder
+from folder import Files
 
 PROJECTS = pathlib.Path(__file__).resolve().parent / "projects"
 # What checkers and Sextant itself leave behind is not the project.
 LEFT_BEHIND = {".ruff_cache", "__pycache__"}
 
-Files = typing.Dict[str, bytes]
 Found = typing.Counter[typing.Tuple[str, str]]
 
 
@@ -35,22 +36,7 @@ class Aim:
 def copy(project: str, to: pathlib.Path, plants: "list[tuple[str, str, str]]", files: "dict[str, str]") -> None:
     """A fresh copy with something wrong planted in it. A text to be replaced must be there exactly once."""
     shutil.copytree(PROJECTS / project, to, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
-    for name, old, new in plants:
-        path = to / name
-        text = path.read_text(encoding="utf-8")
-        if text.count(old) != 1:
-            raise ValueError(f"{name} of {project} has {old!r} {text.count(old)} times")
-        path.write_text(text.replace(old, new), encoding="utf-8")
-    for name, text in files.items():
-        (to / name).write_text(text, encoding="utf-8")
-
-
-def files(folder: pathlib.Path) -> Files:
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not LEFT_BEHIND.intersection(path.relative_to(folder).parts):
-            found[path.relative_to(folder).as_posix()] = path.read_bytes()
-    return found
+    folder.plant(to, plants, files)
 
 
 def tests(project: pathlib.Path, home: pathlib.Path) -> str:
@@ -93,7 +79,7 @@ class Look:
 
 
 def look(project: pathlib.Path, home: pathlib.Path) -> Look:
-    return Look(files(project), tests(project, home), diagnostics(project, home))
+    return Look(folder.files(project, LEFT_BEHIND), tests(project, home), diagnostics(project, home))
 
 
 def unfinished(now: Look, aim: Aim) -> "list[str]":
