@@ -25,16 +25,8 @@ pub(crate) struct Posed<'a> {
 impl Posed<'_> {
     /// Estimated tokens, for providers that count none.
     pub(crate) fn tokens(&self) -> usize {
-        let of = |message: &ChatMessage| match message {
-            ChatMessage::User(text) => tokens::estimate(text),
-            ChatMessage::Model(reply) => {
-                let uses = reply.uses.iter().map(|call| tokens::estimate(&call.parameters.to_string()) + 10);
-                tokens::estimate(&reply.text) + uses.sum::<usize>()
-            }
-            ChatMessage::Results(results) => results.iter().map(|result| tokens::estimate(&result.text) + 10).sum(),
-        };
         let tools = self.tools.iter().map(|tool| tokens::estimate(&tool.signature()) + 30).sum::<usize>();
-        tokens::estimate(&self.system) + tools + self.messages.iter().map(of).sum::<usize>()
+        tokens::estimate(&self.system) + tools + self.messages.iter().map(ChatMessage::tokens).sum::<usize>()
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::llm::tokens;
 use crate::llm::tools::ToolSpec;
 
 /// What a model is sent. Two calls of one task share all of it but the last messages, so that providers can cache it.
@@ -23,6 +24,25 @@ pub enum ChatMessage {
     Model(ChatReply),
     /// One for each use of a tool in the reply before, in its order.
     Results(Vec<ToolResult>),
+}
+
+/// Tokens that a message has beside its texts.
+const FRAME: usize = 8;
+
+impl ChatMessage {
+    /// Estimated.
+    pub fn tokens(&self) -> usize {
+        let texts = match self {
+            Self::User(text) => tokens::estimate(text),
+            Self::Model(reply) => {
+                let uses = reply.uses.iter().map(|used| FRAME + tokens::estimate(&used.parameters.to_string()));
+                let opaque = reply.opaque.iter().map(|value| tokens::estimate(&value.to_string()));
+                tokens::estimate(&reply.text) + uses.sum::<usize>() + opaque.sum::<usize>()
+            }
+            Self::Results(results) => results.iter().map(|result| FRAME + tokens::estimate(&result.text)).sum(),
+        };
+        FRAME + texts
+    }
 }
 
 /// One answer of a model.

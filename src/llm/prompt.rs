@@ -320,9 +320,8 @@ impl Facts {
             self.block("Earlier results", &content.join("\n"));
         }
         for result in last {
-            let (shown, hidden) = head(&result.text, self.budget.result);
-            let more = if hidden == 0 { String::new() } else { format!("\n… {}", counted(hidden, "more line")) };
-            self.block(&format!("Result of {} ({})", result.tool, status(result)), &format!("{shown}{more}"));
+            let shown = tokens::head_and_tail(&result.text, self.budget.result);
+            self.block(&format!("Result of {} ({})", result.tool, status(result)), &shown);
         }
     }
 

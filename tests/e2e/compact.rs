@@ -294,3 +294,18 @@ async fn a_plan_is_made_as_ever_and_its_steps_are_worked_on_by_the_fence() {
     assert!(asked[0].body.get("response_format").is_some() && asked[1].body.get("response_format").is_none());
     assert!(asked[1].said_by("user").contains("Request: mend the sum of total"), "{}", asked[1].said_by("user"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_does_not_hold_asks_a_small_model_for_the_same_change_no_second_time() {
+    let step = json!({"title": "mend the sum of total", "symbols": ["cart.py::Cart::total"], "because": "asked",
+        "expect": "the sum", "check": ["symbol cart.py::Cart::total gone"]});
+    let plan = |steps: &[Value]| Reply::Json(json!({"title": "T", "reason": "R", "confidence": 0.9, "steps": steps}));
+    let project = cart();
+    let server = ModelServer::start([plan(&[step]), fence(TOTAL), plan(&[])]).await;
+    configured(&project, "", &server.url());
+    let arguments = ["plan", "total is one too much", "--file", "cart.py", "--approve", "--json"];
+    let output = tokio::task::block_in_place(|| sextant(&project, &arguments));
+    let asked = server.requests();
+    let for_text = asked.iter().filter(|request| request.body.get("response_format").is_none()).count();
+    assert_eq!((for_text, asked.len() > 2), (1, true), "then a new plan: {}", outcome(&output));
+}

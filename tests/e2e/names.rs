@@ -10,7 +10,8 @@ use crate::support::engine::{Engine, Setup, act, last};
 use crate::support::project::Project;
 use crate::support::servers::{fake_config, python_servers};
 
-const CART: &str = "\
+/// A class whose second method has text beyond ASCII before a name.
+pub const CART: &str = "\
 import json
 
 

@@ -14,7 +14,7 @@ use crate::agent::planner::checks;
 use crate::agent::planner::judge::{facts_after, joined, judge_edit};
 use crate::agent::planner::validate::place_of;
 use crate::agent::run::context::SOURCE;
-use crate::agent::run::{objection, work};
+use crate::agent::run::{unfinished, work};
 use crate::agent::state::baseline::{Baseline, before_first_edits};
 use crate::agent::state::comparison::{self, Verdict};
 use crate::agent::state::outcome::Ended;
@@ -27,6 +27,7 @@ use crate::base::failure::Failure;
 use crate::base::message::headline;
 use crate::editor::event::Event;
 use crate::llm::abilities::Style;
+use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::prompt::conversation;
 use crate::llm::step::LastResult;
 use crate::symbols::path::SymbolPath;
@@ -65,8 +66,8 @@ pub(crate) async fn carry_out(
     let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
     let mut view = look_back(session, step, task, &before, mark).await;
     for _ in 0..LESSONS {
-        let Some(lesson) = lesson(session, step, &ended, &view) else { break };
-        teach(session, task, &lesson);
+        let Some(lesson) = lesson(session, step, &ended, &view).await else { break };
+        teach(session, task, &lesson).await;
         task.scope = task.scope.widened(leaned);
         ended = joined(Some(ended), under_title(session, step, &context.title, task, cancel).await?);
         view = look_back(session, step, task, &before, mark).await;
@@ -159,12 +160,13 @@ fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, String> {
 }
 
 /// What does not hold after a step that came to its own end, for its model; `None` where all does, or nobody would
-/// read it.
-fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
-    if session.model.needs_providers() || !matches!(ended, Ended::Done { .. }) {
+/// read it. A small model has had its tries, and would do the same change a second time.
+async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
+    let reads = !session.model.needs_providers() && session.model.abilities().await.style != Style::Compact;
+    if !reads || !matches!(ended, Ended::Done { .. }) {
         return None;
     }
-    let errors = objection::errors(&view.verdict).into_iter().map(|line| format!("new: {line}"));
+    let errors = unfinished::errors(&view.verdict).into_iter().map(|line| format!("new: {line}"));
     let unmet = step.checks.iter().zip(&view.findings).filter_map(|(check, finding)| match finding {
         CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
         CheckResult::Met | CheckResult::Unknown(_) => None,
@@ -174,12 +176,13 @@ fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Opt
 }
 
 /// Gives it back: the model reads it before its next answer.
-fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
+async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
     let what = "The step is not done: this does not hold after it. Mend it.";
     session.emit(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
     if task.conversation.transcript.is_open() {
+        let budget = PromptBudget::of(session.model.abilities().await);
         let fence = task.conversation.transcript.fence.clone();
-        task.conversation.transcript.tell(conversation::told(&fence, what, "After the step", lesson));
+        task.conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
     }
     let text = format!("{what}\n{}", lesson.join("\n"));
     task.conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });

@@ -3,10 +3,9 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::budget;
-use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::{Plan, Step};
 use crate::agent::planner::validate;
-use crate::agent::run::context;
+use crate::agent::run::{context, model_turn};
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
@@ -50,12 +49,8 @@ pub(crate) async fn propose(
         if let Some(why) = budget::over_budget(session, task) {
             return Err(budget::stop(task, &why));
         }
-        let (reply, usage) = tokio::select! {
-            answered = session.model.plan(&input, &words) => answered,
-            () = cancel.cancelled() => return Err(Failure::cancelled()),
-            () = budget::out_of_time(session, task.counts.spent.now()) => continue,
-        };
-        task.events.did(TaskFact::ModelAnswered { usage });
+        let asked = session.model.plan(&input, &words);
+        let Some(reply) = model_turn::answered(session, task, cancel, asked).await? else { continue };
         let problems = match reply {
             Ok(reply) => {
                 match stop::unless_stopped(session, cancel, validate::validate(session, task, reply, &wanted.kept))

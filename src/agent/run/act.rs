@@ -25,7 +25,6 @@ use crate::llm::step::{Action, LastResult};
 /// A call that was shown and has not come back.
 struct Begun {
     tool: String,
-    call: Result<ToolCall, Failure>,
     called: Called,
     about: String,
     reasoning: String,
@@ -36,9 +35,8 @@ struct Begun {
 
 /// Runs one call to its end, and words what came of it.
 pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
-    let mut begun = begin(session, task, action, reasoning);
+    let (begun, call) = begin(session, task, action, reasoning);
     let cancel = session.cancelled();
-    let call = take_call(&mut begun);
     let ran = async {
         let call = validate::gate(session, task, &begun.tool, call).await?;
         read_once::run_once(session, task, &call).await
@@ -57,16 +55,16 @@ pub(crate) async fn look_together(
     let cancel = session.cancelled();
     let mut begun = Vec::new();
     for action in actions {
-        let mut one = begin(session, task, action, reasoning);
-        let call = take_call(&mut one);
+        let (one, call) = begin(session, task, action, reasoning);
         let gate = validate::gate(session, task, &one.tool, call);
         let call = stop::unless_stopped(session, &cancel, gate).instrument(one.span.clone()).await;
         begun.push((one, call.and_then(|call| call)));
     }
-    let (request, scope) = (task.request.clone(), task.scope.clone());
+    let (request, scope, step) = (task.request.clone(), task.scope.clone(), task.counts.step);
     let current = task.intent.current_file.clone();
     let runs = begun.into_iter().map(|(one, call)| {
         let mut own = Task::new(&request, Mode::Simple, current.clone(), scope.clone());
+        own.counts.step = step;
         let cancel = cancel.clone();
         async move {
             let ran = match call {
@@ -87,12 +85,7 @@ pub(crate) async fn look_together(
     results
 }
 
-/// The call itself; a second time there is none.
-fn take_call(begun: &mut Begun) -> Result<ToolCall, Failure> {
-    std::mem::replace(&mut begun.call, Err(Failure::cancelled()))
-}
-
-fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> Begun {
+fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
     let tool = action.tool.clone();
     let call = tools::call(&tool, &action.parameters);
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
@@ -102,11 +95,11 @@ fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> Be
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
     session.emit(Event::Acting { step: task.counts.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
-    Begun { tool, call, called, about, reasoning, edits: task.journal.checkpoints.len(), span }
+    (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
 }
 
 async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {
-    let Begun { tool, called, about, reasoning, edits, span, .. } = begun;
+    let Begun { tool, called, about, reasoning, edits, span } = begun;
     let (step, cancel) = (task.counts.step, session.cancelled());
     let (ok, mut text) = match ran {
         Ok(answer) => (true, mask(&answer.text).into_owned()),

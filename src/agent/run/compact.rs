@@ -11,10 +11,9 @@ mod tries;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::agent::budget;
-use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::compact::tries::TargetEnd;
+use crate::agent::run::model_turn::{answered, next_step};
 use crate::agent::run::run_loop;
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::Ended;
@@ -82,28 +81,17 @@ async fn ask_model(
     words: &(dyn Fn(&str) + Send + Sync),
     cancel: &CancellationToken,
 ) -> Result<Option<ChatReply>, Failure> {
-    if cancel.is_cancelled() {
-        return Err(Failure::cancelled());
-    }
-    task.counts.step += 1;
-    if task.counts.step > session.config.limits.steps {
-        return Ok(None);
-    }
-    if let Some(why) = budget::over_budget(session, task) {
-        return Err(budget::stop(task, &why));
-    }
-    let messages = [ChatMessage::User(prompt.user.clone())];
-    let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
-    let (reply, usage) = tokio::select! {
-        answered = session.model.chat(&input, words).instrument(span::step(task.counts.step)) => answered,
-        () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = budget::out_of_time(session, task.counts.spent.now()) => {
-            let why = budget::over_budget(session, task).unwrap_or_else(|| "its time is over".to_owned());
-            return Err(budget::stop(task, &why));
+    loop {
+        if next_step(session, task, cancel)?.is_some() {
+            return Ok(None);
         }
-    };
-    task.events.did(TaskFact::ModelAnswered { usage });
-    reply.map(Some).map_err(|error| run_loop::model_failure(&error))
+        let messages = [ChatMessage::User(prompt.user.clone())];
+        let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
+        let asked = session.model.chat(&input, words).instrument(span::step(task.counts.step));
+        if let Some(reply) = answered(session, task, cancel, asked).await? {
+            return reply.map(Some).map_err(|error| run_loop::model_failure(&error));
+        }
+    }
 }
 
 /// What a user reads of a task whose tries are used up.

@@ -20,6 +20,7 @@ use crate::base::deadline::Deadline;
 use crate::base::secrets::mask;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
+use crate::llm::abilities::Style;
 use crate::llm::input::{
     MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
 };
@@ -106,14 +107,16 @@ async fn context(
 ) -> ModelContext {
     task.note_seen(seen);
     let part = recall::memory_part(session, task, codes(seen), planning).await;
-    let texts = sources(session, task, SOURCE).await;
+    let abilities = session.model.abilities().await;
+    let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation && !planning);
+    let texts = sources(session, task, if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE }).await;
     let workspace = if planning {
         project::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
     } else {
-        file_list::file_list(session, task, file_list::tokens(session).await).await
+        file_list::file_list(session, task, budget.files).await
     };
     let unsettled = reported::unsettled(session, &task.scope).await;
-    let guides = planning || task.counts.step > 1 || task.mode != Mode::Simple;
+    let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;
     ModelContext {
         tools: tools::specs(),
         request: request_facts(task),
@@ -134,15 +137,6 @@ fn request_facts(task: &Task) -> RequestFacts {
         scope: task.scope.told(),
         named: task.intent.analysis.lines(),
     }
-}
-
-/// What opens a conversation, or a further step of its plan.
-pub(crate) async fn conversation_facts(session: &Session, task: &mut Task, budget: PromptBudget) -> StepInput {
-    let mut input = step_facts(session, task).await;
-    input.context.sources.texts = sources(session, task, budget.sources * BYTES_PER_TOKEN).await;
-    input.context.framing = conventions::framing(session, true).await;
-    input.context.framing.allowed.clone_from(&session.config.commands_allowed);
-    input
 }
 
 /// Bytes of source that a token is taken for, rounded down: what is counted is estimated again where it is shown.

@@ -3,21 +3,15 @@
 use crate::agent::state::session::Session;
 use crate::agent::tools::run_command;
 use crate::base::plural::counted;
-use crate::llm::abilities::{Abilities, Style};
+use crate::llm::abilities::Style;
 use crate::llm::framing::Framing;
+use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::tokens;
 use crate::workspace::files;
 use crate::workspace::root::Root;
 
 /// At the top of the workspace, in the order in which they are read.
 const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
-
-/// Tokens of the excerpt of all guides together.
-const TOKENS: usize = 150;
-
-/// Tokens of whole guides, for a model that is told of them once: a part of its window, and at most so many.
-const PART: usize = 25;
-const MOST_TOKENS: usize = 2000;
 
 /// Characters of one line.
 const LINE: usize = 160;
@@ -29,14 +23,15 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
         if !conventions {
             return String::new();
         }
-        let Abilities { style, context } = session.model.abilities().await;
-        if style == Style::Conversation {
-            return guides(session, (context / PART).clamp(TOKENS, MOST_TOKENS)).await;
-        }
-        tokio::task::spawn_blocking(move || excerpt(&root)).await.unwrap_or_default()
+        let abilities = session.model.abilities().await;
+        let budget = PromptBudget::of(abilities).guides;
+        let is_told_once = abilities.style == Style::Conversation;
+        let read = move || if is_told_once { whole(&root, budget) } else { excerpt(&root, budget) };
+        tokio::task::spawn_blocking(read).await.unwrap_or_default()
     };
     let (detail, commands) = (detail(session).await, run_command::could_run(session));
-    Framing { conventions: read.await, detail, commands, allowed: Vec::new() }
+    let allowed = session.config.commands_allowed.clone();
+    Framing { conventions: read.await, detail, commands, allowed }
 }
 
 /// How much the user likes to be told: the project's preference, or else the general one.
@@ -49,14 +44,8 @@ async fn detail(session: &Session) -> String {
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)
 }
 
-/// The guides whole, as far as a budget of tokens reaches; empty without guides. They are data, code blocks and all:
-/// whoever shows them puts them into a fence, and nothing in them lifts a rule.
-pub(crate) async fn guides(session: &Session, tokens: usize) -> String {
-    let root = session.root.clone();
-    tokio::task::spawn_blocking(move || whole(&root, tokens)).await.unwrap_or_default()
-}
-
-/// Each guide under its name, cut at a line, with how much of it is left out and where it can be read.
+/// The guides whole, as far as a budget of tokens reaches, each under its name, cut at a line, with how much of it is
+/// left out and where it can be read. They are data, code blocks and all: no rule is lifted by them.
 fn whole(root: &Root, budget: usize) -> String {
     let mut out = String::new();
     let mut known: Vec<(String, String)> = Vec::new();
@@ -105,14 +94,14 @@ fn printable(line: &str) -> String {
 }
 
 /// The first lines of each guide that fit; empty without guides.
-fn excerpt(root: &Root) -> String {
+fn excerpt(root: &Root, budget: usize) -> String {
     let mut out = String::new();
     for guide in GUIDES {
         // A guide that is a link out of the workspace is none of its own.
         let Some(text) = root.resolve(guide).ok().and_then(|path| files::text(root, &path)) else { continue };
         for line in lines(&text) {
             let more = if out.is_empty() { line } else { format!("\n{line}") };
-            if tokens::estimate(&out) + tokens::estimate(&more) > TOKENS {
+            if tokens::estimate(&out) + tokens::estimate(&more) > budget {
                 return out;
             }
             out.push_str(&more);
@@ -140,18 +129,20 @@ fn lines(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    const TOKENS: usize = 150;
+
     #[test]
     fn an_excerpt_is_prose_within_its_tokens() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::new(dir.path()).unwrap();
-        assert_eq!(excerpt(&root), "");
+        assert_eq!(excerpt(&root, TOKENS), "");
         std::fs::write(dir.path().join("CONTRIBUTING.md"), "Sign off commits.\n".repeat(200)).unwrap();
         std::fs::write(
             dir.path().join("AGENTS.md"),
             "# Rules\n\n- Use type hints.\u{1b}[31m\n```sh\nrm -rf /\n```\n| a | b |\n",
         )
         .unwrap();
-        let excerpt = excerpt(&root);
+        let excerpt = excerpt(&root, TOKENS);
         assert!(excerpt.starts_with("- Use type hints.[31m\nSign off commits.\n"), "{excerpt}");
         assert!(!excerpt.contains("rm -rf") && !excerpt.contains("Rules"));
         assert!(tokens::estimate(&excerpt) <= TOKENS, "{}", tokens::estimate(&excerpt));

@@ -4,13 +4,11 @@
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::agent::budget;
 use crate::agent::durable;
-use crate::agent::events::fact::TaskFact;
 use crate::agent::run::control::{self, Control};
-use crate::agent::run::may_go_on::next_step;
-use crate::agent::run::objection::objection;
+use crate::agent::run::model_turn::{answered, next_step};
 use crate::agent::run::run_loop::{RESULTS, model_failure};
+use crate::agent::run::unfinished::unfinished;
 use crate::agent::run::{act, context, so_far};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
@@ -35,19 +33,18 @@ struct Talk {
     /// Checkpoints of the task before it began, or before the step of its plan did.
     mark: usize,
     /// How often the model was told that it is not done.
-    objections: u32,
+    told: u32,
     /// Checkpoints of the task when it was told last. A model that has changed nothing since has given its reason.
     told_at: Option<usize>,
 }
 
 /// Goes on with the conversation of a task until one of the ends. A step of a plan goes on where the last one ended.
 pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
-    let context = session.model.abilities().await.context;
     let mut talk = Talk {
         tools: Vec::new(),
-        budget: PromptBudget::of_conversation(context),
+        budget: PromptBudget::of(session.model.abilities().await),
         mark: task.journal.checkpoints.len(),
-        objections: 0,
+        told: 0,
         told_at: None,
     };
     task.conversation.transcript.take_up(session.model.name());
@@ -63,12 +60,14 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         task.conversation.transcript.shorten(talk.budget.conversation, &so_far);
         let span = span::step(task.counts.step);
         let ended = match ask(session, task, &talk.tools, cancel).instrument(span.clone()).await? {
-            Asked::Reply(reply) => take(session, task, &mut talk, reply).instrument(span).await,
-            Asked::Unusable(problem) => {
+            None => continue,
+            Some(Ok(reply)) => take(session, task, &mut talk, reply).instrument(span).await,
+            Some(Err(ModelError::Unusable { problems, .. })) => {
+                let problem = problems.join("; ");
                 let told = format!("Your answer could not be used: {problem}.");
                 failed(session, task, problem, Some(told))
             }
-            Asked::Late => continue,
+            Some(Err(error)) => return Err(model_failure(&error)),
         };
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
@@ -84,7 +83,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
 /// where it was, and a step of a plan adds to what was said before.
 async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
     let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
-    let input = context::conversation_facts(session, task, budget).await;
+    let input = context::step_facts(session, task).await;
     let (contract, inputs) = (&input.ask.contract, &input.ask.inputs);
     let transcript = &mut task.conversation.transcript;
     if resumes {
@@ -100,36 +99,18 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
     input.context.framing.commands
 }
 
-/// What came of asking.
-enum Asked {
-    Reply(ChatReply),
-    /// It could not be read, and why.
-    Unusable(String),
-    /// The time of the task is over; what may still be done is looked at anew.
-    Late,
-}
-
+/// The next answer; `None` where the time of the task is over.
 async fn ask(
     session: &Session,
-    task: &mut Task,
+    task: &Task,
     tools: &[ToolSpec],
     cancel: &CancellationToken,
-) -> Result<Asked, Failure> {
+) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
     let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
-    let (reply, usage) = tokio::select! {
-        answered = session.model.chat(&input, &words) => answered,
-        () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = budget::out_of_time(session, task.counts.spent.now()) => return Ok(Asked::Late),
-    };
-    task.events.did(TaskFact::ModelAnswered { usage });
-    match reply {
-        Ok(reply) => Ok(Asked::Reply(reply)),
-        Err(ModelError::Unusable { problems, .. }) => Ok(Asked::Unusable(problems.join("; "))),
-        Err(error) => Err(model_failure(&error)),
-    }
+    answered(session, task, cancel, session.model.chat(&input, &words)).await
 }
 
 /// Carries out what the model answers. `Some` where that ends the task or the step.
@@ -177,18 +158,18 @@ fn failed(session: &Session, task: &mut Task, problem: String, told: Option<Stri
 async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
     let cancel = session.cancelled();
     let edits = task.journal.checkpoints.len();
-    let objected = if talk.told_at == Some(edits) {
+    let left = if talk.told_at == Some(edits) {
         None
     } else {
-        let objected = stop::unless_stopped(session, &cancel, objection(session, task, talk.mark, talk.objections));
-        objected.await.ok().flatten()
+        let left = stop::unless_stopped(session, &cancel, unfinished(session, task, talk.mark, talk.told));
+        left.await.ok().flatten()
     };
-    match objected {
-        Some(objected) => {
-            (talk.objections, talk.told_at) = (talk.objections + 1, Some(edits));
-            session.emit(Event::Progress { text: headline(&objected.text) });
+    match left {
+        Some(left) => {
+            (talk.told, talk.told_at) = (talk.told + 1, Some(edits));
+            session.emit(Event::Progress { text: headline(&left.text) });
             let fence = task.conversation.transcript.fence.clone();
-            let told = conversation::told(&fence, &objected.text, "New errors", &objected.errors);
+            let told = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
             task.conversation.transcript.tell(told);
             None
         }
@@ -213,20 +194,20 @@ async fn carry_out(
             break;
         }
         if let Some(problem) = &used.problem {
-            results.push(answered(used, false, problem.clone()));
+            results.push(result_of(used, false, problem.clone()));
             broken = broken.or_else(|| changes(tools, used).then(|| used.tool.clone()));
             at += 1;
             continue;
         }
         match control::run(session, task, used).await {
             Some(Control::Ends(ended)) => {
-                results.push(answered(used, true, "The step ends here.".to_owned()));
-                results.extend(uses[at + 1..].iter().map(|used| answered(used, false, "not run".to_owned())));
+                results.push(result_of(used, true, "The step ends here.".to_owned()));
+                results.extend(uses[at + 1..].iter().map(|used| result_of(used, false, "not run".to_owned())));
                 return (results, Some(ended));
             }
             Some(Control::Answer(answer)) => {
                 let ok = answer.is_ok();
-                results.push(answered(used, ok, answer.unwrap_or_else(|failure| failure.one_line())));
+                results.push(result_of(used, ok, answer.unwrap_or_else(|failure| failure.one_line())));
                 at += 1;
                 continue;
             }
@@ -237,23 +218,23 @@ async fn carry_out(
             let together = &uses[at..at + looks];
             let actions: Vec<Action> = together.iter().map(action).collect();
             let looked = act::look_together(session, task, &actions, &reasoning).await;
-            results.extend(together.iter().zip(looked).map(|(used, (result, ok))| answered(used, ok, result.text)));
+            results.extend(together.iter().zip(looked).map(|(used, (result, ok))| result_of(used, ok, result.text)));
             at += looks;
             continue;
         }
         if let Some(before) = &broken {
-            results.push(answered(used, false, format!("not run: the {before} before it failed")));
+            results.push(result_of(used, false, format!("not run: the {before} before it failed")));
         } else {
             let (result, ok) = act::act(session, task, &put_off(tools, &uses[at..]), &reasoning).await;
             // A fix that is gone says nothing against the edits behind it.
             if !ok && changes(tools, used) && used.tool != apply_fix::TOOL.name {
                 broken = Some(used.tool.clone());
             }
-            results.push(answered(used, ok, result.text));
+            results.push(result_of(used, ok, result.text));
         }
         at += 1;
     }
-    let left = uses.iter().skip(results.len()).map(|used| answered(used, false, "not run: stopped".to_owned()));
+    let left = uses.iter().skip(results.len()).map(|used| result_of(used, false, "not run: stopped".to_owned()));
     results.extend(left.collect::<Vec<_>>());
     (results, None)
 }
@@ -292,7 +273,7 @@ fn changes(tools: &[ToolSpec], used: &ToolUse) -> bool {
     find(tools, &used.tool).is_none_or(|tool| tool.access == Access::Edit)
 }
 
-fn answered(used: &ToolUse, ok: bool, text: String) -> ToolResult {
+fn result_of(used: &ToolUse, ok: bool, text: String) -> ToolResult {
     ToolResult { id: used.id.clone(), tool: used.tool.clone(), ok, text }
 }
 

@@ -6,15 +6,10 @@ use std::collections::BTreeMap;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::plural::counted;
-use crate::llm::abilities::{Abilities, Style};
 use crate::llm::tokens;
 use crate::symbols::language;
 use crate::workspace::files::{self, Listing};
 
-/// Tokens of the list where it is told anew in each question; where it is told once, a part of the window.
-const TOKENS: usize = 60;
-const PART: usize = 100;
-const MOST_TOKENS: usize = 400;
 /// Files of a workspace that are looked at.
 const MOST: usize = 5_000;
 /// Of the budget, in a hundred, what names of files may take where not all of them fit; the rest sums up folders.
@@ -48,12 +43,6 @@ impl Near {
         let named = task.scope.files().into_iter().chain(analysis.files.iter().cloned()).chain(symbols).collect();
         Self { active: task.intent.current_file.clone(), named }
     }
-}
-
-/// How much of a model's question the list may take.
-pub(crate) async fn tokens(session: &Session) -> usize {
-    let Abilities { style, context } = session.model.abilities().await;
-    if style == Style::Conversation { (context / PART).clamp(TOKENS, MOST_TOKENS) } else { TOKENS }
 }
 
 /// The useful part of the tree within a budget of tokens, a line each; empty without files.

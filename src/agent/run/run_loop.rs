@@ -3,12 +3,11 @@
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::agent::budget;
 use crate::agent::durable;
 use crate::agent::events::fact::TaskFact;
 use crate::agent::run::act::act;
-use crate::agent::run::may_go_on::next_step;
-use crate::agent::run::objection::objection;
+use crate::agent::run::model_turn::{answered, next_step};
+use crate::agent::run::unfinished::unfinished;
 use crate::agent::run::{context, contract, early_stop};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
@@ -45,12 +44,8 @@ pub(crate) async fn run_steps(
         let input =
             stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
         let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
-        let (reply, usage) = tokio::select! {
-            answered = session.model.step(&input, &words).instrument(span.clone()) => answered,
-            () = cancel.cancelled() => return Err(Failure::cancelled()),
-            () = budget::out_of_time(session, task.counts.spent.now()) => continue,
-        };
-        task.events.did(TaskFact::ModelAnswered { usage });
+        let asked = session.model.step(&input, &words).instrument(span.clone());
+        let Some(reply) = answered(session, task, cancel, asked).await? else { continue };
         let mut more = Vec::new();
         let changed = task.journal.checkpoints.len() > changes;
         if let Some(ended) = reply.as_ref().ok().and_then(|reply| contract::ends(task, reply, changed)) {
@@ -58,7 +53,7 @@ pub(crate) async fn run_steps(
         }
         let result = match reply {
             Ok(reply) => match reply.action.clone() {
-                None => match objected(session, task, changes, &mut told).instrument(span.clone()).await {
+                None => match told_unfinished(session, task, changes, &mut told).instrument(span.clone()).await {
                     Some(result) => result,
                     None => return Ok(Ended::Done { changed, answer: reply.answer }),
                 },
@@ -67,7 +62,7 @@ pub(crate) async fn run_steps(
                     let (result, ok) = act(session, task, &action, &reply.reasoning).instrument(span.clone()).await;
                     if ok && (!reply.proceed || early_stop::mended(session, task).instrument(span.clone()).await) {
                         let changed = task.journal.checkpoints.len() > changes;
-                        match objected(session, task, changes, &mut told).instrument(span.clone()).await {
+                        match told_unfinished(session, task, changes, &mut told).instrument(span.clone()).await {
                             Some(result) => result,
                             None => return Ok(Ended::Done { changed, answer: reply.answer }),
                         }
@@ -91,12 +86,11 @@ pub(crate) async fn run_steps(
 }
 
 /// What speaks against the end that the model wants, as a result that it reads; `None` where it may end.
-async fn objected(session: &Session, task: &mut Task, mark: usize, told: &mut u32) -> Option<LastResult> {
+async fn told_unfinished(session: &Session, task: &mut Task, mark: usize, told: &mut u32) -> Option<LastResult> {
     let cancel = session.cancelled();
-    let objected =
-        stop::unless_stopped(session, &cancel, objection(session, task, mark, *told)).await.ok().flatten()?;
+    let left = stop::unless_stopped(session, &cancel, unfinished(session, task, mark, *told)).await.ok().flatten()?;
     *told += 1;
-    let text = format!("{}\n{}", objected.text, objected.errors.join("\n"));
+    let text = format!("{}\n{}", left.text, left.errors.join("\n"));
     Some(LastResult { tool: "end".to_owned(), ok: false, text })
 }
 

@@ -1,7 +1,7 @@
 //! What becomes of a task that ends and has not done what it is for: new errors, or nothing at all.
 
 use crate::agent::edit::rollback;
-use crate::agent::run::{finish, objection};
+use crate::agent::run::{finish, unfinished};
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::config::NewErrors;
 use crate::agent::state::language::Say;
@@ -73,7 +73,7 @@ pub(crate) fn judge(task: &Task, outcome: &mut Outcome, taken_back: bool) {
         let count = say.counted(errors, "new error", "error nuevo", "errores nuevos");
         let stay = if errors == 1 { "stays" } else { "stay" };
         say.of(format!("Not done: {count} {stay}"), format!("Sin terminar: queda {count}"))
-    } else if outcome.files.is_empty() && objection::asks_for_change(task) {
+    } else if outcome.files.is_empty() && unfinished::asks_for_change(task) {
         say.of("Not done: the request asks for a change", "Sin terminar: la petición pide un cambio")
     } else {
         return;

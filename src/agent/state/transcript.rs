@@ -3,10 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::llm::chat::{ChatMessage, ChatReply, ToolResult};
-use crate::llm::tokens;
-
-/// Tokens that a message has beside its texts.
-const FRAME: usize = 8;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -67,7 +63,7 @@ impl Transcript {
 
     /// Estimated tokens of all messages.
     pub fn tokens(&self) -> usize {
-        self.messages.iter().map(size).sum()
+        self.messages.iter().map(ChatMessage::tokens).sum()
     }
 
     /// Makes it shorter than the budget where it is longer: the first message stays, what came after it is summed up
@@ -80,7 +76,7 @@ impl Transcript {
         let mut left = budget / 3;
         let mut from = self.messages.len();
         for (at, message) in self.messages.iter().enumerate().skip(1).rev() {
-            let cost = size(message);
+            let cost = message.tokens();
             if cost > left && from < self.messages.len() {
                 break;
             }
@@ -98,19 +94,6 @@ impl Transcript {
         self.messages.extend(kept);
         true
     }
-}
-
-fn size(message: &ChatMessage) -> usize {
-    FRAME
-        + match message {
-            ChatMessage::User(text) => tokens::estimate(text),
-            ChatMessage::Model(reply) => {
-                let uses = reply.uses.iter().map(|used| FRAME + tokens::estimate(&used.parameters.to_string()));
-                let opaque = reply.opaque.iter().map(|value| tokens::estimate(&value.to_string()));
-                tokens::estimate(&reply.text) + uses.sum::<usize>() + opaque.sum::<usize>()
-            }
-            ChatMessage::Results(results) => results.iter().map(|result| FRAME + tokens::estimate(&result.text)).sum(),
-        }
 }
 
 #[cfg(test)]

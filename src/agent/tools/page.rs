@@ -4,6 +4,8 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::plural::counted;
+use crate::llm::abilities::Style;
+use crate::llm::prompt::budget::PromptBudget;
 
 /// How much one result may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub(crate) struct ResultLimits {
 const WINDOW: usize = 8192;
 /// However large a window is: what is read is paid for again with every question.
 const MOST: usize = 8;
+/// Bytes that a token is taken for at least: what fits so is not cut again.
+const BYTES_PER_TOKEN: usize = 3;
 /// Bytes of one line; a longer one is no code that anybody reads.
 const LINE: usize = 2000;
 
@@ -33,8 +37,17 @@ impl ResultLimits {
 
 /// How much a result of a task may hold. Where no model works on it yet, none is asked what it can read.
 pub(crate) async fn limits(session: &Session, task: &Task) -> ResultLimits {
-    let context = if task.counts.step == 0 { 0 } else { session.model.abilities().await.context };
-    ResultLimits::of_context(context)
+    if task.counts.step == 0 {
+        return ResultLimits::of_context(0);
+    }
+    let abilities = session.model.abilities().await;
+    let limits = ResultLimits::of_context(abilities.context);
+    if abilities.style != Style::Conversation {
+        return limits;
+    }
+    // Every result stays in the history: no page is longer than what is kept of one.
+    let kept = PromptBudget::of(abilities).result * BYTES_PER_TOKEN;
+    ResultLimits { bytes: limits.bytes.min(kept), output: limits.output.min(kept), ..limits }
 }
 
 /// Which lines of a text are asked for.

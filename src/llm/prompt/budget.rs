@@ -1,4 +1,7 @@
-//! How much of each part a question carries, by the tokens that the model reads at once.
+//! How much of each part a question carries, by the way in which the model is worked with and the tokens that it reads
+//! at once. What memory may take is the mode's alone.
+
+use crate::llm::abilities::{Abilities, Style};
 
 /// In tokens; the default is that of a question that holds all there is to know in 8,192.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +10,6 @@ pub struct PromptBudget {
     pub files: usize,
     /// The project's own guides.
     pub guides: usize,
-    pub memory: usize,
     /// All sources together; beyond it a model reads with its tools.
     pub sources: usize,
     /// One result of a tool.
@@ -18,18 +20,25 @@ pub struct PromptBudget {
 
 impl Default for PromptBudget {
     fn default() -> Self {
-        Self { files: 60, guides: 150, memory: 100, sources: 6000, result: 300, conversation: 5500 }
+        Self { files: 60, guides: 150, sources: 6000, result: 300, conversation: 5500 }
     }
 }
 
 impl PromptBudget {
+    /// For a model that can do this.
+    pub fn of(abilities: Abilities) -> Self {
+        match abilities.style {
+            Style::Conversation => Self::of_conversation(abilities.context),
+            Style::Step | Style::Compact => Self::default(),
+        }
+    }
+
     /// For a conversation with a model that reads so many tokens at once. What is sent first is sent with every call
     /// of the task, so that it stays small where there is much room, too: a model can read more by itself.
-    pub fn of_conversation(context: usize) -> Self {
+    fn of_conversation(context: usize) -> Self {
         Self {
             files: (context / 100).clamp(60, 400),
             guides: (context / 25).clamp(150, 2000),
-            memory: (context / 100).clamp(100, 400),
             sources: (context / 16).clamp(600, 2500),
             result: (context / 16).clamp(700, 6000),
             // The rest is for the answer, and for an estimate that is too low.
@@ -56,7 +65,7 @@ mod tests {
             assert!(small < large, "{small} {large}");
         }
         for budget in [small, large] {
-            let opening = budget.files + budget.guides + budget.memory + budget.sources;
+            let opening = budget.files + budget.guides + budget.sources;
             assert!(opening + 2 * budget.result < budget.conversation, "{budget:?}");
         }
     }

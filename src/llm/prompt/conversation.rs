@@ -6,8 +6,9 @@
 use crate::llm::contract::Contract;
 use crate::llm::input::{ModelContext, RequestFacts};
 use crate::llm::prompt::budget::PromptBudget;
-use crate::llm::prompt::{Facts, MESSAGE_CHARS, clean, one_line};
-use crate::llm::texts;
+use crate::llm::prompt::contract::memory_tokens;
+use crate::llm::prompt::{Facts, one_line};
+use crate::llm::{texts, tokens};
 
 /// How a conversation begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub fn opening(
     budget: PromptBudget,
 ) -> ChatOpening {
     let mut facts = Facts::new(&(context, contract, inputs)).within(budget);
-    facts.opening(context, &context.framing.conventions, budget.memory);
+    facts.opening(context, &context.framing.conventions, memory_tokens(contract));
     facts.contract(contract);
     facts.inputs(inputs);
     facts.sources(&context.sources.texts);
@@ -63,13 +64,14 @@ pub fn next_step(
     facts.into_message()
 }
 
-/// Something that a model is told between two of its answers: `what` in our words, `data` as somebody else wrote it.
-pub fn told(fence: &str, what: &str, title: &str, data: &[String]) -> String {
+/// Something that a model is told between two of its answers: `what` in our words, `data` as somebody else wrote it,
+/// each as long as a result may be.
+pub fn told((fence, budget): (&str, PromptBudget), what: &str, title: &str, data: &[String]) -> String {
     let mut facts = Facts::inside(fence, &data);
     facts.line(what);
     if !data.is_empty() {
-        let lines: Vec<String> = data.iter().map(|line| clean(line, MESSAGE_CHARS)).collect();
-        facts.block(title, &lines.join("\n"));
+        let texts: Vec<String> = data.iter().map(|text| tokens::head_and_tail(text, budget.result)).collect();
+        facts.block(title, &texts.join("\n"));
     }
     facts.into_message()
 }

@@ -3,23 +3,12 @@
 
 use serde_json::{Value, json};
 
+use crate::names::CART;
 use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 use crate::support::servers::tool;
-
-const CART: &str = "\
-import json
-
-
-class Cart:
-    def total(self, names: list[str]) -> int:
-        return len(names)
-
-    def show(self) -> str:
-        ümlaut = \"😀\"; return ümlaut + json.dumps(self.total([]))
-";
 
 const SHOP: &str = "\
 from cart import Cart

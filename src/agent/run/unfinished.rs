@@ -17,20 +17,20 @@ const LISTED: usize = 12;
 
 /// Why a task is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Objected {
+pub(crate) struct Unfinished {
     pub(crate) text: String,
     /// The errors, a line each, as their providers wrote them.
     pub(crate) errors: Vec<String>,
 }
 
 /// What speaks against the end, where the model has been told so often; `None` where it may end.
-pub(crate) async fn objection(session: &Session, task: &Task, mark: usize, told: u32) -> Option<Objected> {
+pub(crate) async fn unfinished(session: &Session, task: &Task, mark: usize, told: u32) -> Option<Unfinished> {
     // A step of a plan is judged by its plan.
     if told >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
         return None;
     }
     if task.journal.checkpoints.len() == mark {
-        return (told == 0 && asks_for_change(task)).then(|| Objected {
+        return (told == 0 && asks_for_change(task)).then(|| Unfinished {
             text: "Nothing was changed, and the request reads as if something should be. Do it, or answer why nothing \
                    has to be changed."
                 .to_owned(),
@@ -43,7 +43,7 @@ pub(crate) async fn objection(session: &Session, task: &Task, mark: usize, told:
     }
     let text = "It is not over: these errors are new since the task began. Mend them, take back what caused them, or \
                 answer why they are wrong.";
-    Some(Objected { text: text.to_owned(), errors })
+    Some(Unfinished { text: text.to_owned(), errors })
 }
 
 /// The new errors, a line each.

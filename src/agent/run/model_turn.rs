@@ -1,12 +1,17 @@
-//! Whether a task may ask its model once more: not stopped, steps left, within what it may use up.
+//! One turn of a task's model: whether there may be one (not stopped, steps left, within what the task may use up),
+//! and the wait for its answer.
+
+use std::future::Future;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::budget;
+use crate::agent::events::fact::TaskFact;
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::failure::Failure;
+use crate::llm::step::{ModelError, Usage};
 
 /// Counts the step that begins. `Some` where the task ends instead.
 pub(crate) fn next_step(
@@ -27,4 +32,21 @@ pub(crate) fn next_step(
         Some(why) => Err(budget::stop(task, &why)),
         None => Ok(None),
     }
+}
+
+/// Waits for what the model was asked, and counts it. `None` where the time of the task is over before: what may
+/// still be done is then looked at anew.
+pub(crate) async fn answered<T>(
+    session: &Session,
+    task: &Task,
+    cancel: &CancellationToken,
+    asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
+) -> Result<Option<Result<T, ModelError>>, Failure> {
+    let (reply, usage) = tokio::select! {
+        answered = asked => answered,
+        () = cancel.cancelled() => return Err(Failure::cancelled()),
+        () = budget::out_of_time(session, task.counts.spent.now()) => return Ok(None),
+    };
+    task.events.did(TaskFact::ModelAnswered { usage });
+    Ok(Some(reply))
 }
