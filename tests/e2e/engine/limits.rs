@@ -77,8 +77,10 @@ async fn a_budget_of_steps_stops_the_task_and_keeps_what_is_done() {
 #[tokio::test]
 async fn a_budget_of_time_ends_a_model_that_says_nothing() {
     let folder = project();
-    let engine =
-        Engine::new(&folder, Setup { config: json!({"limits": {"seconds": 1}}), silent: true, ..Setup::default() });
+    let engine = Engine::new(
+        &folder,
+        Setup { config: json!({"limits": {"seconds": 1}}), silent_from: Some(0), ..Setup::default() },
+    );
     let failure = engine.ask("change f").await["failed"].clone();
     assert_eq!(failure["message"], "stopped: its time of 1 s is over (`limits.seconds`)", "{failure}");
     assert!(failure["hint"]["text"].as_str().unwrap().starts_with("nothing was changed"), "{failure}");

@@ -148,7 +148,7 @@ pub struct Script {
     /// Cannot be reached from its question of this number on, counted from 0.
     fails_from: Option<usize>,
     /// Never answers.
-    pub silent: bool,
+    pub silent_from: Option<usize>,
     calls: Arc<Calls>,
 }
 
@@ -257,7 +257,7 @@ impl Model for Script {
             asked.len() - 1
         };
         self.calls.note("step").await;
-        if self.silent {
+        if self.silent_from.is_some_and(|from| number >= from) {
             std::future::pending::<()>().await;
         }
         if self.fails_from.is_some_and(|from| number >= from) {
@@ -432,7 +432,8 @@ pub struct Setup {
     /// Tokens of each answer, and how many of them the provider had cached.
     pub tokens: u64,
     pub cached: u64,
-    pub silent: bool,
+    /// From which question on it says nothing any more.
+    pub silent_from: Option<usize>,
     pub message: Option<String>,
     /// So many are reported by each of two providers.
     pub flood: usize,
@@ -461,7 +462,7 @@ impl Engine {
             context: setup.context,
             plans: Mutex::new(setup.plans.into()),
             usage,
-            silent: setup.silent,
+            silent_from: setup.silent_from,
             price: setup.price,
             fails_from: setup.fails_from,
             calls: Arc::clone(&calls),
