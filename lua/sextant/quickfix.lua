@@ -2,7 +2,7 @@
 local M = {}
 local api = vim.api
 
----@type table<string, integer> the list of the last task in each workspace, by root
+---@type table<string, integer> the list of the last task in each workspace, by root; of a client's task by both
 local lists = {}
 
 local function to_items(entries, root)
@@ -31,16 +31,17 @@ end
 ---@param event table `introduced`, with the root of its workspace
 function M.show(event)
   local root = event.root
+  local key = event.of and (root .. '\0' .. event.of) or root
   local items = to_items(event.entries, root)
   local title = ('%s (%s)'):format(event.title, vim.fs.basename(root))
   local current = vim.fn.getqflist({ context = 1, id = 0 })
-  local ours = type(current.context) == 'table' and current.context.sextant == root
-  local known = lists[root]
+  local ours = type(current.context) == 'table' and current.context.sextant == key
+  local known = lists[key]
   if event.amend and known and vim.fn.getqflist({ id = known, nr = 0 }).id ~= 0 then
     vim.fn.setqflist({}, 'r', { id = known, items = items, title = title })
   elseif #items > 0 or ours then
-    vim.fn.setqflist({}, ' ', { items = items, title = title, context = { sextant = root } })
-    lists[root] = vim.fn.getqflist({ id = 0 }).id
+    vim.fn.setqflist({}, ' ', { items = items, title = title, context = { sextant = key } })
+    lists[key] = vim.fn.getqflist({ id = 0 }).id
   end
   if event.open and #items > 0 then
     open()

@@ -18,6 +18,12 @@ impl Deadline {
         Self::after(Duration::from_millis(budget_ms))
     }
 
+    /// As much time again, from now on.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self::after(self.end.saturating_duration_since(self.start))
+    }
+
     /// What is left; zero once it has passed.
     pub fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())

@@ -105,6 +105,9 @@ pub enum Event {
         open: bool,
         /// Whether this amends the list of the same task shown before (a late answer).
         amend: bool,
+        /// Whose list it is: a client's task; empty for the task that runs, or ran last.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        of: String,
     },
     /// A process died over this task. It can be resumed or undone.
     Interrupted {

@@ -3,9 +3,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::agent::commands::outside::{self, OutsideAnswer};
 use crate::agent::commands::undo::{self, redo};
 use crate::agent::commands::{ask, forget, remember, resume};
 use crate::agent::edit::{questions, recover};
@@ -16,6 +18,7 @@ use crate::agent::run::finish;
 use crate::agent::state::config::Config;
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, Outcome};
+use crate::agent::state::outside::OutsideClient;
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
 use crate::agent::state::span;
@@ -98,6 +101,23 @@ impl Agent {
     /// Brings back what was taken back last.
     pub async fn redo(&self) -> Ending<String> {
         redo::redo(self).await
+    }
+
+    /// Carries out one call of a tool for a client outside, beside whatever runs. Its edits are a task of that client;
+    /// each is whole, whenever the call is stopped.
+    pub async fn call(
+        self: &Arc<Self>,
+        client: &OutsideClient,
+        tool: &str,
+        given: Value,
+        cancel: &CancellationToken,
+    ) -> Result<OutsideAnswer, Failure> {
+        outside::call(Arc::clone(self), client.clone(), (tool.to_owned(), given), cancel).await
+    }
+
+    /// A client will not call again.
+    pub fn client_left(&self, client: &OutsideClient) {
+        self.outside.forget(&client.id);
     }
 
     /// Somebody is there to answer questions.

@@ -6,6 +6,7 @@ pub(crate) mod approve;
 pub(crate) mod ask;
 pub mod forget;
 pub mod intents;
+pub mod outside;
 pub(crate) mod plan;
 pub(crate) mod remember;
 pub(crate) mod resume;

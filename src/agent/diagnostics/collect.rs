@@ -128,14 +128,15 @@ pub(crate) struct LookedBefore {
 }
 
 /// Makes sure that what is reported in these files is known before an edit of them, whoever edits. A file that nobody
-/// was ever asked about is waited for as at the start of a task, since the servers open it only now.
+/// was ever asked about is waited for as at the start of a task, since the servers open it only now; but for a client
+/// outside, whose call has the one deadline for all of it.
 pub(crate) async fn before_edit(
     session: &Session,
     edited: &[Document],
     bystanders: &[Document],
-    deadline: Deadline,
+    (deadline, waits): (Deadline, bool),
 ) -> LookedBefore {
-    let is_first = {
+    let is_first = waits && {
         let ledger = session.ledger.lock().await;
         edited.iter().any(|document| !ledger.was_asked(&document.path))
     };

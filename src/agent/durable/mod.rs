@@ -83,6 +83,16 @@ async fn save(durable: &Durable, state: &RunState, phase: Phase, expected: Optio
     durable.run(move |memory| memory.save_task(new, expected)).await
 }
 
+/// Keeps the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
+pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
+    let Some(durable) = open::durable(session).await else { return };
+    let kept = save(&durable, &RunState::of(task, None), Phase::Completed, None).await;
+    open::or_tell(session, &durable, kept);
+    if cleans {
+        clean(session, &durable, &task.journal.task).await;
+    }
+}
+
 /// Keeps the state of a task that is in no session: after a rollback.
 pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
     let Some(durable) = open::durable(session).await else { return };

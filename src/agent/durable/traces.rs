@@ -34,15 +34,13 @@ impl Traced {
 
 /// Enters what the running or last task has recorded since the last time. What cannot be kept is left out.
 pub(crate) async fn keep(session: &Session) {
-    let (task, request, entries) = session.trace.take_unkept();
-    if entries.is_empty() {
-        return;
-    }
-    let Some(remember) = memory::remember(session).await else { return };
-    let name = remember.session.clone();
-    let entries = entries.into_iter().map(kept).collect();
-    if let Err(error) = remember.run(move |memory| memory.add_traced(&name, &task, &request, entries)).await {
-        tracing::warn!(%error, "a part of the trace could not be kept");
+    for (task, request, entries) in session.trace.take_unkept() {
+        let Some(remember) = memory::remember(session).await else { return };
+        let name = remember.session.clone();
+        let entries = entries.into_iter().map(kept).collect();
+        if let Err(error) = remember.run(move |memory| memory.add_traced(&name, &task, &request, entries)).await {
+            tracing::warn!(%error, "a part of the trace could not be kept");
+        }
     }
 }
 
@@ -95,7 +93,7 @@ pub async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
     let tasks = list(session).await?;
     if tasks.is_empty() && which.is_empty() {
         // Without memory there is what the process holds.
-        let (entries, (task, request, _)) = (session.trace(), session.trace.take_unkept());
+        let (entries, (task, request)) = (session.trace(), session.trace.last());
         if entries.is_empty() {
             return Err(Failure::user("nothing was done here yet", HintCode::Start));
         }

@@ -32,17 +32,22 @@ pub(crate) async fn change(
     }
     permissions::permit(session, task, &wanted)?;
     let doubts = guard::guard(session, task, &wanted).await?;
+    let (_turn, mut deadline) = match session.making.turn.try_lock() {
+        Ok(turn) => (turn, deadline),
+        Err(_) => (session.making.turn.lock().await, deadline.anew()),
+    };
     collect::take_late(session, task).await;
     let checked = session.config.diagnostics.on_edit;
     let in_burst = task.reports.deferred.is_some();
-    let (mut bystanders, mut deadline) = (Vec::new(), deadline);
+    let mut bystanders = Vec::new();
     let mut burst = task.reports.deferred.clone().unwrap_or_default();
     if checked {
         bystanders =
             collect::bystanders(session, &wanted.iter().map(|want| want.path().to_owned()).collect::<Vec<_>>()).await;
         if !in_burst || burst.lacks(&wanted) {
             let edited = texts_before(&wanted);
-            let looked = collect::before_edit(session, &edited, &bystanders, deadline).await;
+            let waits = task.intent.client.is_none();
+            let looked = collect::before_edit(session, &edited, &bystanders, (deadline, waits)).await;
             burst.stale.extend(looked.stale);
             deadline = looked.deadline;
         }

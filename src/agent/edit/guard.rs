@@ -118,7 +118,17 @@ fn capital(text: &str) -> String {
 
 async fn answer(session: &Session, task: &mut Task, text: &str, options: &[String]) -> Result<usize, Failure> {
     let since = Instant::now();
-    let choice = questions::ask_user(session, text, options).await;
+    let text = match &task.intent.client {
+        Some(client) if session.approvals.can_ask() => format!("{client}: {text}"),
+        Some(_) => {
+            return Err(tool_failure(
+                format!("the user has to answer this, and cannot be asked here: {text} Nothing was written"),
+                "go on without it, or let the user make this change; in Neovim the user is asked",
+            ));
+        }
+        None => text.to_owned(),
+    };
+    let choice = questions::ask_user(session, &text, options).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
@@ -146,7 +156,7 @@ fn objections(session: &Session, task: &Task, path: &str, before: &str, after: &
 
 /// Whether what is reported is to be mended, and no more.
 fn is_strict(session: &Session, task: &Task) -> bool {
-    let basis = authority::basis(task.mode, &task.journal.request, session.model.needs_providers());
+    let basis = authority::basis_of(task, &task.journal.request, session.model.needs_providers());
     basis == Basis::Reported || basis == Basis::Approved && ask::mends(&task.journal.request)
 }
 

@@ -23,7 +23,7 @@ use crate::llm::ask;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
 pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let basis = authority::basis(task.mode, &task.request, session.model.needs_providers());
+    let basis = authority::basis_of(task, &task.request, session.model.needs_providers());
     if basis == Basis::Asked {
         return Ok(());
     }

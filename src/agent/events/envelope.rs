@@ -35,6 +35,8 @@ pub enum TaskEvent {
         #[serde(default)]
         again: bool,
     },
+    /// A client outside has begun to edit: its edits are a task beside whatever the session works on.
+    OutsideBegan { client: String, request: String },
     /// How far the task is; told when it has been kept.
     PhaseChanged { phase: Phase },
     /// A step of the plan begins, counted from 1.

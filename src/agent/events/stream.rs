@@ -74,7 +74,7 @@ impl HeldEvents {
 /// Whether an event is about what is worked on, rather than about the session or about what is over.
 fn is_of_work(event: &TaskEvent) -> bool {
     let TaskEvent::Shown { event } = event else {
-        return !matches!(event, TaskEvent::TakenUp { .. });
+        return !matches!(event, TaskEvent::TakenUp { .. } | TaskEvent::OutsideBegan { .. });
     };
     !matches!(
         event,

@@ -57,6 +57,13 @@ impl TaskEvents {
         self.emit(TaskEvent::TakenUp { request: request.to_owned(), mode, again });
     }
 
+    /// The same for the edits of a client outside: what the session works on stays what it is.
+    pub(crate) fn begin_outside(&mut self, stream: &Arc<EventStream>, client: &str, request: &str) {
+        self.stream = Arc::clone(stream);
+        lock(&self.said).joined = true;
+        self.emit(TaskEvent::OutsideBegan { client: client.to_owned(), request: request.to_owned() });
+    }
+
     pub fn emit(&self, event: TaskEvent) {
         self.stream.emit_to(Some(&self.task), event, &self.own);
     }

@@ -106,6 +106,7 @@ pub(crate) fn introduced(session: &Session, title: String, shown: &[&LocatedDiag
         entries: shown.iter().map(|found| render::entry(found)).collect(),
         open: session.config.quickfix.open,
         amend,
+        of: String::new(),
     });
 }
 

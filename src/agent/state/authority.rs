@@ -12,6 +12,7 @@ use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::language::Say;
 use crate::agent::state::scope::{self, Scope};
+use crate::agent::state::task::Task;
 use crate::diagnostics::model::Diagnostic;
 use crate::edits::apply::apply;
 use crate::llm::ask;
@@ -74,6 +75,11 @@ impl Consent {
         let allows = self.withheld.iter().cloned().collect();
         Some(Question { step, text, mark, allows, spanish: say.spanish, ..Question::default() })
     }
+}
+
+/// What a client outside is told to do its own user decides: it is not held to what providers report.
+pub(crate) fn basis_of(task: &Task, request: &str, needs_providers: bool) -> Basis {
+    if task.intent.client.is_some() { Basis::Asked } else { basis(task.mode, request, needs_providers) }
 }
 
 pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {

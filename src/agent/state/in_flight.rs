@@ -1,6 +1,6 @@
 //! Changes of files that are under way.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch;
@@ -72,6 +72,10 @@ impl Begun {
 #[derive(Debug, Default)]
 pub(crate) struct Making {
     pub(crate) begun: Mutex<Vec<Begun>>,
+    /// Held from the baseline of an edit to its verdict, so that an answer tells of no other edit than its own.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    /// The number of the last checkpoint.
+    pub(crate) checkpoints: AtomicU64,
 }
 
 impl Making {

@@ -23,6 +23,7 @@ pub mod notes;
 pub mod notes_log;
 pub(crate) mod offered;
 pub mod outcome;
+pub mod outside;
 pub mod owner;
 pub(crate) mod reach;
 pub(crate) mod read_cache;

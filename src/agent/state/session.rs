@@ -1,7 +1,7 @@
 //! A session: one editor, one workspace, one model, and what is known from one task to the next.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex, OnceCell};
@@ -19,6 +19,7 @@ use crate::agent::state::in_flight::Making;
 use crate::agent::state::journal::{Checkpoint, Journal};
 use crate::agent::state::memory::Remember;
 use crate::agent::state::outcome::OpenEnd;
+use crate::agent::state::outside::OutsideClients;
 use crate::agent::state::snapshots::SnapshotStore;
 use crate::agent::state::task::Task;
 use crate::agent::state::trace::TraceLog;
@@ -27,6 +28,11 @@ use crate::editor::event::Event;
 use crate::llm::step::Model;
 use crate::workspace::record::Record;
 use crate::workspace::root::Root;
+
+tokio::task_local! {
+    /// Of work beside the running task, which a stop of that task does not reach.
+    pub(crate) static OWN_CANCEL: CancellationToken;
+}
 
 pub struct Session {
     pub(crate) editor: Arc<dyn Editor>,
@@ -49,11 +55,12 @@ pub struct Session {
     pub(crate) open_end: Mutex<Option<OpenEnd>>,
     pub(crate) trace: Arc<TraceLog>,
     mode: RwLock<PlanMode>,
-    checkpoints: AtomicU64,
     pub(crate) approvals: Approvals,
     /// Changes of files that are under way.
     pub(crate) making: Making,
     pub(crate) opened: Opened,
+    /// Who calls from outside.
+    pub(crate) outside: OutsideClients,
     /// Of the task that runs; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
 }
@@ -97,10 +104,10 @@ impl Session {
             no_plan: AtomicBool::new(false),
             open_end: Mutex::default(),
             trace,
-            checkpoints: AtomicU64::new(1),
             approvals: Approvals::default(),
             making: Making::default(),
             opened: Opened::default(),
+            outside: OutsideClients::default(),
             cancel: RwLock::default(),
         }
     }
@@ -162,14 +169,14 @@ impl Session {
     }
 
     pub(crate) fn next_checkpoint(&self) -> String {
-        format!("c{}", self.checkpoints.fetch_add(1, Ordering::Relaxed))
+        format!("c{}", self.making.checkpoints.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// The names of a journal that was read are not given again.
     pub(crate) fn skip_checkpoints(&self, known: &[Checkpoint]) {
         let numbers = known.iter().filter_map(|checkpoint| checkpoint.id.strip_prefix('c')?.parse::<u64>().ok());
         if let Some(last) = numbers.max() {
-            self.checkpoints.fetch_max(last.saturating_add(1), Ordering::Relaxed);
+            self.making.checkpoints.fetch_max(last, Ordering::Relaxed);
         }
     }
 
@@ -177,7 +184,11 @@ impl Session {
         *self.cancel.write().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
     }
 
+    /// What ends the waits of the work that asks: of a call from outside its own, else that of the running task.
     pub(crate) fn cancelled(&self) -> CancellationToken {
+        if let Ok(own) = OWN_CANCEL.try_with(CancellationToken::clone) {
+            return own;
+        }
         self.cancel.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

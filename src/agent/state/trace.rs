@@ -56,6 +56,14 @@ impl Observer for TraceLog {
                 let old = records.len().saturating_sub(TASKS);
                 records.drain(..old);
             }
+            // What runs, or ran last, stays the last one.
+            TaskEvent::OutsideBegan { request, .. } => {
+                let record = Record { task: task.to_owned(), request: request.clone(), ..Record::default() };
+                let before_last = records.len().saturating_sub(1);
+                records.insert(before_last, record);
+                let old = records.len().saturating_sub(TASKS);
+                records.drain(..old);
+            }
             TaskEvent::Traced { entry } => {
                 let record = records.iter_mut().rev().find(|record| record.task == task);
                 record.into_iter().for_each(|record| record.push(entry.clone()));
@@ -81,12 +89,16 @@ impl TraceLog {
         known.map(|record| record.entries.clone()).unwrap_or_default()
     }
 
-    /// The task, its request, and the entries that memory has not yet; they count as kept from here on.
-    pub(crate) fn take_unkept(&self) -> (String, String, Vec<TraceEntry>) {
+    /// The last task and its request.
+    pub(crate) fn last(&self) -> (String, String) {
+        self.records().last().map(|record| (record.task.clone(), record.request.clone())).unwrap_or_default()
+    }
+
+    /// Tasks, their requests, and the entries that memory has not yet; they count as kept from here on.
+    pub(crate) fn take_unkept(&self) -> Vec<(String, String, Vec<TraceEntry>)> {
         let mut records = self.records();
-        let last = records.last_mut();
-        last.map(|record| (record.task.clone(), record.request.clone(), std::mem::take(&mut record.unkept)))
-            .unwrap_or_default()
+        let unkept = records.iter_mut().filter(|record| !record.unkept.is_empty());
+        unkept.map(|record| (record.task.clone(), record.request.clone(), std::mem::take(&mut record.unkept))).collect()
     }
 
     pub(crate) fn forget(&self) {
@@ -140,6 +152,10 @@ mod tests {
     use crate::agent::plan::mode::Mode;
     use crate::diagnostics::policy::Effect;
 
+    fn unkept(log: &TraceLog) -> usize {
+        log.take_unkept().iter().map(|(_, _, entries)| entries.len()).sum()
+    }
+
     #[test]
     fn the_same_is_recorded_once_and_only_so_much() {
         let (stream, log) = (Arc::new(EventStream::default()), Arc::new(TraceLog::default()));
@@ -165,16 +181,16 @@ mod tests {
         let text = log.markdown();
         let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("## ")).collect();
         assert_eq!(headings, ["## Planning", "## Step 1", "## Step 2, call 3"]);
-        assert_eq!((log.take_unkept().2.len(), log.take_unkept().2.len()), (3, 0));
+        assert_eq!((unkept(&log), unkept(&log)), (5, 0), "of both tasks");
         task.take_up(&stream, "fix\nthis", Mode::Simple);
         assert_eq!((log.entries().len(), log.of("t").len()), (2, 3), "gone on with, it has what it had");
         (0..MOST).for_each(|n| task.trace(3, entry(&n.to_string())));
-        assert_eq!((log.entries().len(), log.take_unkept().2.len()), (MOST, MOST + 2), "memory gets all");
+        assert_eq!((log.entries().len(), unkept(&log)), (MOST, MOST), "memory gets all");
         assert!(log.markdown().ends_with("Not kept: 2 more entries."));
         let entry = TraceEntry { step: 1, call: None, trace: entry("x") };
         stream.emit(None, TaskEvent::TakenUp { request: "show".into(), mode: Mode::Simple, again: false });
         stream.emit(None, TaskEvent::Traced { entry });
-        assert_eq!((log.entries().len(), log.take_unkept().2.len()), (1, 0), "what is no task is not for memory");
+        assert_eq!((log.entries().len(), unkept(&log)), (1, 0), "what is no task is not for memory");
         (0..TASKS).for_each(|n| TaskEvents::new(&n.to_string(), Mode::Simple).take_up(&stream, "", Mode::Simple));
         assert_eq!((log.of("s").len(), log.records().len()), (0, TASKS));
     }

@@ -39,8 +39,9 @@ const LARGEST: u64 = 4 << 20;
 /// Folders that installed libraries are in, and the stubs of the standard library.
 const LIBRARIES: &[&str] = &["site-packages", "dist-packages", "typeshed", "typeshed-fallback", "typeshed-stubs"];
 
-pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<Definition>("definition", "name in it", Access::Read).serves(&[StepKind::Examine]);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<Definition>("definition", "name in it", Access::Read)
+    .serves(&[StepKind::Examine])
+    .outside("Where a name in a symbol is defined.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

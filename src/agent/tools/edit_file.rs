@@ -17,6 +17,8 @@ use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::MASK;
+use crate::editor::Document;
+use crate::edits::TextEdit;
 use crate::edits::find::{Replace, Rung, find};
 use crate::edits::hunks;
 use crate::llm::tools::Access;
@@ -49,29 +51,47 @@ impl Tool for EditFile {
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let document = target::document(session, &self.path).await?;
         edit::refuse_stale(task, &document)?;
-        if self.old_string.contains(MASK) && !document.text.contains(MASK) {
-            return Err(tool_failure(
-                format!("old_string quotes {MASK:?}, which only stands where a secret was taken out of what you read"),
-                "quote the text beside it; the line with the secret stays as it is",
-            ));
-        }
-        let within = match &self.symbol {
-            Some(symbol) => Some(edit::place_in(&document, symbol)?),
-            None => None,
+        let wish = Wish {
+            old: &self.old_string,
+            new: &self.new_string,
+            all: self.replace_all,
+            symbol: self.symbol.as_deref(),
         };
-        let plain = page::unnumbered(&document.text, &self.old_string, &self.new_string)?;
-        let (old, new) = plain.as_ref().map_or((&self.old_string, &self.new_string), |(old, new)| (old, new));
-        let replace = Replace { old, new, all: self.replace_all, within };
-        let found = find(&document.text, &replace)
-            .map_err(|error| tool_failure(error, "read the place again and quote it exactly"))?;
-        let hunks = found.edits.iter().map(|edit| hunks::trim(&document.text, edit)).collect();
-        let mut notes = match found.rung {
-            Rung::Exact => Vec::new(),
-            rung => vec![format!("old_string matched by {rung}, not exactly")],
-        };
-        if plain.is_some() {
-            notes.push(page::UNNUMBERED.to_owned());
-        }
+        let (hunks, notes) = replaced(&document, &wish)?;
         edit::edit(session, task, vec![EditRequest::Change { document, hunks }], notes, self.diagnostics.into()).await
     }
+}
+
+/// One replacement as somebody asks for it.
+pub(crate) struct Wish<'a> {
+    pub(crate) old: &'a str,
+    pub(crate) new: &'a str,
+    pub(crate) all: bool,
+    /// Confines it to this symbol.
+    pub(crate) symbol: Option<&'a str>,
+}
+
+/// What a replacement changes in a text, and what is to be said of how it was found.
+pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<(Vec<TextEdit>, Vec<String>), Failure> {
+    if wish.old.contains(MASK) && !document.text.contains(MASK) {
+        return Err(tool_failure(
+            format!("old_string quotes {MASK:?}, which only stands where a secret was taken out of what you read"),
+            "quote the text beside it; the line with the secret stays as it is",
+        ));
+    }
+    let within = wish.symbol.map(|symbol| edit::place_in(document, symbol)).transpose()?;
+    let plain = page::unnumbered(&document.text, wish.old, wish.new)?;
+    let (old, new) = plain.as_ref().map_or((wish.old, wish.new), |(old, new)| (old, new));
+    let replace = Replace { old, new, all: wish.all, within };
+    let found = find(&document.text, &replace)
+        .map_err(|error| tool_failure(error, "read the place again and quote it exactly"))?;
+    let hunks = found.edits.iter().map(|edit| hunks::trim(&document.text, edit)).collect();
+    let mut notes = match found.rung {
+        Rung::Exact => Vec::new(),
+        rung => vec![format!("old_string matched by {rung}, not exactly")],
+    };
+    if plain.is_some() {
+        notes.push(page::UNNUMBERED.to_owned());
+    }
+    Ok((hunks, notes))
 }

@@ -21,7 +21,8 @@ use crate::llm::tools::Access;
 
 pub(crate) const TOOL: ToolDefinition =
     ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: complete definition", Access::Edit)
-        .serves(&[StepKind::Edit]);
+        .serves(&[StepKind::Edit])
+        .outside("Replace, delete or stand beside a whole definition. Answers like edit_file.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

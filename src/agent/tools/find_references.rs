@@ -30,8 +30,9 @@ const MOST: usize = 60;
 /// Characters of a line that are shown.
 const LONGEST: usize = 160;
 
-pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<FindReferences>("find_references", "", Access::Read).serves(&[StepKind::Search]);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<FindReferences>("find_references", "", Access::Read)
+    .serves(&[StepKind::Search])
+    .outside("Where a symbol is used.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -19,8 +19,9 @@ use crate::llm::tools::Access;
 /// Characters that are shown.
 const LONGEST: usize = 3000;
 
-pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<Hover>("hover", "", Access::Read).serves(&[StepKind::Examine]);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<Hover>("hover", "", Access::Read)
+    .serves(&[StepKind::Examine])
+    .outside("Type and documentation of a symbol, or of a name in it.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -22,8 +22,9 @@ use crate::workspace::root::Root;
 
 const MOST_FILES: usize = 2000;
 
-pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<ListSymbols>("list_symbols", "", Access::Read).serves(&[StepKind::Examine]);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ListSymbols>("list_symbols", "", Access::Read)
+    .serves(&[StepKind::Examine])
+    .outside("The symbols of a file, or all whose path holds a word.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod definition;
 pub(crate) mod edit;
 pub(crate) mod edit_file;
+pub(crate) mod edit_in_file;
 pub(crate) mod edit_symbol;
 pub(crate) mod find_references;
 pub(crate) mod hover;
@@ -19,7 +20,7 @@ pub(crate) mod rename_symbol;
 pub(crate) mod run_command;
 pub(crate) mod search;
 pub(crate) mod sweeps;
-pub(crate) mod tool;
+pub mod tool;
 pub mod tool_answer;
 pub(crate) mod validate;
 mod withheld;
@@ -29,7 +30,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use crate::agent::tools::tool::{ToolCall, ToolDefinition};
+use crate::agent::tools::tool::{OutsideTool, ToolCall, ToolDefinition};
 use crate::base::failure::{Failure, tool_failure};
 use crate::llm::tools::{self, ToolSpec};
 
@@ -50,6 +51,9 @@ const TOOLS: &[ToolDefinition] = &[
     run_command::TOOL,
 ];
 
+/// What only clients outside call: they may give several replacements at once.
+const OUTSIDE_ONLY: &[ToolDefinition] = &[edit_in_file::TOOL];
+
 static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| TOOLS.iter().map(ToolDefinition::spec).collect());
 
 /// The same list as data.
@@ -62,7 +66,32 @@ pub fn specs() -> &'static [ToolSpec] {
 pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
     let unknown =
         || tool_failure(format!("there is no tool named {name:?}"), format!("the tools are {}", tools::names(specs())));
-    let tool = TOOLS.iter().find(|tool| tool.name == name).ok_or_else(unknown)?;
+    read(TOOLS.iter().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
+}
+
+/// Those that a client outside may call, in the order of the list.
+fn for_clients() -> impl Iterator<Item = &'static ToolDefinition> {
+    let instead = |tool: &'static ToolDefinition| OUTSIDE_ONLY.iter().find(|own| own.name == tool.name).unwrap_or(tool);
+    TOOLS.iter().map(instead).filter(|tool| tool.outside_spec().is_some())
+}
+
+/// The tools of a client outside, as data.
+pub fn outside() -> Vec<OutsideTool> {
+    for_clients().filter_map(ToolDefinition::outside_spec).collect()
+}
+
+/// A call of a client outside.
+pub(crate) fn call_outside(name: &str, given: &Value) -> Result<ToolCall, Failure> {
+    let names = || for_clients().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+    let unknown = || {
+        let shown: String = name.chars().take(40).collect();
+        tool_failure(format!("there is no tool named {shown:?}"), format!("the tools are {}", names()))
+    };
+    read(for_clients().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
+}
+
+fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failure> {
+    let name = tool.name;
     let Some(object) = given.as_object() else {
         return Err(tool_failure(format!("{name} takes an object of parameters"), "give the parameters that it names"));
     };

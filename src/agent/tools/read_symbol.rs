@@ -20,11 +20,9 @@ use crate::base::text::LineIndex;
 use crate::llm::tools::Access;
 use crate::symbols::path::SymbolPath;
 
-pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadSymbol>("read_symbol", "", Access::Read).serves(&[
-    StepKind::Edit,
-    StepKind::Examine,
-    StepKind::Search,
-]);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadSymbol>("read_symbol", "", Access::Read)
+    .serves(&[StepKind::Edit, StepKind::Examine, StepKind::Search])
+    .outside("The source of a symbol: path::Class::method, or its name where that is unique.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -31,8 +31,9 @@ use crate::workspace::files;
 const SHOWN: usize = 8;
 const MOST_FILES: usize = 20_000;
 
-pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<RenameSymbol>("rename_symbol", "", Access::Edit).serves(&[StepKind::Edit]);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<RenameSymbol>("rename_symbol", "", Access::Edit)
+    .serves(&[StepKind::Edit])
+    .outside("Rename a symbol and all of its uses.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -23,8 +23,9 @@ use crate::workspace::{files, search};
 
 const MOST_FILES: usize = 20_000;
 
-pub(crate) const TOOL: ToolDefinition =
-    ToolDefinition::of::<Search>("search", "regex", Access::Read).serves(&[StepKind::Search]);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<Search>("search", "regex", Access::Read)
+    .serves(&[StepKind::Search])
+    .outside("Lines that match a regular expression, with their symbols. path: a file or folder.");
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::plan::StepKind;
@@ -43,6 +44,8 @@ pub(crate) struct ToolDefinition {
     purpose: &'static str,
     access: Access,
     steps: &'static [StepKind],
+    /// What a client outside is told of it; `None` where it is not offered to any.
+    outside: Option<&'static str>,
     schema: fn() -> Value,
     read: fn(Value) -> Result<Box<dyn Tool>, serde_json::Error>,
 }
@@ -53,12 +56,29 @@ impl ToolDefinition {
     where
         P: Tool + DeserializeOwned + JsonSchema + 'static,
     {
-        Self { name, purpose, access, steps: &[], schema: schema::<P>, read: read::<P> }
+        Self { name, purpose, access, steps: &[], outside: None, schema: schema::<P>, read: read::<P> }
     }
 
     /// The kinds of a plan's steps that are carried out with it.
     pub(crate) const fn serves(self, steps: &'static [StepKind]) -> Self {
         Self { steps, ..self }
+    }
+
+    /// Offers it to clients outside, with what they are told of it: each token of it is paid for in every session.
+    pub(crate) const fn outside(self, description: &'static str) -> Self {
+        Self { outside: Some(description), ..self }
+    }
+
+    /// As a client outside is told of it: without what a model is not told either, and without what only we check.
+    pub(crate) fn outside_spec(&self) -> Option<OutsideTool> {
+        let mut schema = (self.schema)();
+        strip(&mut schema);
+        Some(OutsideTool {
+            name: self.name.to_owned(),
+            description: self.outside?.to_owned(),
+            edits: self.access == Access::Edit,
+            schema,
+        })
     }
 
     /// The same as data: for a model, and for other agents.
@@ -85,6 +105,36 @@ pub(crate) fn schema<P: JsonSchema>() -> Value {
 
 fn read<P: Tool + DeserializeOwned + 'static>(given: Value) -> Result<Box<dyn Tool>, serde_json::Error> {
     Ok(Box::new(serde_json::from_value::<P>(given)?))
+}
+
+/// A tool as clients outside are told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutsideTool {
+    pub name: String,
+    pub description: String,
+    /// Whether a call of it changes files.
+    pub edits: bool,
+    /// JSON schema of its parameters.
+    pub schema: Value,
+}
+
+/// Takes out of a schema what costs tokens and tells nobody anything.
+fn strip(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    for key in ["additionalProperties", "format", "minimum", "default"] {
+        object.remove(key);
+    }
+    // What is optional may be left out; nobody has to write a null.
+    if let Some(kind) = object.get_mut("type")
+        && let Some(first) = kind.as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null")).cloned()
+    {
+        *kind = first;
+    }
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|_, property| property.get(UNTOLD).is_none());
+        properties.values_mut().for_each(strip);
+    }
+    object.get_mut("items").into_iter().for_each(strip);
 }
 
 /// Keeps a parameter from being told to a model.

@@ -19,7 +19,8 @@ use crate::edits::hunks;
 use crate::llm::tools::Access;
 use crate::symbols::language;
 
-pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<WriteFile>("write_file", "", Access::Edit);
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<WriteFile>("write_file", "", Access::Edit)
+    .outside("A new file, or the whole text of an old one. Answers like edit_file.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -114,7 +114,7 @@ mod tests {
         let entry =
             QuickfixEntry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
         let title = "t\u{202e}".to_owned();
-        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false };
+        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false, of: String::new() };
         let read: Value = serde_json::from_str(&json(None, &event).unwrap()).unwrap();
         assert_eq!(read["title"], "t\u{fffd}");
         assert_eq!(read["entries"][0]["text"], "b\u{fffd}c");

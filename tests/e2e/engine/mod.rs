@@ -12,6 +12,7 @@ mod forget;
 mod history;
 mod injection;
 mod limits;
+mod outside;
 mod preferences;
 mod prompts;
 mod reach;

@@ -1,0 +1,315 @@
+//! One call of a tool for a client outside: past the gate and the one way of an edit, as a task of that client.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::agent::diagnostics::collect;
+use crate::agent::durable::{self, stack, traces};
+use crate::agent::edit::{making, recover};
+use crate::agent::events::envelope::TaskEvent;
+use crate::agent::plan::mode::Mode;
+use crate::agent::run::finish;
+use crate::agent::state::edit_answer::EditAnswer;
+use crate::agent::state::journal::Journal;
+use crate::agent::state::outside::{ClientWork, OutsideClient};
+use crate::agent::state::render::{self, Line};
+use crate::agent::state::scope::Scope;
+use crate::agent::state::session::{OWN_CANCEL, Session};
+use crate::agent::state::task::Task;
+use crate::agent::state::undo_target::standing;
+use crate::agent::state::{span, stop};
+use crate::agent::tools::tool::ToolCall;
+use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::agent::tools::{self, validate};
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
+use crate::base::message::clean;
+use crate::base::secrets::mask;
+use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::Event;
+use crate::llm::tools::Access;
+
+/// Edits of a client after which what is too much of the past is removed.
+const CLEANED: usize = 16;
+
+/// What a call came to: the same as text and, of an edit, as data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutsideAnswer {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+/// Carries out a call in a task of its own, so that an edit is whole and entered whatever becomes of the caller; who
+/// drops this future ends the waits of the call.
+pub(crate) async fn call<S>(
+    session: Arc<S>,
+    client: OutsideClient,
+    (tool, given): (String, Value),
+    cancel: &CancellationToken,
+) -> Result<OutsideAnswer, Failure>
+where
+    S: Deref<Target = Session> + Send + Sync + 'static,
+{
+    let own = cancel.child_token();
+    let ends = own.clone().drop_guard();
+    let (tell, told) = oneshot::channel();
+    let span = span::tool(&tool);
+    let work = async move {
+        let read = tools::call_outside(&tool, &given);
+        let own = session.cancelled();
+        match read {
+            Ok(read) if read.access() == Access::Edit => edit(&session, &client, (&tool, read), &own, tell).await,
+            read => {
+                let file = read.as_ref().ok().and_then(ToolCall::only_file);
+                let looked = look(&session, &client, (&tool, read), &own).await;
+                let ahead = looked.is_ok();
+                let _ = tell.send(looked);
+                if let Some(file) = file.filter(|_| ahead) {
+                    look_ahead(&session, &file).await;
+                }
+            }
+        }
+    };
+    tokio::spawn(OWN_CANCEL.scope(own, work).instrument(span));
+    let broke_down =
+        |_| Failure::new(FailureKind::Internal, "the call broke down", "try again; the log has the details");
+    let answer = told.await.map_err(broke_down)?;
+    // What is still to do for the next call is not the caller's to end.
+    ends.disarm();
+    answer
+}
+
+fn words(answer: ToolAnswer) -> OutsideAnswer {
+    let data = answer.edit.as_ref().map(data);
+    OutsideAnswer { text: mask(&answer.text).into_owned(), data }
+}
+
+fn masked(failure: Failure) -> Failure {
+    Failure {
+        message: mask(&failure.message).into_owned(),
+        hint: mask(failure.hint.text()).into_owned().into(),
+        ..failure
+    }
+}
+
+/// Carries out a call that changes nothing. No task is made for it, and nobody waits for another call.
+async fn look(
+    session: &Session,
+    client: &OutsideClient,
+    (tool, call): (&str, Result<ToolCall, Failure>),
+    cancel: &CancellationToken,
+) -> Result<OutsideAnswer, Failure> {
+    let mut own = new_task(client);
+    let ran = stop::unless_stopped(session, cancel, async {
+        validate::gate(session, &mut own, tool, call).await?.run(session, &mut own).await
+    });
+    let answer = ran.await.and_then(|ran| ran);
+    lock(&session.outside.of(&client.id).seen).append(&mut own.conversation.seen);
+    answer.map(words).map_err(masked)
+}
+
+/// Learns what is reported in a file that a client has read: its edits have little time to wait for that.
+async fn look_ahead(session: &Session, file: &str) {
+    if !session.config.diagnostics.on_edit {
+        return;
+    }
+    let Ok(path) = session.root.resolve(file) else { return };
+    let looked = async {
+        let _turn = session.outside.ahead.lock().await;
+        let Ok(document) = session.editor.read(&path).await else { return };
+        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+        collect::ensure_baseline(session, &[document], &[], deadline).await;
+    };
+    // Nobody has asked for it: no stop of the call is a stop of this.
+    OWN_CANCEL.scope(CancellationToken::new(), looked).await;
+}
+
+fn new_task(client: &OutsideClient) -> Task {
+    let mut task = Task::new(&format!("edits of {}", client.name), Mode::Simple, None, Scope::Workspace);
+    task.intent.client = Some(client.name.clone());
+    task.intent.read_only = false;
+    task
+}
+
+async fn edit(
+    session: &Session,
+    client: &OutsideClient,
+    (tool, call): (&str, ToolCall),
+    cancel: &CancellationToken,
+    tell: oneshot::Sender<Result<OutsideAnswer, Failure>>,
+) {
+    let work = session.outside.of(&client.id);
+    let slot = tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        slot = work.task.lock() => Some(slot),
+    };
+    let Some(mut slot) = slot else {
+        let _ = tell.send(Err(Failure::cancelled().without_change()));
+        return;
+    };
+    recover::recover_quietly(session).await;
+    let is_new = match current(session, &work, client, &mut slot).await {
+        Ok(is_new) => is_new,
+        Err(failure) => {
+            let _ = tell.send(Err(failure));
+            return;
+        }
+    };
+    let Some(task) = slot.as_mut() else { return };
+    let mark = task.journal.checkpoints.len();
+    task.counts.step = u32::try_from(mark).unwrap_or(u32::MAX).saturating_add(1);
+    let seen = lock(&work.seen).clone();
+    task.conversation.seen.clone_from(&seen);
+    let about = format!("{tool} {}", call.subject().shown());
+    let ran = stop::unless_stopped(session, cancel, async {
+        let call = validate::gate(session, task, tool, Ok(call)).await?;
+        if is_new {
+            durable::keep_outside(session, task, false).await;
+        }
+        call.run(session, task).await
+    });
+    let ran = ran.await.and_then(|ran| ran);
+    enter(session, task, mark).await;
+    let now_seen = std::mem::take(&mut task.conversation.seen);
+    lock(&work.seen).extend(now_seen.into_iter().filter(|(path, text)| seen.get(path) != Some(text)));
+    let ran = ran.map(words).map_err(masked);
+    let ran = if mark == task.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
+    let came_of_it = trace(task, (client, &about), &ran);
+    let _ = tell.send(ran);
+    if task.journal.checkpoints.len() > mark {
+        durable::keep_outside(session, task, mark % CLEANED == CLEANED - 1).await;
+        show(session, task, format!("{}: {came_of_it}", client.name)).await;
+    }
+    traces::keep(session).await;
+}
+
+/// The task that the next edit of a client belongs to; whether it has just begun.
+async fn current(
+    session: &Session,
+    work: &ClientWork,
+    client: &OutsideClient,
+    slot: &mut Option<Task>,
+) -> Result<bool, Failure> {
+    if let Some(task) = slot.as_mut() {
+        if session.making.left().iter().any(|begun| begun.task == task.journal.task) {
+            making::catch_up(session).await?;
+        }
+        // An undo, or an edit that a stop had left, may have changed it meanwhile.
+        let known = session.history.lock().await.iter().find(|known| known.task == task.journal.task).cloned();
+        task.journal = known.unwrap_or_else(|| task.journal.clone());
+        let taken_back = !task.journal.is_empty() && standing(&task.journal).is_empty();
+        if work.goes_on(task) && !taken_back {
+            return Ok(task.journal.is_empty());
+        }
+    }
+    let mut task = new_task(client);
+    task.events.begin_outside(&session.events, &client.name, &task.request);
+    work.goes_on(&task);
+    *slot = Some(task);
+    Ok(true)
+}
+
+/// Enters what a call has made where an undo finds it, beside what an undo has entered meanwhile.
+async fn enter(session: &Session, task: &mut Task, mark: usize) {
+    let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
+    let mut history = session.history.lock().await;
+    let known = history.iter().find(|known| known.task == task.journal.task);
+    let mut journal = known.cloned().unwrap_or_else(|| Journal {
+        checkpoints: task.journal.checkpoints[..mark].to_vec(),
+        ..Journal::new(task.journal.task.clone(), task.journal.request.clone())
+    });
+    let unknown = new.iter().filter(|row| journal.checkpoints.iter().all(|known| known.id != row.id));
+    let unknown: Vec<_> = unknown.cloned().collect();
+    journal.checkpoints.extend(unknown);
+    stack::note(&mut history, &journal);
+}
+
+fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<OutsideAnswer, Failure>) -> String {
+    let (failed, text) = match ran {
+        Ok(answer) => ("", answer.text.clone()),
+        Err(failure) => ("failed: ", failure.one_line()),
+    };
+    let came_of_it = clean(&text.lines().take(2).collect::<Vec<_>>().join("; "));
+    let reason = format!("{failed}{came_of_it}");
+    task.events.trace(task.counts.step, Trace::new(Effect::Acted, about, &*client.name, reason));
+    came_of_it
+}
+
+/// Tells whoever looks on: what was done, and in a list of its own what the client's task has introduced.
+async fn show(session: &Session, task: &mut Task, text: String) {
+    let id = task.journal.task.clone();
+    let shown = |event| session.events.emit(Some(&id), TaskEvent::Shown { event });
+    shown(Event::Progress { text });
+    if !session.config.diagnostics.on_edit {
+        return;
+    }
+    let verdict = finish::known_verdict(session, task).await;
+    let floor = session.config.diagnostics.severity_floor;
+    let entries: Vec<_> = verdict.new_from(floor).map(render::entry).collect();
+    if entries.is_empty() && !task.reports.shown {
+        return;
+    }
+    let title = format!("Sextant: {}", task.request);
+    shown(Event::Introduced { title, entries, open: false, amend: task.reports.shown, of: id.clone() });
+    task.reports.shown = true;
+}
+
+/// An edit's answer as a program reads it: what the text says, and no more.
+fn data(answer: &EditAnswer) -> Value {
+    let lines = |lines: &[Line]| lines.iter().map(|line| self::line(line, &answer.path)).collect::<Vec<_>>();
+    let said = &answer.diagnostics;
+    let mut out = Map::new();
+    let mut put = |name: &str, value: Value| {
+        out.insert(name.to_owned(), value);
+    };
+    put("ok", json!(answer.ok));
+    put("path", json!(answer.path));
+    put("symbols", json!(answer.symbols));
+    put("checkpoint", json!(answer.checkpoint));
+    put("saved", json!(answer.saved));
+    put("new_diagnostics", json!(lines(&said.new_diagnostics)));
+    put("diagnostics_status", json!(said.diagnostics_status));
+    put("fixed", json!(said.fixed));
+    put("unchanged", json!(said.unchanged));
+    for (name, count) in [("more", said.more), ("masked", said.masked)] {
+        if count > 0 {
+            put(name, json!(count));
+        }
+    }
+    for (name, some) in [("updated", &said.updated), ("revealed", &said.revealed), ("late", &said.late)] {
+        if !some.is_empty() {
+            put(name, json!(lines(some)));
+        }
+    }
+    for (name, some) in [("pending", &said.pending), ("notes", &answer.notes)] {
+        if !some.is_empty() {
+            put(name, json!(some.iter().map(|text| mask(text)).collect::<Vec<_>>()));
+        }
+    }
+    Value::Object(out)
+}
+
+fn line(line: &Line, of_path: &str) -> Value {
+    let mut out = json!({"severity": line.severity, "symbol": line.symbol, "line": line.line});
+    if line.path != of_path {
+        out["path"] = json!(line.path);
+    }
+    if let Some(code) = &line.code {
+        out["code"] = json!(code);
+    }
+    out["message"] = json!(mask(&line.message));
+    out["source"] = json!(line.source);
+    if let Some(was) = &line.was {
+        out["was"] = json!(mask(was));
+    }
+    out
+}
