@@ -26,7 +26,7 @@ use crate::agent::state::undo_target::standing;
 use crate::agent::state::{span, stop};
 use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::tool_answer::ToolAnswer;
-use crate::agent::tools::{self, validate};
+use crate::agent::tools::validate;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
@@ -63,7 +63,7 @@ where
     let (tell, told) = oneshot::channel();
     let span = span::tool(&tool);
     let work = async move {
-        let read = tools::call_outside(&tool, &given);
+        let read = validate::call_outside(&tool, &given);
         let own = session.cancelled();
         match read {
             Ok(read) if read.access() == Access::Edit => edit(&session, &client, (&tool, read), &own, tell).await,

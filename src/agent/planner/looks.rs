@@ -24,7 +24,8 @@ use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::span;
 use crate::agent::state::task::Task;
-use crate::agent::{target, tools};
+use crate::agent::target;
+use crate::agent::tools::validate;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::headline;
@@ -47,7 +48,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
         if self.cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        let call = tools::call(tool, &parameters)?;
+        let call = validate::call(tool, &parameters)?;
         if call.access() != Access::Read {
             return Err(tool_failure(format!("{tool} does more than look"), "use a step of kind edit"));
         }

@@ -13,7 +13,7 @@ use crate::agent::state::task::Task;
 use crate::agent::state::{edit_answer, span, stop};
 use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::tool_answer::ToolAnswer;
-use crate::agent::tools::{self, read_once, validate};
+use crate::agent::tools::{read_once, validate};
 use crate::base::failure::Failure;
 use crate::base::message;
 use crate::base::plural::counted;
@@ -21,6 +21,7 @@ use crate::base::secrets::mask;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::llm::step::{Action, LastResult};
+use crate::llm::tools::Access;
 
 /// A call that was shown and has not come back.
 struct Begun {
@@ -39,7 +40,11 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     let cancel = session.cancelled();
     let ran = async {
         let call = validate::gate(session, task, &begun.tool, call).await?;
-        read_once::run_once(session, task, &call).await
+        task.conversation.answered.before(call.access());
+        match call.access() {
+            Access::Read => read_once::run_once(session, task, &call).await,
+            Access::Edit | Access::Run => call.run(session, task).await,
+        }
     };
     let ran = stop::unless_stopped(session, &cancel, ran).instrument(begun.span.clone()).await.and_then(|ran| ran);
     end(session, task, begun, ran).await
@@ -87,7 +92,7 @@ pub(crate) async fn look_together(
 
 fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
     let tool = action.tool.clone();
-    let call = tools::call(&tool, &action.parameters);
+    let call = validate::call(&tool, &action.parameters);
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
     let called = call.as_ref().map_or_else(unread, ToolCall::called);
     let target = called.subject.shown();

@@ -28,11 +28,8 @@ pub(crate) mod write_file;
 
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
-
-use crate::agent::tools::tool::{OutsideTool, ToolCall, ToolDefinition};
-use crate::base::failure::{Failure, tool_failure};
-use crate::llm::tools::{self, ToolSpec};
+use crate::agent::tools::tool::{OutsideTool, ToolDefinition};
+use crate::llm::tools::ToolSpec;
 
 /// Every tool, in the order in which a model reads about them.
 const TOOLS: &[ToolDefinition] = &[
@@ -61,16 +58,12 @@ pub fn specs() -> &'static [ToolSpec] {
     &SPECS
 }
 
-/// A call as its tool takes it. What a model asks for was validated where its reply was read; a call from elsewhere
-/// that does not fit is refused here, in the same words.
-pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
-    let unknown =
-        || tool_failure(format!("there is no tool named {name:?}"), format!("the tools are {}", tools::names(specs())));
-    read(TOOLS.iter().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
+pub(crate) fn definition(name: &str) -> Option<&'static ToolDefinition> {
+    TOOLS.iter().find(|tool| tool.name == name)
 }
 
 /// Those that a client outside may call, in the order of the list.
-fn for_clients() -> impl Iterator<Item = &'static ToolDefinition> {
+pub(crate) fn for_clients() -> impl Iterator<Item = &'static ToolDefinition> {
     let instead = |tool: &'static ToolDefinition| OUTSIDE_ONLY.iter().find(|own| own.name == tool.name).unwrap_or(tool);
     TOOLS.iter().map(instead).filter(|tool| tool.outside_spec().is_some())
 }
@@ -78,29 +71,6 @@ fn for_clients() -> impl Iterator<Item = &'static ToolDefinition> {
 /// The tools of a client outside, as data.
 pub fn outside() -> Vec<OutsideTool> {
     for_clients().filter_map(ToolDefinition::outside_spec).collect()
-}
-
-/// A call of a client outside.
-pub(crate) fn call_outside(name: &str, given: &Value) -> Result<ToolCall, Failure> {
-    let names = || for_clients().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
-    let unknown = || {
-        let shown: String = name.chars().take(40).collect();
-        tool_failure(format!("there is no tool named {shown:?}"), format!("the tools are {}", names()))
-    };
-    read(for_clients().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
-}
-
-fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failure> {
-    let name = tool.name;
-    let Some(object) = given.as_object() else {
-        return Err(tool_failure(format!("{name} takes an object of parameters"), "give the parameters that it names"));
-    };
-    let present = object.iter().filter(|(_, value)| !value.is_null());
-    let present: Map<String, Value> = present.map(|(name, value)| (name.clone(), value.clone())).collect();
-    tool.call(Value::Object(present)).map_err(|error| {
-        let why = tool.spec().fit(object).err().unwrap_or_else(|| format!("{name}: {error}"));
-        tool_failure(why, "give the parameters that the tool names")
-    })
 }
 
 #[cfg(test)]

@@ -11,20 +11,14 @@ use crate::agent::target;
 use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::Failure;
-use crate::llm::tools::Access;
 use crate::workspace::files;
 use crate::workspace::root::Root;
 
 /// Files whose state is looked at; in a larger workspace nothing is answered twice from here.
 const MOST_FILES: usize = 20_000;
 
-/// Runs a tool that was let through, or repeats what it answered when nothing can have changed since.
+/// Runs a reading tool that was let through, or repeats what it answered when nothing can have changed since.
 pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall) -> Result<ToolAnswer, Failure> {
-    task.conversation.answered.ran_command |= call.access() == Access::Run;
-    if call.access() != Access::Read {
-        task.conversation.answered.known.clear();
-        return call.run(session, task).await;
-    }
     let (key, file) = (call.key(), call.only_file());
     if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
         && state_of(session, file.as_deref()).await == Some(state)

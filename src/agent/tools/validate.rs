@@ -1,18 +1,54 @@
-//! The one place that every tool call passes before it acts: known, in scope, allowed.
+//! The one place that every tool call passes before it acts: known, well-formed, in scope, allowed.
 //!
 //! What decides is the task's own scope, the user's configuration and the user's answers. No text that was read
 //! is looked at here, so none can lift a rule.
+
+use serde_json::{Map, Value};
 
 use crate::agent::edit::guard;
 use crate::agent::state::called::Subject;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::tools::tool::ToolCall;
+use crate::agent::tools;
+use crate::agent::tools::tool::{ToolCall, ToolDefinition};
 use crate::base::failure::{Failure, FailureKind, tool_failure};
 use crate::diagnostics::policy::{Effect, Trace};
-use crate::llm::tools::Access;
+use crate::llm::tools::{Access, names};
 use crate::workspace::files;
+
+/// A call as its tool takes it. What a model asks for was validated where its reply was read; a call from elsewhere
+/// that does not fit is refused here, in the same words.
+pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
+    let unknown = || {
+        let known = format!("the tools are {}", names(tools::specs()));
+        tool_failure(format!("there is no tool named {name:?}"), known)
+    };
+    read(tools::definition(name).ok_or_else(unknown)?, given)
+}
+
+/// A call of a client outside.
+pub(crate) fn call_outside(name: &str, given: &Value) -> Result<ToolCall, Failure> {
+    let known = || tools::for_clients().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+    let unknown = || {
+        let shown: String = name.chars().take(40).collect();
+        tool_failure(format!("there is no tool named {shown:?}"), format!("the tools are {}", known()))
+    };
+    read(tools::for_clients().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
+}
+
+fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failure> {
+    let name = tool.name;
+    let Some(object) = given.as_object() else {
+        return Err(tool_failure(format!("{name} takes an object of parameters"), "give the parameters that it names"));
+    };
+    let present = object.iter().filter(|(_, value)| !value.is_null());
+    let present: Map<String, Value> = present.map(|(name, value)| (name.clone(), value.clone())).collect();
+    tool.call(Value::Object(present)).map_err(|error| {
+        let why = tool.spec().fit(object).err().unwrap_or_else(|| format!("{name}: {error}"));
+        tool_failure(why, "give the parameters that the tool names")
+    })
+}
 
 /// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason; so is that
 /// of a call that could not be read.

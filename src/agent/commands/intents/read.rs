@@ -13,7 +13,8 @@ use crate::agent::state::request::Request;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::{target, tools};
+use crate::agent::target;
+use crate::agent::tools::validate;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
@@ -128,7 +129,7 @@ async fn which(session: &Session, given: &str, many: &[SymbolPath], say: Say) ->
 /// Runs a reading tool for the user.
 pub(crate) async fn read_for_user(session: &Session, tool: &str, given: serde_json::Value) -> Result<String, Failure> {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    Ok(tools::call(tool, &given)?.run(session, &mut nobody).await?.text)
+    Ok(validate::call(tool, &given)?.run(session, &mut nobody).await?.text)
 }
 
 pub(crate) async fn direct_read(
