@@ -1,4 +1,4 @@
-//! The one way that an edit goes: scope, baseline, checkpoint, apply, settle, delta.
+//! The one way that an edit goes: scope, baseline, checkpoint, apply, settle, delta, answer.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::agent::diagnostics::collect;
 use crate::agent::edit::{guard, making, permissions, rollback};
 use crate::agent::state::baseline::{Baseline, doubt_late, doubt_stale};
 use crate::agent::state::comparison::{self, Status, Verdict};
-use crate::agent::state::edit_answer::DEFERRED;
+use crate::agent::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange};
 use crate::agent::state::session::Session;
@@ -19,7 +19,21 @@ use crate::diagnostics::model::Report;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
 
-/// Carries out an edit and answers with what it introduced. Nothing is written when it is refused.
+/// Carries out an edit of a tool and words what it introduced. Nothing is written when it is refused.
+pub(crate) async fn edit(
+    session: &Session,
+    task: &mut Task,
+    wanted: Vec<EditRequest>,
+    notes: Vec<String>,
+    when: When,
+) -> Result<EditAnswer, Failure> {
+    let checks = &session.config.diagnostics;
+    let changed = change(session, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
+    let late = std::mem::take(&mut task.reports.late);
+    Ok(EditAnswer::of(&changed, checks, &late, notes))
+}
+
+/// Carries out an edit and tells what it introduced. Nothing is written when it is refused.
 pub(crate) async fn change(
     session: &Session,
     task: &mut Task,

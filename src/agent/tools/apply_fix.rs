@@ -81,7 +81,7 @@ impl Tool for ApplyFix {
         }
         let late = std::mem::take(&mut task.reports.late);
         let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
-        Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
+        Ok(answer.into())
     }
 }
 

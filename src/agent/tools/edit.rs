@@ -1,15 +1,11 @@
-//! What the editing tools share: an edit of a text that was seen as it is, and the answer to it.
+//! What the editing tools ask before they edit: whether the text was seen as it is, where a symbol is in it, and when
+//! the answer is wanted.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::agent::edit::change;
-use crate::agent::state::edit_answer::EditAnswer;
-use crate::agent::state::edit_request::{EditRequest, When};
-use crate::agent::state::session::Session;
+use crate::agent::state::edit_request::When;
 use crate::agent::state::task::Task;
-use crate::agent::tools::tool_answer::ToolAnswer;
-use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::mask;
 use crate::base::text::LineIndex;
@@ -33,22 +29,6 @@ impl From<Option<Defer>> for When {
 
 /// Lines of the current text that a refusal of a stale edit shows.
 pub(crate) const CURRENT_LINES: usize = 60;
-
-/// Carries out an edit of a tool and words the answer.
-pub(crate) async fn edit(
-    session: &Session,
-    task: &mut Task,
-    wanted: Vec<EditRequest>,
-    notes: Vec<String>,
-    when: When,
-) -> Result<ToolAnswer, Failure> {
-    let checks = &session.config.diagnostics;
-    let deadline = Deadline::after_ms(checks.timeout_ms);
-    let changed = change::change(session, task, wanted, when, deadline).await?;
-    let late = std::mem::take(&mut task.reports.late);
-    let answer = EditAnswer::of(&changed, checks, &late, notes);
-    Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
-}
 
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
 pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {

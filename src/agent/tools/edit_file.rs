@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::agent::edit::change;
 use crate::agent::plan::StepKind;
 use crate::agent::state::called::Subject;
 use crate::agent::state::edit_request::EditRequest;
@@ -58,7 +59,8 @@ impl Tool for EditFile {
             symbol: self.symbol.as_deref(),
         };
         let (hunks, notes) = replaced(&document, &wish)?;
-        edit::edit(session, task, vec![EditRequest::Change { document, hunks }], notes, self.diagnostics.into()).await
+        let wanted = vec![EditRequest::Change { document, hunks }];
+        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
     }
 }
 

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::agent::edit::change;
 use crate::agent::state::called::Subject;
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
@@ -87,7 +88,8 @@ impl Tool for EditInFile {
             [one] => replaced(&document, one)?,
             several => all_of(&document, several)?,
         };
-        edit::edit(session, task, vec![EditRequest::Change { document, hunks }], notes, self.diagnostics.into()).await
+        let wanted = vec![EditRequest::Change { document, hunks }];
+        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
     }
 }
 

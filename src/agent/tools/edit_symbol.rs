@@ -4,19 +4,20 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::agent::edit::change;
 use crate::agent::plan::StepKind;
 use crate::agent::state::called::Subject;
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
-use crate::agent::tools::edit::Defer;
+use crate::agent::tools::edit::{self, Defer};
 use crate::agent::tools::page;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::edits::hunks;
-use crate::edits::symbol::{SymbolAction, edit};
+use crate::edits::symbol::{self, SymbolAction};
 use crate::llm::tools::Access;
 
 pub(crate) const TOOL: ToolDefinition =
@@ -43,15 +44,14 @@ impl Tool for EditSymbol {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let place = target::place(session, &self.symbol).await?;
-        crate::agent::tools::edit::refuse_stale(task, &place.document)?;
+        edit::refuse_stale(task, &place.document)?;
         let text = &place.document.text;
         let plain = page::without_numbers(&self.content);
         let content = plain.as_deref().unwrap_or(&self.content);
         let notes = plain.iter().map(|_| page::UNNUMBERED.to_owned()).collect();
-        let whole =
-            edit(text, place.language, &place.outline, place.symbol, self.action, content).map_err(|error| {
-                tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it")
-            })?;
+        let whole = symbol::edit(text, place.language, &place.outline, place.symbol, self.action, content).map_err(
+            |error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"),
+        )?;
         // What the new text has in common with the old is not touched, so that marks in it stay.
         let after =
             crate::edits::apply::apply(text, &[whole]).map_err(|error| tool_failure(error, "read the symbol again"))?;
@@ -59,13 +59,7 @@ impl Tool for EditSymbol {
         if hunks.is_empty() {
             return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
         }
-        crate::agent::tools::edit::edit(
-            session,
-            task,
-            vec![EditRequest::Change { document: place.document, hunks }],
-            notes,
-            self.diagnostics.into(),
-        )
-        .await
+        let wanted = vec![EditRequest::Change { document: place.document, hunks }];
+        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
     }
 }

@@ -90,8 +90,7 @@ impl Tool for RenameSymbol {
         let mut notes = vec![told(&asked.name, new_name, &renaming.places)];
         notes.extend(left_over(session, &changed, &asked.name).await);
         notes.extend(asked.notes);
-        let answer = EditAnswer::of(&changed, checks, &late, notes);
-        Ok(ToolAnswer { text: answer.text(), edit: Some(answer) })
+        Ok(EditAnswer::of(&changed, checks, &late, notes).into())
     }
 }
 

@@ -15,3 +15,9 @@ impl ToolAnswer {
         Self { text: text.into(), edit: None }
     }
 }
+
+impl From<EditAnswer> for ToolAnswer {
+    fn from(answer: EditAnswer) -> Self {
+        Self { text: answer.text(), edit: Some(answer) }
+    }
+}

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::agent::edit::change;
 use crate::agent::state::called::Subject;
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
@@ -57,6 +58,6 @@ impl Tool for WriteFile {
             Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content },
             Err(error) => return Err(error.into()),
         };
-        edit::edit(session, task, vec![wanted], notes, self.diagnostics.into()).await
+        Ok(change::edit(session, task, vec![wanted], notes, self.diagnostics.into()).await?.into())
     }
 }
