@@ -54,8 +54,8 @@ const AGENT: &[&str] = &[
     "planner",
     "commands",
 ];
-/// The one file of the agent that may hand an event to an editor.
-const FRONT_END: &str = "src/agent/events/observer.rs";
+/// The one file of the agent that may hand an event to an editor: to the one that it tells of every event.
+const FRONT_END: &str = "src/agent/events/stream.rs";
 /// What anybody may do with the notes of a task and with what it has spent: read them, and take what is to be written.
 /// The rest is the observers'.
 const NOTES: &[&str] = &[
@@ -273,13 +273,13 @@ fn session_is_state(file: &File) -> Vec<String> {
 
 /// In the agent nobody shows an event to an editor but the observer that stands for it, nor enters a trace by hand.
 fn one_stream(file: &File) -> Vec<String> {
-    if !file.under("src/agent") || file.is_test() || file.path == FRONT_END {
+    if !file.under("src/agent") || file.is_test() {
         return Vec::new();
     }
     file.each_line(|line| {
         let shows = code(line).match_indices(".show(").any(|(at, _)| {
             let before = &code(line)[..at];
-            !before.ends_with("events")
+            !before.ends_with("events") && !(file.path == FRONT_END && before.ends_with("self.0"))
         });
         let traces = code(line).contains(".trace.push(");
         (shows || traces).then(|| "emit it: only the stream's observers show and collect".to_owned())
@@ -619,6 +619,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (one_stream, "src/agent/run/start.rs", "session.editor.show(Event::Progress { text });"),
         (one_stream, "src/agent/edit/making.rs", "editor.show(event);"),
         (one_stream, "src/agent/run/run_loop.rs", "task.trace.push(step, entry);"),
+        (one_stream, FRONT_END, "editor.show(event);"),
         (observers_write_notes, "src/agent/run/run_loop.rs", "task.notes.calls_saved += 1;"),
         (observers_write_notes, "src/agent/run/run_loop.rs", "task.notes.count_on(counted);"),
         (observers_write_notes, "src/agent/run/start.rs", "let notes = &mut task.notes;"),

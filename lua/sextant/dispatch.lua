@@ -1,4 +1,4 @@
---- What the binary sends: the end of the handshake, questions, events. Nobody but the binary calls this.
+--- What the binary asks: the end of the handshake, and questions. Nobody but the binary calls this.
 local publishes = require('sextant.publishes')
 local rpc = require('sextant.rpc')
 local servers = require('sextant.servers')
@@ -45,19 +45,9 @@ local handlers = {
 ---@param method string
 ---@param json string
 function M.call(id, method, json)
-  -- Who asks is answered: by then another process may be there, with questions of the same numbers.
-  local job = rpc.process()
+  local reply = rpc.reply_to(id, method == 'settle')
   vim.schedule(function()
     local handler = handlers[method]
-    local done = false
-    local function reply(err, result)
-      if not done then
-        done = true
-        vim.schedule(function()
-          rpc.reply(job, id, err, result, method == 'settle' and result or {})
-        end)
-      end
-    end
     if not handler then
       return reply({ kind = 'other', message = 'unknown method ' .. method })
     end
@@ -67,13 +57,6 @@ function M.call(id, method, json)
     if not ok then
       reply({ kind = 'other', message = tostring(err) })
     end
-  end)
-end
-
---- Called by the binary: shows an event.
-function M.event(json)
-  vim.schedule(function()
-    require('sextant.show').event(decode(json))
   end)
 end
 

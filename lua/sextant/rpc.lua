@@ -263,19 +263,10 @@ local function slice(report)
   report.items, report.slices = {}, slices
 end
 
---- The process that asks; whoever it is by the time of the answer, this one is answered.
----@return integer?
-function M.process()
-  return channel and channel.job
-end
-
---- Answers a question of the binary. In turns of its own: what made the answer has held Neovim long enough.
+-- In turns of its own: what made the answer has held Neovim long enough.
 ---@param job integer? of the process that asked
----@param id integer
----@param err table?
----@param result any
 ---@param reports table[] those in the result that may be long
-function M.reply(job, id, err, result, reports)
+local function answer(job, id, err, result, reports)
   post(function()
     local ok, text = pcall(function()
       for _, report in ipairs(reports) do
@@ -294,6 +285,23 @@ function M.reply(job, id, err, result, reports)
       end
     end
   end)
+end
+
+--- What answers a question of the binary, once. It goes to the process that asks now: by the time of the answer another
+--- may be there, with questions of the same numbers.
+---@param id integer
+---@param has_reports boolean whether the result is a list of reports, which may be long
+---@return fun(err: table?, result: any)
+function M.reply_to(id, has_reports)
+  local job, done = channel and channel.job, false
+  return function(err, result)
+    if not done then
+      done = true
+      vim.schedule(function()
+        answer(job, id, err, result, has_reports and result or {})
+      end)
+    end
+  end
 end
 
 --- Tells the binary that an answer came after its deadline. Later, as every answer is sent.

@@ -153,13 +153,18 @@ local renderers = {
   refused = refused,
 }
 
---- Shows one event of the binary.
-function M.event(event)
-  local render = renderers[event.type]
-  if render then
-    event.root = event.root or (require('sextant.rpc').info or {}).root or vim.fn.getcwd()
-    render(event)
-  end
+--- Called by the binary: shows an event, later.
+---@param json string
+function M.event(json)
+  vim.schedule(function()
+    -- JSON's null is nil here: `vim.NIL` would count as true.
+    local event = vim.json.decode(json, { luanil = { object = true, array = true } })
+    local render = renderers[event.type]
+    if render then
+      event.root = event.root or (require('sextant.rpc').info or {}).root or vim.fn.getcwd()
+      render(event)
+    end
+  end)
 end
 
 --- The process is gone: whatever was shown as running is not.

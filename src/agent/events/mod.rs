@@ -2,7 +2,6 @@
 
 pub mod envelope;
 pub mod fact;
-pub mod observer;
 pub mod state;
 pub mod stream;
 pub mod subscription;

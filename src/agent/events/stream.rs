@@ -1,4 +1,5 @@
-//! The stream of a session: gives each event its number, tells its observers, and holds the last ones for others.
+//! The stream of a session: gives each event its number, tells its observers, the front end first, and holds the last
+//! ones for others.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,12 +8,29 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
 use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
-use crate::agent::events::observer::Observer;
 use crate::agent::events::state::StreamState;
 use crate::agent::events::subscription::Subscription;
 use crate::base::clock::now_ms;
 use crate::base::lock::lock;
+use crate::editor::Editor;
 use crate::editor::event::Event;
+
+/// Is told of every event, in order, by whoever emits it: neither waits nor emits. Whoever may be slow subscribes
+/// instead, see [`EventStream::subscribe`].
+pub trait Observer: Send + Sync {
+    fn notice(&self, envelope: &EventEnvelope);
+}
+
+/// The editor of the session, whichever it is.
+pub(crate) struct FrontEnd(pub(crate) Arc<dyn Editor>);
+
+impl Observer for FrontEnd {
+    fn notice(&self, envelope: &EventEnvelope) {
+        if let TaskEvent::Shown { event } = &envelope.event {
+            self.0.show(event.clone());
+        }
+    }
+}
 
 /// What is held of the past, whoever listens.
 #[derive(Clone, Copy, Debug)]

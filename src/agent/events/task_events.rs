@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::agent::events::envelope::{TaskEvent, TraceEntry};
 use crate::agent::events::fact::TaskFact;
-use crate::agent::events::observer::Observer;
-use crate::agent::events::stream::EventStream;
+use crate::agent::events::stream::{EventStream, Observer};
 use crate::agent::plan::mode::Mode;
 use crate::base::lock::lock;
 use crate::diagnostics::policy::Trace;

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
-use crate::agent::events::observer::Observer;
 use crate::agent::events::state::StreamState;
-use crate::agent::events::stream::{EventStream, HeldLimits};
+use crate::agent::events::stream::{EventStream, HeldLimits, Observer};
 use crate::agent::events::subscription::{Delivery, Subscription};
 use crate::agent::plan::mode::{Mode, Phase};
 use crate::base::lock::lock;

@@ -101,7 +101,7 @@ fn title(request: &str, verdict: &Verdict) -> String {
 }
 
 pub(crate) fn introduced(session: &Session, title: String, shown: &[&LocatedDiagnostic], amend: bool) {
-    session.emit(Event::Introduced {
+    session.events.show(Event::Introduced {
         title,
         entries: shown.iter().map(|found| render::entry(found)).collect(),
         open: session.config.quickfix.open,

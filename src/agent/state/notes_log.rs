@@ -8,7 +8,7 @@ use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
 use crate::agent::events::fact::{
     CallFact, PlanEndFact, PlanFact, RecallFact, RunFact, StepChange, StepFact, TaskFact,
 };
-use crate::agent::events::observer::Observer;
+use crate::agent::events::stream::Observer;
 use crate::agent::state::kind;
 use crate::agent::state::notes::{Approach, CLAUSE, Counted, Draft, Notes, SENTENCE, Tally, short};
 use crate::base::lock::lock;

@@ -8,8 +8,7 @@ use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::events::envelope::TraceEntry;
-use crate::agent::events::observer::{FrontEnd, Observer};
-use crate::agent::events::stream::{EventStream, HeldLimits};
+use crate::agent::events::stream::{EventStream, FrontEnd, HeldLimits, Observer};
 use crate::agent::plan::Plan;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::approvals::Approvals;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
 use crate::agent::events::fact::TaskFact;
-use crate::agent::events::observer::Observer;
+use crate::agent::events::stream::Observer;
 use crate::base::lock::lock;
 use crate::llm::step::Usage;
 

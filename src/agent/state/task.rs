@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::events::observer::Observer;
+use crate::agent::events::stream::Observer;
 use crate::agent::events::task_events::TaskEvents;
 use crate::agent::plan::mode::Mode;
 use crate::agent::plan::progress::PlanProgress;

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard};
 
 use crate::agent::events::envelope::{EventEnvelope, TaskEvent, TraceEntry};
-use crate::agent::events::observer::Observer;
+use crate::agent::events::stream::Observer;
 use crate::base::lock::lock;
 use crate::base::message::clean;
 use crate::base::plural::counted;

@@ -47,7 +47,7 @@ impl Channel {
         tokio::spawn(async move {
             while let Some((root, event)) = queue.recv().await {
                 if let Ok(json) = wording::json(root.as_deref(), &event) {
-                    let code = "require('sextant.dispatch').event(...)";
+                    let code = "require('sextant.show').event(...)";
                     if let Err(error) = events_to.exec_lua(code, vec![Value::from(json)]).await {
                         tracing::warn!(%error, "an event was not shown");
                     }
