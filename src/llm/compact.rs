@@ -26,12 +26,14 @@ pub struct CompactFacts {
 }
 
 /// What was wrong with an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactFault {
     /// The text that it gave; `None` where no text could be taken from it.
     pub text: Option<String>,
     /// What is wrong with it, one line each.
     pub problems: Vec<String>,
+    /// Whether it was the old text.
+    pub unchanged: bool,
 }
 
 /// One report as a model without line numbers reads it: the line of code, and what is said of it.
@@ -61,7 +63,7 @@ impl CompactFacts {
             parts.extend(self.reported());
             parts.push(format!("Request: {}", self.request.trim()));
             parts.push(format!("An answer to this could not be used:\n{}", problems.join("\n")));
-            parts.push(self.wanted_at_length());
+            parts.push(if fault.unchanged { self.wanted_anew() } else { self.wanted_at_length() });
             return prompt("compact", &parts);
         };
         let parts = vec![
@@ -108,6 +110,16 @@ impl CompactFacts {
         let wanted = self.wanted();
         let wanted = wanted.strip_prefix("Reply with").unwrap_or(&wanted);
         format!("First say in one sentence which line has to change and how. Then give{wanted}")
+    }
+
+    /// A small model that has copied a text copies it again, unless it is to write it in another way.
+    fn wanted_anew(&self) -> String {
+        let part = match self.name.as_str() {
+            "" => "the part that has to change".to_owned(),
+            name => format!("the body of `{name}`"),
+        };
+        let how = "anew, in another way than it is written now, so that it does what the request says";
+        format!("Write {part} {how}. {}", self.wanted())
     }
 
     /// In a fence that the text cannot close.
@@ -204,17 +216,36 @@ mod tests {
              Reply with the complete new text of `f` alone in one code fence."
         );
         assert!(prompt.system.contains("code fence") && prompt.tokens() < 300, "{}", prompt.tokens());
-        assert_eq!(prompt.system, facts().again(&CompactFault { text: None, problems: vec![] }).system);
+        assert_eq!(prompt.system, facts().again(&CompactFault::default()).system);
         assert!(tokens::estimate(texts::text("compact_answer")) < 100);
+    }
+
+    fn fault(problem: &str) -> CompactFault {
+        CompactFault { problems: vec![problem.to_owned()], ..CompactFault::default() }
+    }
+
+    #[test]
+    fn what_came_back_as_it_was_is_to_be_written_in_another_way() {
+        let unchanged = CompactFault { unchanged: true, ..fault("nothing was changed") };
+        let again = facts().again(&unchanged).user;
+        assert!(again.contains("return x\n```") && again.contains("- nothing was changed"), "{again}");
+        let wanted = "Write the body of `f` anew, in another way than it is written now, so that it does what the \
+                      request says. Reply with the complete new text of `f` alone in one code fence.";
+        assert!(again.ends_with(wanted), "{again}");
+        let file = CompactFacts { name: String::new(), piece: "the file a.py".into(), ..facts() };
+        let again = file.again(&unchanged).user;
+        assert!(again.contains("Write the part that has to change anew"), "{again}");
+        assert!(again.ends_with("the complete new text of the file a.py in one code fence."), "{again}");
+        assert!(!facts().again(&fault("it was cut")).user.contains("anew"));
     }
 
     #[test]
     fn it_is_asked_again_with_its_own_text_and_what_is_wrong_alone() {
         let text = Some("def f(x):\n    return y".to_owned());
-        let again = facts().again(&CompactFault { text, problems: vec!["y is not\ndefined".into()] }).user;
+        let again = facts().again(&CompactFault { text, ..fault("y is not\ndefined") }).user;
         assert!(again.contains("return y\n```") && again.contains("- y is not defined"), "{again}");
         assert!(again.contains("return twice x") && !again.contains("import os"), "{again}");
-        let unread = facts().again(&CompactFault { text: None, problems: vec!["it was cut".into()] }).user;
+        let unread = facts().again(&fault("it was cut")).user;
         assert!(unread.contains("return x\n```") && unread.contains("- it was cut"), "{unread}");
     }
 

@@ -181,6 +181,7 @@ async fn a_text_that_stays_as_it_was_is_asked_for_once_more_and_is_no_success() 
     assert_eq!((ran.asked.len(), project.read("cart.py").as_str()), (2, TEXT), "{}", ran.outcome);
     assert_eq!(ran.outcome["ok"], false);
     assert!(ran.summary().contains("nothing was changed"), "{}", ran.summary());
+    assert!(ran.asked[1].contains("Write the body of `total` anew"), "{}", ran.asked[1]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

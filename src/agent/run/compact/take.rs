@@ -55,22 +55,15 @@ pub(crate) fn take(asked: AskedPiece<'_>, reply: &str, cut: bool) -> Result<Take
         }
     }
     match last {
-        Some(taken) if unchanged(asked, &taken) => {
-            Err(CompactFault { text: None, problems: vec![UNCHANGED.to_owned()] })
-        }
+        Some(taken) if unchanged(asked, &taken) => Err(CompactFault { unchanged: true, ..unread(UNCHANGED) }),
         Some(taken) => Ok(taken),
         None => Err(first.unwrap_or_else(|| unread("it holds no code"))),
     }
 }
 
-/// Whether a text came back as it had gone out.
-pub(crate) fn is_unchanged(fault: &CompactFault) -> bool {
-    fault.problems.iter().any(|problem| problem == UNCHANGED)
-}
-
 /// A fault of an answer from which no text was taken.
 pub(crate) fn unread(problem: &str) -> CompactFault {
-    CompactFault { text: None, problems: vec![problem.to_owned()] }
+    CompactFault { problems: vec![problem.to_owned()], ..CompactFault::default() }
 }
 
 fn unchanged(asked: AskedPiece<'_>, taken: &TakenText) -> bool {
@@ -120,18 +113,14 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
     };
     let content = source(&part, &outline, found).to_owned();
     if outline.has_errors && language.tree(&dedented(&content)).is_none_or(|tree| tree.root_node().has_error()) {
-        return Err(CompactFault { text: Some(content), problems: vec!["it does not parse: syntax error".to_owned()] });
+        return Err(CompactFault { text: Some(content), ..unread("it does not parse: syntax error") });
     }
     if let Some(line) = elided::elided(&content, old(asked)) {
         return Err(unread(&format!("`{line}` stands for code that was left out: every line is needed")));
     }
     if let Some(other) = beside(asked, language, &outline, &content, plain) {
-        return Err(CompactFault {
-            text: Some(content),
-            problems: vec![format!(
-                "it uses `{other}`, which is defined outside of `{plain}`: all has to be in `{plain}`"
-            )],
-        });
+        let problem = format!("it uses `{other}`, which is defined outside of `{plain}`: all has to be in `{plain}`");
+        return Err(CompactFault { text: Some(content), ..unread(&problem) });
     }
     Ok(TakenText { content, imports: added(asked, language, &part) })
 }
@@ -207,7 +196,7 @@ pub(crate) fn placed(
     language: &'static Language,
     taken: &TakenText,
 ) -> Result<String, CompactFault> {
-    let fault = |problem: String| CompactFault { text: Some(taken.content.clone()), problems: vec![problem] };
+    let fault = |problem: String| CompactFault { text: Some(taken.content.clone()), ..unread(&problem) };
     let outline = Outline::parse(language, asked.text);
     let symbol = outline.find(asked.names).map_err(|_| fault(format!("`{}` is not there any more", asked.names)))?;
     let one = edit(asked.text, language, &outline, symbol, SymbolAction::Replace, &taken.content);

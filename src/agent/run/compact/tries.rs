@@ -110,14 +110,14 @@ async fn attempt(
     let taken = match take::take(asked, &reply.text, reply.cut) {
         Ok(taken) => taken,
         Err(fault) => {
-            course.unchanged += u32::from(take::is_unchanged(&fault));
+            course.unchanged += u32::from(fault.unchanged);
             return Ok(Err(fault));
         }
     };
     if let Some(fault) = breaks_syntax(asked, piece, &taken) {
         return Ok(Err(fault));
     }
-    let fault = |problems: Vec<String>| CompactFault { text: Some(taken.content.clone()), problems };
+    let fault = |problems: Vec<String>| CompactFault { text: Some(taken.content.clone()), problems, unchanged: false };
     if let Err(problem) = put(session, task, piece, &taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(Err(fault(vec![problem]))) };
     }
@@ -185,7 +185,7 @@ fn breaks_syntax(asked: AskedPiece<'_>, piece: &ShownPiece, taken: &TakenText) -
     };
     let found = syntax::check(&piece.path, &after).unwrap_or_default();
     let problems = found.iter().take(3).map(line).collect();
-    Some(CompactFault { text: Some(taken.content.clone()), problems })
+    Some(CompactFault { text: Some(taken.content.clone()), problems, unchanged: false })
 }
 
 /// The whole file with a new text in it.
