@@ -174,6 +174,64 @@ async fn the_best_of_three_texts_is_kept_where_it_is_better_than_the_old_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_mends_of_a_new_text_is_not_asked_for_again() {
+    let project = cart();
+    let reply = fence("def total(self, tax: float = None) -> float:\n    return sum(self.prices) + (tax or 0)");
+    let ran = ask(&project, "total takes a tax, none is added by default", vec![reply, fence(TOTAL)]).await;
+    let wanted = TEXT.replace("total(self)", "total(self, tax: float | None = None)").replace("+ 1", "+ (tax or 0)");
+    assert_eq!(project.read("cart.py"), wanted, "{}", ran.outcome);
+    assert_eq!((ran.asked.len(), &ran.outcome["ok"]), (1, &json!(true)), "{}", ran.outcome);
+    assert_eq!(ran.outcome["new_diagnostics"], json!([]), "{}", ran.outcome);
+    assert!(sextant(&project, &["undo"]).status.success());
+    assert_eq!(project.read("cart.py"), TEXT, "one undo takes the server's part back too");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_server_mends_goes_back_with_the_text_as_the_server_left_it() {
+    let project = cart();
+    let wrong = fence("def total(self, tax: float = None) -> float:\n    return sum(self.costs) + (tax or 0)");
+    let right = fence("def total(self, tax: float | None = None) -> float:\n    return sum(self.prices) + (tax or 0)");
+    let ran = ask(&project, "total takes a tax, none is added by default", vec![wrong, right]).await;
+    let again = &ran.asked[1];
+    assert!(again.contains("tax: float | None = None") && again.contains("\"costs\""), "{again}");
+    assert!(!again.contains("PEP 484"), "{again}");
+    assert!(project.read("cart.py").contains("sum(self.prices) + (tax or 0)"), "{}", ran.outcome);
+    assert_eq!((ran.asked.len(), &ran.outcome["ok"]), (2, &json!(true)), "{}", ran.outcome);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_model_forgot_to_use_is_asked_about_and_not_removed() {
+    let project = cart();
+    let forgot = fence("def total(self) -> float:\n    rate = 2\n    return sum(self.prices)");
+    let right = fence("def total(self) -> float:\n    rate = 2\n    return sum(self.prices) * rate");
+    let ran = ask(&project, "total is twice the sum", vec![forgot, right]).await;
+    assert!(ran.asked.get(1).is_some_and(|again| again.contains("- `rate = 2`: ")), "{:#?}", ran.asked);
+    assert!(project.read("cart.py").contains("return sum(self.prices) * rate"), "{}", ran.outcome);
+    assert_eq!((ran.asked.len(), &ran.outcome["ok"]), (2, &json!(true)), "{}", ran.outcome);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_best_text_is_kept_with_what_a_server_mended_of_it() {
+    let text = "def f(x: int) -> str:\n    y: str = x\n    z: str = x + 1\n    return y + z + x\n";
+    let project = Project::new(&[("a.py", text)]);
+    let better = "def f(x: int = None) -> str:\n    y: str = str(x)\n    z: str = str(x)\n    return y + z + 1";
+    let worse = "def f(x: int) -> str:\n    return x + wrong + worse + worst + least";
+    let replies = vec![fence(worse), fence(better), fence(worse)];
+    let ran = ask_with(&project, "", "fix the type errors in f", &["--file", "a.py:1"], replies).await;
+    assert_eq!(project.read("a.py"), format!("{}\n", better.replace("int =", "int | None =")), "{}", ran.outcome);
+    assert_eq!((ran.asked.len(), &ran.outcome["ok"]), (3, &json!(false)), "{}", ran.outcome);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_that_was_to_be_mended_and_stayed_is_mended_by_its_server() {
+    let project = Project::new(&[("a.py", "def f(x: int = None) -> int:\n    return x or 0\n")]);
+    let beside = fence("def f(x: int = None) -> int:\n    return x or 1");
+    let ran = ask_with(&project, "", "fix the errors reported in f", &["--file", "a.py:1"], vec![beside]).await;
+    assert_eq!(project.read("a.py"), "def f(x: int | None = None) -> int:\n    return x or 1\n", "{}", ran.outcome);
+    assert_eq!((ran.asked.len(), &ran.outcome["ok"]), (1, &json!(true)), "{}", ran.outcome);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_text_that_stays_as_it_was_is_asked_for_once_more_and_is_no_success() {
     let project = cart();
     let same = || fence("def total(self) -> float:\n    return sum(self.prices) + 1");

@@ -51,13 +51,12 @@ fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
     Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 
-/// The title of the fix that is offered for one of these: the preferred, or the only one. Of several none is the one.
-fn offered(fixes: &[FixOffer], members: &[usize]) -> Option<String> {
+/// The fix that is offered for one of these: the preferred, or the only one. Of several none is the one.
+pub(crate) fn the_one<'f>(fixes: &'f [FixOffer], members: &[usize]) -> Option<&'f FixOffer> {
     let of_them: Vec<&FixOffer> =
         fixes.iter().filter(|fix| fix.diagnostic.is_some_and(|index| members.contains(&index))).collect();
     let preferred = of_them.iter().find(|fix| fix.preferred).copied();
-    let only = if let [only] = of_them.as_slice() { Some(*only) } else { None };
-    preferred.or(only).map(|fix| fix.title.clone())
+    preferred.or(if let [only] = of_them.as_slice() { Some(*only) } else { None })
 }
 
 /// What a fix is meant for, good over the steps of a task: symbol and message.
@@ -164,7 +163,8 @@ pub(crate) async fn weigh(
         }
         let mut shown = found[group.shown].clone();
         let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
-        shown.diagnostic.suggested_action = objection.or_else(|| offered(&fixes, &group.members)).or_else(said);
+        let offered = || the_one(&fixes, &group.members).map(|fix| fix.title.clone());
+        shown.diagnostic.suggested_action = objection.or_else(offered).or_else(said);
         if let Some(word) = &shown.diagnostic.suggested_action {
             task.reports.suggested.insert(key(&shown), word.clone());
         }

@@ -4,6 +4,7 @@ mod around;
 mod choose;
 mod elided;
 mod judge;
+mod mend;
 mod shown;
 mod take;
 mod tries;

@@ -1,16 +1,20 @@
-//! What a try did: what is new, what of the asked is still there, and whether the checks that were named pass.
+//! What a try did: what is new and what of the asked is still there after the servers' own fixes, and whether the checks
+//! that were named pass.
 
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::run::act;
-use crate::agent::run::compact::shown;
+use crate::agent::run::compact::{mend, shown};
 use crate::agent::state::comparison;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshots;
+use crate::agent::state::stop;
 use crate::agent::state::task::Task;
+use crate::base::failure::Failure;
 use crate::base::message::clean;
 use crate::diagnostics::model::Severity;
 use crate::llm::ask;
@@ -21,9 +25,11 @@ use crate::symbols::path::SymbolPath;
 const TOLD: usize = 6;
 /// Bytes of the end of what a check printed.
 const PRINTED: usize = 600;
+/// Fixes of the servers after one try.
+const FIXES: usize = 4;
 
 /// What one try came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TryVerdict {
     pub(super) new_errors: usize,
     pub(super) new: usize,
@@ -34,6 +40,10 @@ pub(super) struct TryVerdict {
     pub(super) failed_checks: usize,
     /// What is wrong, one line each; empty where nothing is.
     pub(super) problems: Vec<String>,
+    /// What of this is reported in the file of the piece.
+    reports: Vec<LocatedDiagnostic>,
+    /// Whether servers' fixes are part of the text that was judged.
+    pub(super) mended: bool,
 }
 
 impl TryVerdict {
@@ -54,13 +64,41 @@ impl TryVerdict {
     }
 }
 
-/// Judges the text as it is against what was known before the try.
+/// Judges the text as it is against what was known before the try, with what the servers mend of it mended.
 pub(super) async fn judge(
     session: &Session,
     task: &mut Task,
     before: &Snapshots,
-    (path, names): (&str, &str),
-) -> TryVerdict {
+    place: (&str, &str),
+    cancel: &CancellationToken,
+) -> Result<TryVerdict, Failure> {
+    let mut verdict = mended(session, task, before, place, cancel).await?;
+    if verdict.new_errors == 0 {
+        stop::unless_stopped(session, cancel, check(session, task, &mut verdict)).await?;
+    }
+    Ok(verdict)
+}
+
+/// Has the servers mend what they can of a text, and says what is left.
+pub(super) async fn mended(
+    session: &Session,
+    task: &mut Task,
+    before: &Snapshots,
+    place: (&str, &str),
+    cancel: &CancellationToken,
+) -> Result<TryVerdict, Failure> {
+    let mut verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+    for _ in 0..FIXES {
+        if !mend::mend(session, task, &verdict.reports, cancel).await? {
+            break;
+        }
+        verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+        verdict.mended = true;
+    }
+    Ok(verdict)
+}
+
+async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
     let floor = session.config.diagnostics.severity_floor;
     let mut known = before.clone();
     // What was first looked at right before the edit has its baseline there.
@@ -83,6 +121,7 @@ pub(super) async fn judge(
         fixed_errors: compared.fixed_from(Severity::Error),
         fixed: compared.fixed_from(floor),
         problems: new.iter().take(TOLD).map(|found| words(found)).collect(),
+        reports: new.iter().filter(|found| found.symbol.file == path).map(|found| (*found).clone()).collect(),
         ..TryVerdict::default()
     };
     let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
@@ -91,9 +130,7 @@ pub(super) async fn judge(
         if verdict.left <= TOLD {
             verdict.problems.push(format!("still there: {}", words(found)));
         }
-    }
-    if verdict.new_errors == 0 {
-        check(session, task, &mut verdict).await;
+        verdict.reports.push(found.clone());
     }
     verdict
 }

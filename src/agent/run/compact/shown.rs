@@ -92,6 +92,15 @@ async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiec
     Ok(ShownPiece { document, path, names: String::new(), facts })
 }
 
+/// The source of a piece as it stands in its file.
+pub(super) async fn source_now(session: &Session, (path, names): (&str, &str)) -> Option<String> {
+    if names.is_empty() {
+        return session.editor.read(path).await.ok().map(|document| document.text);
+    }
+    let place = target::place(session, &format!("{path}::{names}")).await.ok()?;
+    Some(source(&place.document.text, &place.outline, place.symbol).to_owned())
+}
+
 /// What is wanted, with what the step of a plan was handed.
 fn request(task: &Task) -> String {
     let inputs = task.progress.course.inputs.iter().map(|(name, value)| format!("\n{name}: {value}"));

@@ -117,23 +117,25 @@ async fn attempt(
     if let Some(fault) = breaks_syntax(asked, piece, &taken) {
         return Ok(Err(fault));
     }
-    let fault = |problems: Vec<String>| CompactFault { text: Some(taken.content.clone()), problems, unchanged: false };
     if let Err(problem) = put(session, task, piece, &taken).await {
-        return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(Err(fault(vec![problem]))) };
+        let fault = CompactFault { text: Some(taken.content.clone()), ..take::unread(&problem) };
+        return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(Err(fault)) };
     }
     let place = (piece.path.as_str(), piece.names.as_str());
-    let judging = judge::judge(session, task, &course.before, place);
-    let verdict = stop::unless_stopped(session, cancel, judging).await?;
+    let verdict = judge::judge(session, task, &course.before, place, cancel).await?;
     if verdict.problems.is_empty() {
         return Ok(Ok(()));
     }
+    // The model goes on from the text that the reports are about.
+    let text = if verdict.mended { shown::source_now(session, place).await } else { None };
+    let text = Some(text.unwrap_or_else(|| taken.content.clone()));
     let problems = verdict.problems.clone();
     take_back(session, task, course).await?;
     let better = course.best.as_ref().is_none_or(|best| verdict.score() < best.verdict.score());
     if better {
-        course.best = Some(Tried { taken: taken.clone(), verdict });
+        course.best = Some(Tried { taken, verdict });
     }
-    Ok(Err(fault(problems)))
+    Ok(Err(CompactFault { text, problems, unchanged: false }))
 }
 
 fn asked<'t>(task: &'t Task, piece: &'t ShownPiece) -> AskedPiece<'t> {
@@ -160,6 +162,9 @@ async fn settle(
     let piece = stop::unless_stopped(session, cancel, shown::shown(session, task, target)).await??;
     if let Err(problem) = put(session, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
+    }
+    if best.verdict.mended {
+        judge::mended(session, task, &course.before, (&piece.path, &piece.names), cancel).await?;
     }
     if best.verdict.is_fit() {
         return Ok(TargetEnd::Changed);
