@@ -13,5 +13,6 @@ pub mod editors;
 pub mod edits;
 pub mod llm;
 pub mod memory;
+pub mod serve;
 pub mod symbols;
 pub mod workspace;

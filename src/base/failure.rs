@@ -22,6 +22,8 @@ pub enum FailureKind {
     Limit,
     /// Somebody stopped it.
     Cancelled,
+    /// Nobody: something else has to come to its end first.
+    Busy,
     /// Sextant itself.
     Internal,
 }

@@ -16,6 +16,8 @@ pub enum HintCode {
     UndoOwn,
     /// Brings back what was taken back last.
     Redo,
+    /// Stops the task that runs.
+    Stop,
     /// Goes on with the plan or task that waits.
     Resume,
     /// Shows how far the task that waits has come.

@@ -2,15 +2,17 @@
 
 use std::process::ExitCode;
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless::{self, Job};
+use crate::cli::join;
 
 pub(super) fn run(arguments: &Job) -> ExitCode {
-    headless::run(arguments, None, &|session, request, cancel| {
+    let own: headless::HeadlessRun<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let outcome = headless::shown(session, session.ask(request, cancel).await)?;
-            serde_json::to_value(outcome)
-                .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
+            join::value(outcome)
         })
-    })
+    };
+    let joined: join::JoinedRun<'_> =
+        &|session, request, by| Box::pin(async move { join::value(session.ask(request, by).await?) });
+    headless::run(arguments, None, own, joined)
 }

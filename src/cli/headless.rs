@@ -16,8 +16,9 @@ use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::request::Request;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
-use crate::base::plural::counted;
 use crate::cli::answers::Answers;
+use crate::cli::join::{self, JoinOptions, JoinedWork};
+use crate::cli::printing::Printer;
 use crate::cli::settings::{UserFiles, WorkOptions};
 use crate::cli::{log, models, terminal, wording};
 use crate::editor::event::Event;
@@ -42,6 +43,8 @@ pub(super) struct Job {
     pub(super) folder: Folder,
     #[command(flatten)]
     pub(super) options: WorkOptions,
+    #[command(flatten)]
+    pub(super) join: JoinOptions,
 }
 
 /// Where something is done, and how it is told.
@@ -62,6 +65,28 @@ impl Job {
         let place = self.file.as_deref().map(place).transpose()?;
         let (path, lines) = place.map_or((None, None), |place| (Some(place.file), place.lines));
         Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone(), workspace: false })
+    }
+}
+
+impl Folder {
+    /// The current folder, and the workspace.
+    fn place(&self) -> Result<(PathBuf, Root), Failure> {
+        let here = std::env::current_dir().map_err(|error| {
+            Failure::user(format!("the current folder cannot be read: {error}"), "go to a folder that exists")
+        })?;
+        let root = match &self.root {
+            Some(root) => Root::new(root)?,
+            None => Root::find(&here)?,
+        };
+        Ok((here, root))
+    }
+
+    /// The options that were given and that only a session of this command's own can follow.
+    fn own_options(&self, who: Option<Work<'_>>) -> Vec<&'static str> {
+        let mut given = who.map_or_else(Vec::new, |who| who.options.given());
+        given.extend(self.files.config_given().then_some("--config"));
+        given.extend(who.and_then(|who| who.mode).map(|_| "--mode"));
+        given
     }
 }
 
@@ -103,14 +128,25 @@ pub(super) struct Work<'a> {
     pub(super) mode: Option<PlanMode>,
 }
 
-pub(super) fn run(arguments: &Job, mode: Option<PlanMode>, work: HeadlessRun<'_>) -> ExitCode {
+pub(super) fn run(
+    arguments: &Job,
+    mode: Option<PlanMode>,
+    work: HeadlessRun<'_>,
+    joined: join::JoinedRun<'_>,
+) -> ExitCode {
     let who = Work { options: &arguments.options, mode };
-    work_on(&arguments.folder, Some(who), arguments.request(), work)
+    let joined = JoinedWork { options: &arguments.join, run: joined };
+    work_on(&arguments.folder, Some(who), arguments.request(), work, Some(joined))
 }
 
-/// The same without a request of its own.
-pub(super) fn run_without(folder: &Folder, who: Option<Work<'_>>, work: HeadlessRun<'_>) -> ExitCode {
-    work_on(folder, who, Ok(Request::default()), work)
+/// The same without a request of its own. Without `joined` it only looks, and needs no session of anybody else.
+pub(super) fn run_without(
+    folder: &Folder,
+    who: Option<Work<'_>>,
+    work: HeadlessRun<'_>,
+    joined: Option<JoinedWork<'_>>,
+) -> ExitCode {
+    work_on(folder, who, Ok(Request::default()), work, joined)
 }
 
 fn work_on(
@@ -118,13 +154,14 @@ fn work_on(
     who: Option<Work<'_>>,
     request: Result<Request, Failure>,
     work: HeadlessRun<'_>,
+    joined: Option<JoinedWork<'_>>,
 ) -> ExitCode {
     if let Some(path) = &arguments.files.log {
         log::start(path);
     }
     let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => {
-            let ended = runtime.block_on(serve(arguments, who, request, work));
+            let ended = runtime.block_on(serve(arguments, who, request, work, joined));
             runtime.shutdown_timeout(Duration::from_millis(200));
             ended
         }
@@ -170,18 +207,19 @@ async fn serve(
     who: Option<Work<'_>>,
     request: Result<Request, Failure>,
     work: HeadlessRun<'_>,
+    joined: Option<JoinedWork<'_>>,
 ) -> Result<bool, Failure> {
-    let here = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            FailureKind::User,
-            format!("the current folder cannot be read: {error}"),
-            "go to a folder that exists",
-        )
-    })?;
-    let root = match &arguments.root {
-        Some(root) => Root::new(root)?,
-        None => Root::find(&here)?,
-    };
+    let (here, root) = arguments.place()?;
+    let mut request = request?;
+    // A path on the command line is relative to where the user stands.
+    request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
+    if let Some(joined) = &joined
+        && let Some(session) = join::session(joined.options, &root, arguments.json).await?
+    {
+        join::refuse_own(&session, &arguments.own_options(who))?;
+        return join::work(session, joined, &request, who.map_or(&[], |who| &who.options.answers), arguments.json)
+            .await;
+    }
     let mut settings = match who {
         Some(who) => who.options.settings(&arguments.files, root.path())?,
         None => WorkOptions::default().settings(&arguments.files, root.path())?.without_model(),
@@ -193,9 +231,6 @@ async fn serve(
     let (events, queue) = unbounded_channel();
     let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
     let editor = Arc::new(editor.with_commands(settings.commands));
-    let mut request = request?;
-    // A path on the command line is relative to where the user stands.
-    request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
     let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
     let answers = Arc::new(Answers::new(who.map_or(&[], |who| &who.options.answers), arguments.json));
     if answers.any() {
@@ -203,7 +238,8 @@ async fn serve(
     }
     let asking = Arc::downgrade(&session);
     let printer = tokio::spawn(print(queue, arguments.json, move || answers.answer(&asking)));
-    let cancel = CancellationToken::new();
+    let shared = if joined.is_some() { join::serve_own(&session, &request).await } else { None };
+    let cancel = shared.as_ref().map_or_else(CancellationToken::new, |shared| shared.cancel());
     let stop = cancel.clone();
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
@@ -211,6 +247,9 @@ async fn serve(
         }
     });
     let ended = work(&session, &request, &cancel).await;
+    if let Some(shared) = shared {
+        shared.end().await;
+    }
     session.close().await;
     editor.shutdown(Deadline::after(LEAVE)).await;
     drop(session);
@@ -218,7 +257,7 @@ async fn serve(
     let _ = printer.await;
     let outcome = ended?;
     if arguments.json {
-        terminal::json(&json!({"type": "outcome", "outcome": outcome}));
+        terminal::json(&json!({"type": "outcome", "outcome": outcome, "session": null}));
     }
     Ok(outcome["ok"] == true)
 }
@@ -232,78 +271,14 @@ pub(super) fn fail(failure: &Failure, as_json: bool) {
 }
 
 async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl Fn() + Send) {
-    let mut open_line = false;
+    let mut printer = Printer::new(as_json);
     while let Some(event) = queue.recv().await {
-        let event = wording::event(event);
-        if as_json {
-            if let Ok(value) = serde_json::to_value(&event) {
-                terminal::json(&value);
-            }
-            if matches!(event, Event::Question { .. }) {
-                answer();
-            }
-            continue;
-        }
-        if let Event::Words { text } = &event {
-            terminal::piece(text);
-            open_line = !text.ends_with('\n');
-            continue;
-        }
-        if std::mem::take(&mut open_line) {
-            terminal::line("");
-        }
-        if let Some(text) = words(&event) {
-            terminal::line(&text);
-        }
-        if matches!(event, Event::Question { .. }) {
+        let asks = matches!(event, Event::Question { .. });
+        printer.print(event);
+        if asks {
             answer();
         }
     }
-}
-
-/// An event for a reader; `None` where there is nothing to say.
-fn words(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
-        Event::Risk { line, .. } => line.clone(),
-        Event::Progress { text } => format!("… {text}"),
-        Event::Acting { step, tool, target, .. } => format!("{step}. {tool} {target}"),
-        Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),
-        // While it runs, the steps speak for themselves.
-        Event::Plan { phase, .. } if phase == "executing" => return None,
-        Event::Plan { markdown, phase, .. } => format!("[{phase}]\n{markdown}"),
-        Event::Question { text, options } => {
-            let list: Vec<String> =
-                options.iter().enumerate().map(|(n, option)| format!("  {}. {option}", n + 1)).collect();
-            format!("? {text}\n{}", list.join("\n"))
-        }
-        Event::Introduced { entries, .. } => {
-            let lines: Vec<String> = entries
-                .iter()
-                .map(|entry| format!("{}:{}:{}: {}: {}", entry.path, entry.line, entry.column, entry.kind, entry.text))
-                .collect();
-            if lines.is_empty() {
-                return None;
-            }
-            lines.join("\n")
-        }
-        Event::Interrupted { request, done, of, notes } => {
-            let how_far = if *of > 0 { format!(", {done} of {} done", counted(*of, "step")) } else { String::new() };
-            let mut lines = notes.clone();
-            lines.push(format!(
-                "A task was interrupted: “{request}”{how_far}. `sextant resume` goes on, `sextant undo` takes it back."
-            ));
-            lines.join("\n")
-        }
-        Event::Waiting { request, done, of } => format!(
-            "“{request}” waits, {done} of {} done; `sextant resume` goes on, `sextant undo` takes it back",
-            counted(*of, "step")
-        ),
-        Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
-        Event::Finished { summary, .. } => summary.clone(),
-        Event::Failed { failure } | Event::Refused { failure } => format!("✗ {}", failure.one_line()),
-        Event::Edited { .. } | Event::Words { .. } | Event::Mode { .. } => return None,
-    })
 }
 
 #[cfg(test)]

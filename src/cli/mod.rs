@@ -3,14 +3,18 @@
 mod answers;
 mod ask;
 mod diff;
+mod follow;
 mod headless;
+mod join;
 mod log;
 mod models;
 mod nvim;
 mod plan;
+mod printing;
 mod prompts;
 mod redo;
 mod resume;
+mod sessions;
 mod settings;
 mod stats;
 mod terminal;
@@ -48,6 +52,8 @@ enum Command {
     Stats(stats::StatsArguments),
     /// Show what led to what in the last task, or in an earlier one
     Why(why::WhyArguments),
+    /// List the editors and other programs that have a session open, in every workspace
+    Sessions(sessions::SessionsArguments),
     /// List the texts that open a prompt, or print one; files of your own replace them
     Prompts(prompts::PromptsArguments),
     /// Serve the Neovim that starts this process, over standard input and output
@@ -70,6 +76,7 @@ pub fn run() -> ExitCode {
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
+        Command::Sessions(arguments) => sessions::run(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }

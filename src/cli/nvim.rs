@@ -2,12 +2,21 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
 
 use clap::Args;
+use futures::future::join_all;
 
-use crate::cli::settings::state_folder;
+use crate::agent::commands::agent::Agent;
+use crate::base::lock::lock;
+use crate::cli::settings::{session_folders, state_folder};
 use crate::cli::{log, models};
 use crate::editors::nvim;
+use crate::serve::discovery::Advertisement;
+use crate::serve::rpc::server::{Serving, serve};
+
+/// The workspaces that this process serves to others.
+type Served = Arc<Mutex<Vec<Serving>>>;
 
 #[derive(Debug, Args)]
 pub(super) struct NvimArguments {
@@ -27,7 +36,12 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let ended = runtime.block_on(nvim::run(Box::new(models::make), state_folder()));
+    let served: Served = Arc::default();
+    let ended = runtime.block_on(async {
+        let ended = nvim::run(Box::new(models::make), state_folder(), on_open(&served)).await;
+        join_all(std::mem::take(&mut *lock(&served)).into_iter().map(Serving::end)).await;
+        ended
+    });
     // The reader of standard input is a thread that cannot be stopped; it must not hold the process.
     runtime.shutdown_background();
     match ended {
@@ -37,4 +51,20 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Serves each workspace that Neovim opens, beside whatever Neovim asks for: nothing of it is waited for.
+fn on_open(served: &Served) -> Box<dyn Fn(&Arc<Agent>) + Send + Sync> {
+    let served = Arc::clone(served);
+    let editor_pid = rustix::process::getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
+    Box::new(move |agent| {
+        let (agent, served) = (Arc::clone(agent), Arc::clone(&served));
+        tokio::spawn(async move {
+            let what = Advertisement { root: agent.root().path().to_owned(), door: "nvim", editor_pid };
+            match serve(&agent, what, session_folders()).await {
+                Ok(serving) => lock(&served).push(serving),
+                Err(error) => tracing::warn!(%error, "no other program can join this session"),
+            }
+        });
+    })
 }

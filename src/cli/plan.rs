@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 
 use crate::agent::plan::Steps;
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless;
+use crate::cli::join;
 use crate::cli::settings::ModeOption;
 
 #[derive(Debug, Args)]
@@ -37,9 +37,19 @@ pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
             let ending = session.approve(Steps::All, cancel).await;
             let ending = headless::answered(session, ending, cancel).await;
             let outcome = headless::shown(session, ending)?;
-            serde_json::to_value(outcome)
-                .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
+            join::value(outcome)
         })
     };
-    headless::run(&arguments.shared, arguments.mode.given(), if arguments.approve { approve } else { only_show })
+    let own = if arguments.approve { approve } else { only_show };
+    let approves = arguments.approve;
+    let joined: join::JoinedRun<'_> = &move |session, request, by| {
+        Box::pin(async move {
+            let plan = session.plan(request, by.clone()).await?;
+            if !approves || plan.steps.is_empty() {
+                return Ok(json!({"ok": true, "plan": plan}));
+            }
+            join::value(session.approve(Steps::All, by).await?)
+        })
+    };
+    headless::run(&arguments.shared, arguments.mode.given(), own, joined)
 }

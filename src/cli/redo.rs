@@ -5,16 +5,23 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::agent::commands::undo::redo::bring_back;
-use crate::cli::{headless, undo};
+use crate::cli::headless;
+use crate::cli::join::{self, JoinOptions, JoinedWork};
 
 #[derive(Debug, Args)]
 pub(super) struct RedoArguments {
     #[command(flatten)]
     folder: headless::Folder,
+    #[command(flatten)]
+    join: JoinOptions,
 }
 
 pub(super) fn run(arguments: &RedoArguments) -> ExitCode {
-    headless::run_without(&arguments.folder, None, &|session, _request, _cancel| {
-        Box::pin(async move { undo::outcome(headless::shown(session, bring_back(session).await)?) })
-    })
+    let own: headless::HeadlessRun<'_> = &|session, _request, _cancel| {
+        Box::pin(async move { join::value(headless::shown(session, bring_back(session).await)?) })
+    };
+    let joined: join::JoinedRun<'_> =
+        &|session, _request, by| Box::pin(async move { join::value(session.redo(by).await?) });
+    let joined = JoinedWork { options: &arguments.join, run: joined };
+    headless::run_without(&arguments.folder, None, own, Some(joined))
 }

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless::{self, Work};
+use crate::cli::join::{self, JoinOptions, JoinedWork};
 use crate::cli::settings::{ModeOption, WorkOptions};
 
 #[derive(Debug, Args)]
@@ -19,20 +19,24 @@ pub(super) struct ResumeArguments {
     options: WorkOptions,
     #[command(flatten)]
     mode: ModeOption,
+    #[command(flatten)]
+    join: JoinOptions,
 }
 
 pub(super) fn run(arguments: &ResumeArguments) -> ExitCode {
     let (approve, answers) = (arguments.approve, !arguments.options.answers.is_empty());
     let who = Work { options: &arguments.options, mode: arguments.mode.given() };
-    headless::run_without(&arguments.folder, Some(who), &move |session, _request, cancel| {
+    let own: headless::HeadlessRun<'_> = &move |session, _request, cancel| {
         Box::pin(async move {
             let mut ending = session.resume(approve, cancel).await;
             if answers {
                 ending = headless::answered(session, ending, cancel).await;
             }
-            let outcome = headless::shown(session, ending)?;
-            serde_json::to_value(outcome)
-                .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
+            join::value(headless::shown(session, ending)?)
         })
-    })
+    };
+    let joined: join::JoinedRun<'_> =
+        &move |session, _request, by| Box::pin(async move { join::value(session.resume(approve, by).await?) });
+    let joined = JoinedWork { options: &arguments.join, run: joined };
+    headless::run_without(&arguments.folder, Some(who), own, Some(joined))
 }

@@ -16,6 +16,7 @@ use crate::diagnostics::model::DiagnosticsProvider;
 use crate::diagnostics::program;
 use crate::diagnostics::server::config::{self, ServerConfig};
 use crate::diagnostics::syntax::Syntax;
+use crate::serve::discovery;
 use crate::workspace::record;
 
 /// The user's own files, for every subcommand that works on a folder.
@@ -160,6 +161,10 @@ impl ServerFolders {
 }
 
 impl UserFiles {
+    pub(super) fn config_given(&self) -> bool {
+        self.config.is_some()
+    }
+
     fn file(&self) -> Result<File, Failure> {
         let default = user_folder().map(|folder| folder.join("sextant").join("config.toml"));
         let (path, named) = match (&self.config, default) {
@@ -178,6 +183,17 @@ impl UserFiles {
 }
 
 impl WorkOptions {
+    /// What was given of all that a running session has its own of.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let given = [
+            ("--servers", !self.servers.folders.is_empty()),
+            ("--model", self.model.is_some()),
+            ("--base-url", self.base_url.is_some()),
+            ("--timeout-ms", self.timeout_ms.is_some()),
+        ];
+        given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+
     pub(super) fn settings(&self, files: &UserFiles, root: &Path) -> Result<Settings, Failure> {
         let file = files.file()?;
         let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
@@ -229,4 +245,9 @@ pub(super) fn user_folder() -> Option<PathBuf> {
 /// Where Sextant keeps what it remembers, as this process's environment says.
 pub(super) fn state_folder() -> Option<PathBuf> {
     record::state_folder(|name| std::env::var_os(name))
+}
+
+/// Where sessions are found, as this process's environment says.
+pub(super) fn session_folders() -> Vec<PathBuf> {
+    discovery::folders(|name| std::env::var_os(name), state_folder().as_deref())
 }

@@ -7,9 +7,10 @@ use serde_json::json;
 
 use crate::agent::commands::undo::{UndoRequest, list, take_back};
 use crate::agent::state::undo_target::Target;
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless;
+use crate::cli::join::{self, JoinOptions, JoinedWork};
 use crate::editor::event::Event;
+use crate::serve::rpc::api::agent::UndoPart;
 
 #[derive(Debug, Args)]
 pub(super) struct UndoArguments {
@@ -27,28 +28,33 @@ pub(super) struct UndoArguments {
     list: bool,
     #[command(flatten)]
     folder: headless::Folder,
+    #[command(flatten)]
+    join: JoinOptions,
 }
 
 pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     if arguments.list {
-        return headless::run_without(&arguments.folder, None, &|session, _request, _cancel| {
+        let look: headless::HeadlessRun<'_> = &|session, _request, _cancel| {
             Box::pin(async move {
                 let history = list::history(session).await?;
                 let markdown = list::markdown(&history);
                 session.emit(Event::Page { name: "history".to_owned(), markdown });
                 Ok(json!({"ok": true, "history": history}))
             })
-        });
+        };
+        return headless::run_without(&arguments.folder, None, look, None);
     }
-    let (target, partial, reason) = (Target::parse(&arguments.target), arguments.partial, arguments.because.clone());
-    let wish = UndoRequest { target, partial, reason };
-    headless::run_without(&arguments.folder, None, &move |session, _request, _cancel| {
+    let (target, partial, because) = (arguments.target.clone(), arguments.partial, arguments.because.clone());
+    let wish = UndoRequest { target: Target::parse(&target), partial, reason: because.clone() };
+    let own: headless::HeadlessRun<'_> = &move |session, _request, _cancel| {
         let wish = wish.clone();
-        Box::pin(async move { outcome(headless::shown(session, take_back(session, &wish).await)?) })
-    })
-}
-
-/// An outcome as the last line of JSON.
-pub(super) fn outcome(outcome: impl serde::Serialize) -> Result<serde_json::Value, Failure> {
-    serde_json::to_value(outcome).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
+        Box::pin(async move { join::value(headless::shown(session, take_back(session, &wish).await)?) })
+    };
+    let part = UndoPart { target, partial, because };
+    let joined: join::JoinedRun<'_> = &move |session, _request, by| {
+        let part = part.clone();
+        Box::pin(async move { join::value(session.undo(part, by).await?) })
+    };
+    let joined = JoinedWork { options: &arguments.join, run: joined };
+    headless::run_without(&arguments.folder, None, own, Some(joined))
 }

@@ -23,7 +23,7 @@ pub(super) struct WhyArguments {
 
 pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
     let (task, list) = (arguments.task.clone(), arguments.list);
-    headless::run_without(&arguments.folder, None, &move |session, _request, _cancel| {
+    let look: headless::HeadlessRun<'_> = &move |session, _request, _cancel| {
         let task = task.clone();
         Box::pin(async move {
             if list {
@@ -35,5 +35,6 @@ pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
             session.emit(Event::Trace { markdown: found.markdown() });
             Ok(json!({"ok": true, "task": found.task, "request": found.request, "entries": found.entries}))
         })
-    })
+    };
+    headless::run_without(&arguments.folder, None, look, None)
 }

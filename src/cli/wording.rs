@@ -11,6 +11,7 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::UndoRest => "`sextant undo --partial` takes back all the rest",
         HintCode::UndoOwn | HintCode::Buffer | HintCode::Encoding => "",
         HintCode::Redo => "`sextant redo` brings back what was undone last",
+        HintCode::Stop => "`sextant stop` stops it",
         HintCode::Resume => "`sextant resume` goes on with it",
         HintCode::ShowWaiting => "`sextant resume` takes up where it stands",
         HintCode::ResumeEarlier => "`sextant resume` goes on with the plan before it",

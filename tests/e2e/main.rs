@@ -28,6 +28,7 @@ mod outages;
 mod plans;
 mod record;
 mod requests;
+mod rpc;
 mod saves;
 mod secrets;
 mod servers;

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::commands::outside::{self, OutsideAnswer};
+use crate::agent::commands::turn::TaskTurn;
 use crate::agent::commands::undo::{self, redo};
 use crate::agent::commands::{ask, forget, remember, resume};
 use crate::agent::edit::{questions, recover};
@@ -30,19 +31,33 @@ use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
 /// One workspace with its editor and its model. Every door holds one: Neovim, the shell, a test.
-pub struct Agent(Session);
+pub struct Agent {
+    session: Session,
+    turn: Arc<TaskTurn>,
+}
 
 impl Deref for Agent {
     type Target = Session;
 
     fn deref(&self) -> &Session {
-        &self.0
+        &self.session
     }
 }
 
 impl Agent {
     pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
-        Self(Session::new(editor, model, root, config))
+        Self { session: Session::new(editor, model, root, config), turn: Arc::default() }
+    }
+
+    /// The same with a turn that other workspaces share.
+    #[must_use]
+    pub fn in_turn(self, turn: &Arc<TaskTurn>) -> Self {
+        Self { turn: Arc::clone(turn), ..self }
+    }
+
+    /// Whose turn it is.
+    pub fn turn(&self) -> &Arc<TaskTurn> {
+        &self.turn
     }
 
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.

@@ -10,4 +10,5 @@ pub mod outside;
 pub(crate) mod plan;
 pub(crate) mod remember;
 pub(crate) mod resume;
+pub mod turn;
 pub mod undo;

@@ -8,7 +8,7 @@ pub(crate) mod feedback;
 pub mod list;
 pub mod redo;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent::commands::undo::feedback::About;
 use crate::agent::durable::stack::{self, Stack, UndoPlace, stack};
@@ -36,7 +36,7 @@ pub struct UndoRequest {
 }
 
 /// What an undo or a redo did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undone {
     pub ok: bool,
     pub summary: String,

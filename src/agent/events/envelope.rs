@@ -45,6 +45,10 @@ pub enum TaskEvent {
     Did { fact: Box<TaskFact> },
     /// Why something was done, or was not.
     Traced { entry: TraceEntry },
+    /// A door has taken the turn for what it asks, and what follows is about that.
+    TurnBegan { by: String },
+    /// The last word about it has been said.
+    TurnEnded { by: String },
     /// The open question is not open any more. `choice` counts from 1; without one nobody waits for the answer now.
     Answered {
         #[serde(default, skip_serializing_if = "Option::is_none")]

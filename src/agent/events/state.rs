@@ -66,7 +66,11 @@ impl StreamState {
             }
             TaskEvent::StepBegan { step } => self.work.iter_mut().for_each(|work| work.step = *step),
             TaskEvent::Answered { .. } => self.question = None,
-            TaskEvent::Did { .. } | TaskEvent::Traced { .. } | TaskEvent::OutsideBegan { .. } => {}
+            TaskEvent::Did { .. }
+            | TaskEvent::Traced { .. }
+            | TaskEvent::OutsideBegan { .. }
+            | TaskEvent::TurnBegan { .. }
+            | TaskEvent::TurnEnded { .. } => {}
         }
     }
 

@@ -131,8 +131,10 @@ pub struct Plan {
 }
 
 /// How many steps an approval runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Steps {
+    #[default]
     All,
     One,
 }

@@ -92,7 +92,7 @@ impl StepError {
             FailureKind::Model => Self::ModelFailed,
             FailureKind::Editor => Self::EditorFailed,
             FailureKind::Config | FailureKind::Internal => Self::Internal,
-            FailureKind::Cancelled | FailureKind::Limit => Self::Cancelled,
+            FailureKind::Cancelled | FailureKind::Limit | FailureKind::Busy => Self::Cancelled,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent::state::dedup::{self, DedupItem, Fate};
 use crate::agent::state::located::LocatedDiagnostic;
@@ -17,7 +17,7 @@ use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
 
 /// How much of the answer is known. An empty list means clean only under `Complete`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Complete,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent::events::envelope::TraceEntry;
 use crate::agent::plan::progress::Objection;
@@ -13,7 +13,7 @@ use crate::base::failure::Failure;
 use crate::editor::event::Event;
 use crate::llm::step::Usage;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// Whether it came to its own end, no step of a plan failed, no new error stays, and what was to be changed was.
     /// New warnings are told apart from this.
@@ -37,7 +37,7 @@ pub struct Outcome {
 }
 
 /// A step that failed, counted from 1.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedStep {
     pub step: usize,
     pub title: String,

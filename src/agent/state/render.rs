@@ -1,7 +1,7 @@
 //! A located diagnostic as everybody reads it: the line of an answer, of a question and of a comparison, the entry of
 //! the quickfix list, JSON.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agent::state::located::LocatedDiagnostic;
@@ -17,7 +17,7 @@ const LINE: usize = 119;
 const LEAST_MESSAGE: usize = 24;
 
 /// As data for a program, and with [`Line::text`] as what a model and a user read.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     pub severity: String,
     pub symbol: String,

@@ -1,7 +1,10 @@
 //! What a user asked for, and where.
 
+use serde::{Deserialize, Serialize};
+
 /// A request as a door hands it over.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Request {
     pub text: String,
     /// The file that it is about, relative to the root or absolute; the workspace where absent.

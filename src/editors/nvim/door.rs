@@ -14,8 +14,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
+use crate::agent::commands::turn::{self, AskedBy, TaskTurn};
 use crate::agent::plan::Steps;
 use crate::agent::state::config::{Config, PlanMode};
+use crate::agent::state::outcome::Ending;
 use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
@@ -34,6 +36,9 @@ use crate::workspace::root::Root;
 
 /// Makes a model from the `model` part of the options.
 pub(super) type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
+
+/// Is told of a workspace that was opened, and returns at once.
+pub(super) type OnOpen = Box<dyn Fn(&Arc<Agent>) + Send + Sync>;
 
 /// How long finished work may take to leave after Neovim is gone.
 const LEAVE: Duration = Duration::from_millis(200);
@@ -85,13 +90,16 @@ pub(super) struct Door {
     open: Mutex<Vec<Arc<Open>>>,
     /// The workspace of the last command: what `stop`, `undo` and `approve` are about.
     current: Mutex<Option<Arc<Open>>>,
-    running: Arc<Mutex<Option<CancellationToken>>>,
+    /// Neovim shows one task at a time, whoever asks for it.
+    turn: Arc<TaskTurn>,
+    on_open: OnOpen,
     /// As the user set it since the greeting.
     mode: Mutex<Option<PlanMode>>,
 }
 
 /// Serves the Neovim that is our parent, over stdio, until it is gone. `state` is Sextant's state folder.
-pub async fn run(make_model: MakeModel, state: Option<PathBuf>) -> Result<(), Failure> {
+/// `on_open` is told of each workspace when it is first used.
+pub async fn run(make_model: MakeModel, state: Option<PathBuf>, on_open: OnOpen) -> Result<(), Failure> {
     let door = Arc::new(Door {
         make_model,
         state,
@@ -99,7 +107,8 @@ pub async fn run(make_model: MakeModel, state: Option<PathBuf>) -> Result<(), Fa
         ready: OnceLock::new(),
         open: Mutex::default(),
         current: Mutex::default(),
-        running: Arc::default(),
+        turn: Arc::default(),
+        on_open,
         mode: Mutex::default(),
     });
     let started = nvim_rs::create::tokio::new_parent(Incoming::new(Arc::clone(&door))).await;
@@ -143,9 +152,11 @@ impl Door {
                 Box::pin(async move { session.ask(&request, &cancel).await.events })
             }),
             "plan" => match self.change(json) {
-                Some(request) => self.start_current(json, "no plan was made here yet", |session, cancel| {
-                    Box::pin(async move { session.plan(&request, &cancel).await.events })
-                }),
+                Some(request) => {
+                    self.start_current(json, "no plan was made here yet", "a change of the plan", |session, cancel| {
+                        Box::pin(async move { session.plan(&request, &cancel).await.events })
+                    })
+                }
                 None => self.start(json, false, |session, request, cancel| {
                     Box::pin(async move { session.plan(&request, &cancel).await.events })
                 }),
@@ -153,7 +164,7 @@ impl Door {
             "approve" => {
                 let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
                 let steps = if one { Steps::One } else { Steps::All };
-                self.start_current(json, "no plan was made here yet", move |session, cancel| {
+                self.start_current(json, "no plan was made here yet", "the plan", move |session, cancel| {
                     Box::pin(async move { session.approve(steps, &cancel).await.events })
                 });
             }
@@ -168,7 +179,7 @@ impl Door {
                     }
                     None => {}
                 }
-                self.start_current(json, "no question is open", move |session, cancel| {
+                self.start_current(json, "no question is open", "the answer to a question", move |session, cancel| {
                     Box::pin(async move { session.answer_question(choice, &cancel).await.events })
                 });
             }
@@ -176,7 +187,7 @@ impl Door {
             "redo" => self.redo(json),
             "history" => self.page(json, Page::History),
             "show_plan" => self.show_plan(json),
-            "resume" => self.start_here(json, |session, cancel| {
+            "resume" => self.start_here(json, "the task that waits", |session, cancel| {
                 Box::pin(async move { session.resume(false, &cancel).await.events })
             }),
             "trace" => self.trace(json),
@@ -233,7 +244,7 @@ impl Door {
                 let open = lock(&self.open);
                 if let Some(open) = open.iter().find(|open| open.editor.owns(&entry.path)) {
                     let (editor, session) = (Arc::clone(&open.editor), Arc::clone(&open.session));
-                    let idle = lock(&self.running).is_none();
+                    let idle = self.turn.is_free();
                     editor.take_late(entry);
                     if idle {
                         tokio::spawn(async move { session.amend().await });
@@ -252,33 +263,30 @@ impl Door {
     ) {
         match self.request(json, at_cursor) {
             Ok((open, request)) => {
-                let session = Arc::clone(&open.session);
-                self.spawn(&open, move |cancel| run(session, request, cancel));
+                let what = request.text.clone();
+                self.spawn(&open, &what, move |session, cancel| run(session, request, cancel));
             }
             Err(failure) => self.refuse(failure),
         }
     }
 
-    /// Runs one task in a workspace, unless one runs already. A panic in it is told like any other failure.
-    fn spawn(self: &Arc<Self>, open: &Arc<Open>, run: impl FnOnce(CancellationToken) -> Running + Send + 'static) {
-        let cancel = CancellationToken::new();
-        {
-            let mut running = lock(&self.running);
-            if running.is_some() {
-                let failure = Failure::user("a task is running already", ":AgentStop stops it");
-                return open.session.emit(Event::Refused { failure });
-            }
-            *running = Some(cancel.clone());
-        }
+    /// Runs one task in a workspace, unless one runs already. `what` is what it is called meanwhile.
+    fn spawn(
+        self: &Arc<Self>,
+        open: &Arc<Open>,
+        what: &str,
+        run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
+    ) {
+        let held = match self.turn.begin(&open.session, AskedBy::new(what, "Neovim")) {
+            Ok(held) => held,
+            Err(failure) => return open.session.emit(Event::Refused { failure }),
+        };
         *lock(&self.current) = Some(Arc::clone(open));
-        let (door, session) = (Arc::clone(self), Arc::clone(&open.session));
-        tokio::spawn(async move {
-            let events = caught(run(cancel)).await;
-            *lock(&door.running) = None;
-            for event in events {
-                session.emit(event);
-            }
-        });
+        let work = |session: Arc<Agent>, cancel| -> turn::TurnWork<()> {
+            let running = run(session, cancel);
+            Box::pin(async move { Ending { result: Ok(()), events: running.await } })
+        };
+        tokio::spawn(turn::run(Arc::clone(&open.session), held, work));
     }
 
     /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
@@ -337,23 +345,24 @@ impl Door {
         let editor = Arc::new(editor);
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
-        let session = Arc::new(Agent::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone()));
+        let session = Agent::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone());
+        let session = Arc::new(session.in_turn(&self.turn));
         session.answers_come();
         if let Some(mode) = *lock(&self.mode) {
             session.set_mode(mode);
         }
-        let running = Arc::clone(&self.running);
-        let idle = move || lock(&running).is_none();
+        let turn = Arc::clone(&self.turn);
+        let idle = move || turn.is_free();
         tokio::spawn(beside::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
         let new = Arc::new(Open { root: path, editor, session });
+        (self.on_open)(&new.session);
         open.push(Arc::clone(&new));
         Ok(new)
     }
 
     /// Stops the running task; false when none runs.
     fn stop(&self) -> bool {
-        let running = lock(&self.running);
-        running.as_ref().map(CancellationToken::cancel).is_some()
+        self.turn.stop()
     }
 
     /// Shows an event of no workspace in particular.
@@ -369,28 +378,5 @@ impl Door {
     }
 }
 
-/// A task as it runs. Its last events are shown when the door is free again.
+/// A task as it runs, to its last events.
 type Running = Pin<Box<dyn Future<Output = Vec<Event>> + Send>>;
-
-/// Runs a task in one of its own, so that a panic ends neither the channel nor the user's patience.
-async fn caught(run: Running) -> Vec<Event> {
-    tokio::spawn(run).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a task ended in a panic");
-        let hint = "the log has the details; :AgentUndo takes back what was done";
-        vec![Event::Failed { failure: Failure::new(FailureKind::Internal, "the task broke down", hint) }]
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_is_told_like_any_other_failure() {
-        let events = caught(Box::pin(async { panic!("on purpose") })).await;
-        assert!(
-            matches!(&events[..], [Event::Failed { failure }] if failure.kind == FailureKind::Internal),
-            "{events:?}"
-        );
-    }
-}

@@ -24,6 +24,7 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::UndoRest => ":AgentUndo! takes back all the rest",
         HintCode::UndoOwn => "`u` undoes the rest",
         HintCode::Redo => ":AgentRedo brings back what was undone last",
+        HintCode::Stop => ":AgentStop stops it",
         HintCode::Resume => ":AgentResume goes on with it",
         HintCode::ShowWaiting => ":AgentResume shows where it stands",
         HintCode::ResumeEarlier => ":AgentResume goes on with the plan before it",

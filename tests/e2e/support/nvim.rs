@@ -164,6 +164,7 @@ impl Nvim {
             command.env(name, place.own.join(name));
         }
         command.env("XDG_STATE_HOME", place.state);
+        command.env("XDG_RUNTIME_DIR", place.own.with_file_name("runtime"));
         if let Some(path) = &place.path {
             command.env("PATH", path);
         }

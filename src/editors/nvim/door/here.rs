@@ -54,13 +54,11 @@ impl Door {
         self: &Arc<Self>,
         json: &str,
         otherwise: &str,
+        what: &str,
         run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
     ) {
         match self.meant(json) {
-            Some(open) => {
-                let session = Arc::clone(&open.session);
-                self.spawn(&open, move |cancel| run(session, cancel));
-            }
+            Some(open) => self.spawn(&open, what, run),
             None => self.refuse(Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something")),
         }
     }
@@ -69,15 +67,13 @@ impl Door {
     pub(super) fn start_here(
         self: &Arc<Self>,
         json: &str,
+        what: &str,
         run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
     ) {
         let known = if stands_in_file(json) { None } else { lock(&self.current).clone() };
         let open = known.map_or_else(|| self.open_here(json), Ok);
         match open {
-            Ok(open) => {
-                let session = Arc::clone(&open.session);
-                self.spawn(&open, move |cancel| run(session, cancel));
-            }
+            Ok(open) => self.spawn(&open, what, run),
             Err(failure) => self.refuse(failure),
         }
     }
@@ -88,14 +84,14 @@ impl Door {
         let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
         let partial = given["partial"].as_bool().unwrap_or(false);
         let request = UndoRequest { target, partial, reason };
-        self.start_here(json, move |session, _cancel| {
+        self.start_here(json, "an undo", move |session, _cancel| {
             Box::pin(async move { take_back(&session, &request).await.events })
         });
     }
 
     /// Brings back what was undone last.
     pub(super) fn redo(self: &Arc<Self>, json: &str) {
-        self.start_here(json, |session, _cancel| Box::pin(async move { bring_back(&session).await.events }));
+        self.start_here(json, "a redo", |session, _cancel| Box::pin(async move { bring_back(&session).await.events }));
     }
 
     fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
@@ -127,7 +123,7 @@ impl Door {
 
     /// Shows the plan that waits where the user stands, without taking it up.
     pub(super) fn show_plan(self: &Arc<Self>, json: &str) {
-        self.start_here(json, |session, _cancel| {
+        self.start_here(json, "a look at the plan", |session, _cancel| {
             Box::pin(
                 async move { waiting::show(&session).await.unwrap_or_else(|failure| vec![Event::Refused { failure }]) },
             )

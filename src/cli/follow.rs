@@ -1,0 +1,175 @@
+//! What is printed of a session that does this command's work: its events from the beginning of our turn on, and the
+//! questions in it.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, IsTerminal};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
+use crate::agent::events::subscription::Delivery;
+use crate::base::failure::Failure;
+use crate::base::lock::lock;
+use crate::cli::printing::Printer;
+use crate::cli::{join, terminal, wording};
+use crate::editor::event::Event;
+use crate::serve::rpc::client::{JoinedSession, SessionEvents};
+
+/// How long the last events may take after the answer.
+const LAST: Duration = Duration::from_secs(5);
+
+/// What an answer of ours went on to, where it went on with a plan.
+type Continued = Arc<Mutex<Option<Result<Value, Failure>>>>;
+
+/// The printing of a session's events.
+pub(super) struct Following {
+    /// The number up to which events are printed; 0 while it is not known.
+    until: watch::Sender<u64>,
+    printing: JoinHandle<()>,
+    continued: Continued,
+}
+
+struct Follower {
+    by: String,
+    until: watch::Receiver<u64>,
+    printer: Printer,
+    answers: VecDeque<usize>,
+    /// Whether a person can be asked here.
+    terminal: bool,
+    ours: bool,
+    session: Arc<JoinedSession>,
+    continued: Continued,
+}
+
+impl Following {
+    /// Prints what happens for `by`. A reader of JSON lines is a program, and is asked nothing.
+    pub(super) async fn start(
+        session: &Arc<JoinedSession>,
+        by: String,
+        answers: &[usize],
+        as_json: bool,
+    ) -> Result<Self, Failure> {
+        let events = session.events(None).await?;
+        let (until, number) = watch::channel(0);
+        let continued = Continued::default();
+        let follower = Follower {
+            by,
+            until: number,
+            printer: Printer::new(as_json),
+            answers: answers.iter().copied().collect(),
+            terminal: !as_json && std::io::stdin().is_terminal(),
+            ours: false,
+            session: Arc::clone(session),
+            continued: Arc::clone(&continued),
+        };
+        Ok(Self { until, printing: tokio::spawn(follower.follow(events)), continued })
+    }
+}
+
+/// Prints the last events. What an answer went on to is the outcome then.
+pub(super) async fn end(mut following: Following, session: &Arc<JoinedSession>) -> Option<Result<Value, Failure>> {
+    if let Ok(info) = session.info().await {
+        following.until.send_replace(info.state.seq);
+        let _ = tokio::time::timeout(LAST, &mut following.printing).await;
+    }
+    following.printing.abort();
+    lock(&following.continued).take()
+}
+
+impl Follower {
+    async fn follow(mut self, mut events: SessionEvents) {
+        let mut number = 0;
+        loop {
+            let last = *self.until.borrow_and_update();
+            if last > 0 && number >= last {
+                return;
+            }
+            let delivery = tokio::select! {
+                delivery = events.next() => delivery,
+                changed = self.until.changed() => if changed.is_ok() { continue } else { return },
+            };
+            match delivery {
+                Some(Delivery::Event(envelope)) => {
+                    number = envelope.seq;
+                    self.take(envelope).await;
+                }
+                Some(Delivery::Resync(resync)) => {
+                    number = resync.state.seq;
+                    let text = "some of what happened was too much for this terminal and is left out".to_owned();
+                    self.printer.print(Event::Progress { text });
+                }
+                None => return,
+            }
+        }
+    }
+
+    async fn take(&mut self, envelope: EventEnvelope) {
+        match envelope.event {
+            TaskEvent::TurnBegan { by } if by == self.by => self.ours = true,
+            TaskEvent::TurnEnded { by } if by == self.by => self.ours = false,
+            TaskEvent::Shown { event } if self.ours && is_of_work(&event) => {
+                let asks = matches!(event, Event::Question { .. });
+                self.printer.print(event);
+                if asks {
+                    self.answer().await;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Answers with what was given, or lets a person answer. Whoever sits at the editor can do so as well.
+    async fn answer(&mut self) {
+        if let Some(choice) = self.answers.pop_front() {
+            let answered = answer(&self.session, &self.by, choice).await;
+            keep(&self.continued, answered);
+        } else if self.terminal {
+            let (session, by, continued) = (Arc::clone(&self.session), self.by.clone(), Arc::clone(&self.continued));
+            tokio::spawn(async move {
+                while let Some(choice) = read().await {
+                    let answered = answer(&session, &by, choice).await;
+                    if let Err(failure) = &answered {
+                        terminal::complain(&wording::failure(failure).one_line());
+                        continue;
+                    }
+                    return keep(&continued, answered);
+                }
+            });
+        }
+    }
+}
+
+async fn answer(session: &JoinedSession, by: &str, choice: usize) -> Result<Option<Value>, Failure> {
+    let taken = session.answer(choice, by.to_owned()).await?;
+    taken.outcome.map(join::value).transpose()
+}
+
+fn keep(continued: &Continued, answered: Result<Option<Value>, Failure>) {
+    if let Some(outcome) = answered.transpose() {
+        *lock(continued) = Some(outcome);
+    }
+}
+
+/// A line of the terminal as a number; `None` at the end of the input.
+async fn read() -> Option<usize> {
+    let line = tokio::task::spawn_blocking(|| {
+        terminal::note("> ");
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        matches!(read, Ok(1..)).then_some(line)
+    });
+    let line = line.await.ok().flatten()?;
+    Some(line.trim().parse().unwrap_or(0))
+}
+
+/// Whether an event belongs to the task that was asked for here, and is not its last word, which the command has.
+fn is_of_work(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Page { .. } | Event::Trace { .. } | Event::Mode { .. } | Event::Refused { .. } | Event::Failed { .. }
+    )
+}

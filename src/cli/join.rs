@@ -1,0 +1,172 @@
+//! Whether a command works in a session that runs or in a process of its own; and its work in a running one: the same
+//! lines, the same end, the same way to stop it.
+
+use std::process;
+use std::sync::Arc;
+
+use clap::Args;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::agent::Agent;
+use crate::agent::commands::turn::{AskedBy, TurnHeld};
+use crate::agent::state::request::Request;
+use crate::base::failure::{Failure, FailureKind};
+use crate::cli::follow::{self, Following};
+use crate::cli::settings::session_folders;
+use crate::cli::terminal;
+use crate::serve::discovery::find::{self, FoundSessions};
+use crate::serve::discovery::{Advertisement, SessionEntry};
+use crate::serve::rpc::client::JoinedSession;
+use crate::serve::rpc::server::{Serving, serve};
+use crate::workspace::root::Root;
+
+#[derive(Debug, Default, Args)]
+pub(super) struct JoinOptions {
+    /// Session to work in, by its name or process, where several run; see `sextant sessions` [default: the one used last]
+    #[arg(long, value_name = "NAME", conflicts_with = "headless")]
+    session: Option<String>,
+    /// Work in a process of this command's own, even where an editor has the workspace open
+    #[arg(long)]
+    headless: bool,
+}
+
+/// What a subcommand asks of a running session; `by` says who asks.
+pub(super) type JoinedRun<'r> =
+    &'r (dyn for<'a> Fn(&'a JoinedSession, &'a Request, String) -> BoxFuture<'a, Result<Value, Failure>> + Sync);
+
+/// The same with the user's choice of a session.
+#[derive(Clone, Copy)]
+pub(super) struct JoinedWork<'a> {
+    pub(super) options: &'a JoinOptions,
+    pub(super) run: JoinedRun<'a>,
+}
+
+/// Looks for the sessions of a workspace, without holding up anything else.
+pub(super) async fn look(root: &Root) -> FoundSessions {
+    let path = root.path().to_owned();
+    tokio::task::spawn_blocking(move || find::of_root(&session_folders(), &path)).await.unwrap_or_default()
+}
+
+/// The session to work in; `None` where this command works on its own, which is said.
+pub(super) async fn session(
+    options: &JoinOptions,
+    root: &Root,
+    as_json: bool,
+) -> Result<Option<JoinedSession>, Failure> {
+    if options.headless {
+        return Ok(None);
+    }
+    let mut failed = None;
+    // One that ends just now is found once more at most.
+    for _ in 0..2 {
+        let found = look(root).await;
+        found.problems.iter().for_each(|problem| tracing::warn!(problem, "no session"));
+        let Some(entry) = find::choose(&found, options.session.as_deref())? else {
+            if !as_json {
+                terminal::complain("sextant: no session runs in this workspace; working headless");
+            }
+            return Ok(None);
+        };
+        match JoinedSession::to(entry).await {
+            Ok(joined) => {
+                if !as_json {
+                    said(&joined.entry, &found, options);
+                }
+                return Ok(Some(joined));
+            }
+            Err(failure) => failed = Some(failure),
+        }
+    }
+    failed.map_or(Ok(None), Err)
+}
+
+fn said(entry: &SessionEntry, found: &FoundSessions, options: &JoinOptions) {
+    terminal::complain(&format!("sextant: working in the session {}", entry.name));
+    if found.entries.len() > 1 && options.session.is_none() {
+        let names: Vec<&str> = found.entries.iter().map(|entry| entry.name.as_str()).collect();
+        let names = names.join(", ");
+        terminal::complain(&format!("  the one used last of {names}; --session NAME takes another"));
+    }
+}
+
+/// # Errors
+/// Options were given that the session has its own of.
+pub(super) fn refuse_own(session: &JoinedSession, given: &[&str]) -> Result<(), Failure> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    let name = &session.entry.name;
+    let message = format!("the session {name} has settings of its own, and {} was given", given.join(", "));
+    Err(Failure::user(message, "leave it out, or work beside the session with --headless"))
+}
+
+/// Who asks, as the session tells those who look on.
+pub(super) fn by() -> String {
+    format!("a shell (process {})", process::id())
+}
+
+/// Does the work in a session. Ctrl-C stops the task there.
+pub(super) async fn work(
+    session: JoinedSession,
+    work: &JoinedWork<'_>,
+    request: &Request,
+    answers: &[usize],
+    as_json: bool,
+) -> Result<bool, Failure> {
+    let session = Arc::new(session);
+    let following = Following::start(&session, by(), answers, as_json).await?;
+    let stopping = Arc::clone(&session);
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            let _ = stopping.cancel().await;
+        }
+    });
+    let ended = (work.run)(&session, request, by()).await;
+    let answered = follow::end(following, &session).await;
+    let outcome = match answered {
+        Some(outcome) => outcome?,
+        None => ended?,
+    };
+    if as_json {
+        terminal::json(&json!({"type": "outcome", "outcome": outcome, "session": session.entry.name}));
+    }
+    Ok(outcome["ok"] == true)
+}
+
+/// A result as the last line of JSON.
+pub(super) fn value(result: impl serde::Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(result).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
+}
+
+/// The session of this command's own, while others can find it: they are told that it is at work.
+pub(super) struct Shared {
+    serving: Serving,
+    held: TurnHeld,
+}
+
+impl Shared {
+    pub(super) fn cancel(&self) -> CancellationToken {
+        self.held.cancel.clone()
+    }
+
+    pub(super) async fn end(self) {
+        self.serving.end().await;
+        drop(self.held);
+    }
+}
+
+/// Lets others find the session of this command. Without a folder for that it works all the same.
+pub(super) async fn serve_own(agent: &Arc<Agent>, request: &Request) -> Option<Shared> {
+    let what = if request.text.is_empty() { "a command" } else { &request.text };
+    let held = agent.turn().begin(agent, AskedBy::new(what, by())).ok()?;
+    let what = Advertisement { root: agent.root().path().to_owned(), door: "headless", editor_pid: None };
+    match serve(agent, what, session_folders()).await {
+        Ok(serving) => Some(Shared { serving, held }),
+        Err(error) => {
+            tracing::warn!(%error, "no other program can join this session");
+            None
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `sextant sessions`: which editors and other programs have a session open, in every workspace.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::base::clock::now_ms;
+use crate::cli::settings::session_folders;
+use crate::cli::terminal;
+use crate::serve::discovery::{SessionEntry, find};
+
+#[derive(Debug, Args)]
+pub(super) struct SessionsArguments {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &SessionsArguments) -> ExitCode {
+    let found = find::everywhere(&session_folders());
+    if arguments.json {
+        terminal::json(&json!({"sessions": found.entries, "problems": found.problems}));
+        return ExitCode::SUCCESS;
+    }
+    if found.entries.is_empty() {
+        terminal::line("No session runs. The first command in an editor opens one.");
+    }
+    found.entries.iter().map(line).for_each(|text| terminal::line(&text));
+    found.problems.iter().for_each(|problem| terminal::complain(&format!("sextant: {problem}")));
+    ExitCode::SUCCESS
+}
+
+/// `nvim-4242  /work/project  process 4243, for 12 min`.
+fn line(entry: &SessionEntry) -> String {
+    let seconds = now_ms().saturating_sub(entry.started).max(0) / 1000;
+    let age = match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3600),
+    };
+    format!("{}  {}  process {}, for {age}", entry.name, entry.root.display(), entry.pid)
+}

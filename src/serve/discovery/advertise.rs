@@ -1,0 +1,133 @@
+//! The entry of a session of this process: made with its socket when a workspace is first used, gone with the session.
+
+use std::fs::{self, File, Permissions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::base::clock::now_ms;
+use crate::base::own;
+use crate::serve::discovery::{Advertisement, SessionEntry, VERSION, find, key, short_enough};
+
+/// How often another name is tried, or a folder that somebody has just removed is made again.
+const TRIES: u32 = 8;
+
+/// A session that others can find, until this is dropped.
+#[derive(Debug)]
+pub struct Advertised {
+    entry: SessionEntry,
+    path: PathBuf,
+    /// Held for its lock.
+    file: File,
+}
+
+impl Advertised {
+    /// Makes socket and entry in the first of these folders that serves. Blocks for a moment.
+    ///
+    /// # Errors
+    /// Where none of them can be used, with the reason of the last one.
+    pub fn new(folders: &[PathBuf], what: &Advertisement) -> io::Result<(Self, UnixListener)> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "there is neither a runtime folder nor a state folder");
+        for base in folders {
+            if !short_enough(base) {
+                last = io::Error::new(io::ErrorKind::InvalidInput, format!("{} is too long", base.display()));
+                continue;
+            }
+            match advertise_in(base, what) {
+                Ok(done) => return Ok(done),
+                Err(error) => last = io::Error::new(error.kind(), format!("{}: {error}", base.display())),
+            }
+        }
+        Err(last)
+    }
+
+    pub fn entry(&self) -> &SessionEntry {
+        &self.entry
+    }
+
+    /// The session was used now: of several, the one that was used last is joined.
+    pub fn used(&self) {
+        if let Err(error) = self.file.set_modified(SystemTime::now()) {
+            tracing::debug!(%error, "the time of an entry cannot be set");
+        }
+    }
+}
+
+impl Drop for Advertised {
+    fn drop(&mut self) {
+        for path in [&self.path, &self.entry.socket] {
+            if let Err(error) = fs::remove_file(path) {
+                tracing::debug!(%error, "a part of this session's entry is gone already");
+            }
+        }
+        // Only where it is empty.
+        let _ = self.path.parent().map(fs::remove_dir);
+    }
+}
+
+fn advertise_in(base: &Path, what: &Advertisement) -> io::Result<(Advertised, UnixListener)> {
+    if let Some(parent) = base.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    own::folder(base)?;
+    let folder = base.join(key(&what.root));
+    let mut last = io::Error::other("no name is free");
+    for number in 0..TRIES {
+        own::folder(&folder)?;
+        find::sweep(&folder);
+        match enter(&folder, number, what) {
+            Ok(done) => return Ok(done),
+            // Somebody has the name, or has taken the empty folder away.
+            Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+                last = error
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
+fn enter(folder: &Path, number: u32, what: &Advertisement) -> io::Result<(Advertised, UnixListener)> {
+    let pid = std::process::id();
+    let name = match number {
+        0 => format!("{}-{}", what.door, what.editor_pid.unwrap_or(pid)),
+        more => format!("{}-{}-{}", what.door, what.editor_pid.unwrap_or(pid), more + 1),
+    };
+    let (making, path) = (folder.join(format!(".{name}")), folder.join(format!("{name}.json")));
+    let socket = folder.join(format!("{name}.sock"));
+    let mut file = own::make(&making)?;
+    let made = (|| {
+        file.try_lock().map_err(|error| match error {
+            TryLockError::Error(error) => error,
+            TryLockError::WouldBlock => io::ErrorKind::AlreadyExists.into(),
+        })?;
+        if path.symlink_metadata().is_ok() || socket.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let listener = UnixListener::bind(&socket)?;
+        fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        let entry = SessionEntry {
+            version: VERSION,
+            root: what.root.clone(),
+            pid,
+            editor_pid: what.editor_pid,
+            started: now_ms(),
+            door: what.door.to_owned(),
+            name,
+            socket: socket.clone(),
+        };
+        file.write_all(&serde_json::to_vec(&entry)?)?;
+        fs::rename(&making, &path)?;
+        Ok((entry, listener))
+    })();
+    match made {
+        Ok((entry, listener)) => Ok((Advertised { entry, path, file }, listener)),
+        Err(error) => {
+            let _ = fs::remove_file(&making);
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A session as other processes find it: what its entry says, and where entries are.
+//!
+//! Each workspace has a folder that its root's hash names; each process that serves it has an entry and a socket in
+//! there. A process is there as long as it holds the lock of its entry, whatever the process id in it says: the system
+//! lets go of the lock when the process dies.
+
+pub mod advertise;
+pub mod find;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Of the form of an entry.
+pub const VERSION: u32 = 1;
+/// Bytes of the root's SHA-256 in the name of its folder, two characters each.
+const HASH: usize = 8;
+/// What a socket's path may have, with its last zero byte.
+const SOCKET_BYTES: usize = 108;
+/// Characters of a session's name, and one for the dot, a number and the ending.
+const LONGEST_NAME: usize = 32;
+
+/// What a process says of the session that it serves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionEntry {
+    pub version: u32,
+    /// The workspace, by its real path.
+    pub root: PathBuf,
+    pub pid: u32,
+    /// The editor's own process, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub editor_pid: Option<u32>,
+    /// Milliseconds since 1970.
+    pub started: i64,
+    /// Where its requests come from: `nvim`, `headless`, `mcp`, `lsp`.
+    pub door: String,
+    /// As a user is told of it, and names it with `--session`.
+    pub name: String,
+    pub socket: PathBuf,
+}
+
+/// What is said of a session that is about to be served.
+#[derive(Clone, Debug)]
+pub struct Advertisement {
+    pub root: PathBuf,
+    pub door: &'static str,
+    pub editor_pid: Option<u32>,
+}
+
+/// Where entries are looked for, in this order: the user's runtime folder, then Sextant's state folder. They are made in
+/// the first one that serves. Both, so that a shell without the variable of a desktop session finds what was started
+/// inside of one.
+pub fn folders(variable: impl Fn(&str) -> Option<OsString>, state: Option<&Path>) -> Vec<PathBuf> {
+    let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    let user = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
+    let mut folders = Vec::new();
+    for base in [runtime, Some(user).filter(|user| user.is_dir())].into_iter().flatten() {
+        let folder = base.join("sextant");
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders.extend(state.map(|state| state.join("run")));
+    folders
+}
+
+/// The name of a workspace's folder.
+fn key(root: &Path) -> String {
+    let hash = Sha256::digest(root.as_os_str().as_bytes());
+    hash.iter().take(HASH).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a socket in this folder can have a path that the system takes.
+fn short_enough(folder: &Path) -> bool {
+    folder.as_os_str().len() + 1 + 2 * HASH + 1 + LONGEST_NAME < SOCKET_BYTES
+}
+
+/// Names of entries: letters, digits and `-`, so that none of them leads anywhere.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() < LONGEST_NAME - ".sock".len()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}

@@ -1,0 +1,142 @@
+//! Entries of sessions: live, left by the dead, forged, and several at once.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+
+use super::advertise::Advertised;
+use super::find::{choose, everywhere, of_root};
+use super::*;
+
+struct Place {
+    _dir: tempfile::TempDir,
+    folders: Vec<PathBuf>,
+    root: PathBuf,
+}
+
+fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("project");
+    let folders = vec![dir.path().join("runtime").join("sextant")];
+    Place { folders, root, _dir: dir }
+}
+
+impl Place {
+    fn advertise(&self, door: &'static str, editor_pid: Option<u32>) -> Advertised {
+        let what = Advertisement { root: self.root.clone(), door, editor_pid };
+        Advertised::new(&self.folders, &what).unwrap().0
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.folders[0].join(key(&self.root))
+    }
+}
+
+#[test]
+fn a_session_is_found_as_long_as_it_is_there() {
+    let place = place();
+    assert!(of_root(&place.folders, &place.root).entries.is_empty());
+    let one = place.advertise("nvim", Some(77));
+    let two = place.advertise("headless", None);
+    one.used();
+    let found = of_root(&place.folders, &place.root);
+    assert_eq!(found.entries, [one.entry().clone(), two.entry().clone()], "the one used last comes first");
+    assert_eq!(everywhere(&place.folders), found);
+    assert!(of_root(&place.folders, &place.root.join("other")).entries.is_empty());
+    for (path, mode) in
+        [(place.folders[0].clone(), 0o700), (place.folder(), 0o700), (one.entry().socket.clone(), 0o600)]
+    {
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
+    }
+    drop((one, two));
+    assert!(of_root(&place.folders, &place.root).entries.is_empty());
+    assert!(!place.folder().exists(), "nothing is left");
+}
+
+#[test]
+fn what_a_dead_process_left_is_cleaned_away_and_its_name_used_again() {
+    let place = place();
+    let one = place.advertise("nvim", Some(77));
+    let entry = one.entry().clone();
+    let text = fs::read(place.folder().join("nvim-77.json")).unwrap();
+    drop(one);
+    fs::create_dir_all(place.folder()).unwrap();
+    fs::set_permissions(place.folder(), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(place.folder().join("nvim-77.json"), &text).unwrap();
+    fs::write(&entry.socket, "").unwrap();
+    // Its process id is that of a process that lives: this one.
+    assert!(of_root(&place.folders, &place.root).entries.is_empty());
+    assert!(!entry.socket.exists() && !place.folder().join("nvim-77.json").exists());
+    fs::write(place.folder().join("nvim-77.json"), &text).unwrap();
+    let again = place.advertise("nvim", Some(77));
+    assert_eq!(again.entry().name, "nvim-77");
+}
+
+#[test]
+fn what_is_forged_is_told_and_not_joined() {
+    let place = place();
+    let real = place.advertise("nvim", Some(77));
+    let folder = place.folder();
+    let text = fs::read_to_string(folder.join("nvim-77.json")).unwrap();
+    // Held, so that each of them looks alive.
+    let mut held = Vec::new();
+    for (name, text) in [
+        ("nvim-1", text.clone()),
+        ("nvim-2", text.replace("nvim-77", "nvim-2").replace("project", "elsewhere")),
+        ("nvim-3", "no JSON".to_owned()),
+        ("nvim-4", text.replace("nvim-77", "nvim-4").replace("\"version\":1", "\"version\":9")),
+        ("nvim-5", text.replace(&format!("{}/nvim-77.sock", folder.display()), "/tmp/elsewhere.sock")),
+        ("nvim-6", "x".repeat(1 << 20)),
+    ] {
+        let path = folder.join(format!("{name}.json"));
+        fs::write(&path, text).unwrap();
+        let file = fs::File::open(&path).unwrap();
+        file.try_lock().unwrap();
+        held.push(file);
+    }
+    symlink(folder.join("nvim-77.json"), folder.join("nvim-7.json")).unwrap();
+    fs::write(folder.join("nvim-8 $(x).json"), &text).unwrap();
+    let found = of_root(&place.folders, &place.root);
+    assert_eq!(found.entries, [real.entry().clone()]);
+    assert_eq!(found.problems.len(), 7, "{:#?}", found.problems);
+    // A folder that others can write to can hold anything.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let found = of_root(&place.folders, &place.root);
+    assert!(found.entries.is_empty() && found.problems.len() == 1, "{found:?}");
+}
+
+#[test]
+fn a_folder_of_ours_that_is_a_link_is_not_used() {
+    let place = place();
+    let target = place.root.with_file_name("target");
+    fs::create_dir_all(&target).unwrap();
+    fs::create_dir_all(place.folders[0].parent().unwrap()).unwrap();
+    symlink(&target, &place.folders[0]).unwrap();
+    let what = Advertisement { root: place.root.clone(), door: "nvim", editor_pid: None };
+    assert!(Advertised::new(&place.folders, &what).is_err());
+    assert!(fs::read_dir(&target).unwrap().next().is_none());
+}
+
+#[test]
+fn a_path_that_no_socket_can_have_is_passed_over() {
+    let mut place = place();
+    place.folders.insert(0, place.root.join("x".repeat(80)));
+    let one = place.advertise("nvim", None);
+    assert!(one.entry().socket.starts_with(&place.folders[1]));
+    assert!(one.entry().socket.as_os_str().len() < SOCKET_BYTES);
+}
+
+#[test]
+fn of_several_one_is_chosen_by_name_or_process() {
+    let place = place();
+    let (one, two) = (place.advertise("nvim", Some(77)), place.advertise("nvim", Some(78)));
+    one.used();
+    let found = of_root(&place.folders, &place.root);
+    let name = |named| choose(&found, named).map(|entry| entry.map(|entry| entry.name));
+    assert_eq!(name(None), Ok(Some("nvim-77".to_owned())));
+    assert_eq!(name(Some("nvim-78")), Ok(Some("nvim-78".to_owned())));
+    assert_eq!(name(Some("78")), Ok(Some("nvim-78".to_owned())));
+    let failure = name(Some("79")).unwrap_err();
+    assert_eq!(failure.one_line(), "there is no session \"79\" in this workspace (there are: nvim-77, nvim-78)");
+    drop(two);
+}

@@ -1,0 +1,71 @@
+//! `agent/*`: requests to the agent, one at a time, and what happens in the session as it happens.
+
+use jsonrpsee::core::{RpcResult, SubscriptionResult};
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::commands::undo::Undone;
+use crate::agent::events::subscription::Delivery;
+use crate::agent::plan::Plan;
+use crate::agent::state::outcome::Outcome;
+use crate::agent::state::request::Request;
+
+/// Whether there was something to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopTaken {
+    pub stopped: bool,
+}
+
+/// What came of an answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AnswerTaken {
+    /// The outcome of the plan that went on with it; none where the answer went to the task that runs.
+    pub outcome: Option<Outcome>,
+}
+
+/// The parts of a task, as `sextant undo` takes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UndoPart {
+    /// Empty for all of the task, `step` for its last step, a step's number, or a symbol.
+    pub target: String,
+    pub partial: bool,
+    /// Why; kept for later work.
+    pub because: String,
+}
+
+#[rpc(server, client, namespace = "agent", namespace_separator = "/")]
+pub trait AgentApi {
+    /// Does what a request says, and answers when it is over. `by` says who asks, for those who look on.
+    #[method(name = "ask", param_kind = map)]
+    async fn ask(&self, request: Request, by: Option<String>) -> RpcResult<Outcome>;
+
+    /// Makes a plan for a request, or changes the plan that waits. Nothing runs before `plan/approve`.
+    #[method(name = "plan", param_kind = map)]
+    async fn plan(&self, request: Request, by: Option<String>) -> RpcResult<Plan>;
+
+    /// Answers the question that is open with one of its options, counted from 1.
+    #[method(name = "answer", param_kind = map)]
+    async fn answer(&self, choice: usize, by: Option<String>) -> RpcResult<AnswerTaken>;
+
+    /// Stops the task that runs. What is finished is kept.
+    #[method(name = "cancel", param_kind = map)]
+    async fn cancel(&self) -> RpcResult<StopTaken>;
+
+    /// Goes on with the last task that is not over. A plan that was never approved runs only where `approved` says so.
+    #[method(name = "resume", param_kind = map)]
+    async fn resume(&self, approved: Option<bool>, by: Option<String>) -> RpcResult<Outcome>;
+
+    /// Takes back what the last task changed, or a part of it.
+    #[method(name = "undo", param_kind = map)]
+    async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> RpcResult<Undone>;
+
+    /// Brings back what was taken back last.
+    #[method(name = "redo", param_kind = map)]
+    async fn redo(&self, by: Option<String>) -> RpcResult<Undone>;
+
+    /// What happens in the session, each with its number. `after` is the last number that was seen: what was missed
+    /// comes first. Who reads too slowly, or comes too late for that, is given how things stand instead.
+    #[subscription(name = "events" => "event", unsubscribe = "unlisten", item = Delivery, param_kind = map)]
+    async fn events(&self, after: Option<u64>) -> SubscriptionResult;
+}

@@ -1,0 +1,151 @@
+//! The client of a session: a connection to its socket, and the session at its end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jsonrpsee::core::client::{Client, Subscription, SubscriptionCloseReason};
+use jsonrpsee_ws_client::WsClientBuilder;
+use tokio::net::UnixStream;
+
+use crate::agent::commands::undo::Undone;
+use crate::agent::events::subscription::Delivery;
+use crate::agent::plan::{Plan, Steps};
+use crate::agent::state::outcome::Outcome;
+use crate::agent::state::request::Request;
+use crate::base::failure::{Failure, FailureKind};
+use crate::serve::discovery::SessionEntry;
+use crate::serve::rpc::api::agent::{AgentApiClient, AnswerTaken, UndoPart};
+use crate::serve::rpc::api::plan::PlanApiClient;
+use crate::serve::rpc::api::session::{InfoApiClient, SessionInfo};
+use crate::serve::rpc::failure::read;
+use crate::serve::rpc::limits;
+
+/// How long a session may take to take a connection. Its answers take as long as a task does.
+const CONNECT: Duration = Duration::from_secs(5);
+/// A task has limits of its own.
+const NO_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
+/// SessionEvents that wait for a reader here; a terminal can stand still for long.
+const WAITING: usize = 16_384;
+
+/// A connection to a session.
+#[derive(Debug)]
+pub struct JoinedSession {
+    pub entry: SessionEntry,
+    client: Client,
+}
+
+impl JoinedSession {
+    /// # Errors
+    /// Nobody takes the connection, or somebody of another user would.
+    pub async fn to(entry: SessionEntry) -> Result<Self, Failure> {
+        let connected = tokio::time::timeout(CONNECT, connect(&entry.socket)).await;
+        let client = connected.map_err(|_| refused(&entry, "it does not answer"))?;
+        let client = client.map_err(|why| refused(&entry, &why))?;
+        Ok(Self { entry, client })
+    }
+
+    pub async fn info(&self) -> Result<SessionInfo, Failure> {
+        InfoApiClient::info(&self.client).await.map_err(read)
+    }
+
+    pub async fn ask(&self, request: &Request, by: String) -> Result<Outcome, Failure> {
+        AgentApiClient::ask(&self.client, request.clone(), Some(by)).await.map_err(read)
+    }
+
+    pub async fn plan(&self, request: &Request, by: String) -> Result<Plan, Failure> {
+        AgentApiClient::plan(&self.client, request.clone(), Some(by)).await.map_err(read)
+    }
+
+    pub async fn answer(&self, choice: usize, by: String) -> Result<AnswerTaken, Failure> {
+        AgentApiClient::answer(&self.client, choice, Some(by)).await.map_err(read)
+    }
+
+    pub async fn approve(&self, steps: Steps, by: String) -> Result<Outcome, Failure> {
+        PlanApiClient::approve(&self.client, Some(steps), Some(by)).await.map_err(read)
+    }
+
+    /// Stops what runs; false where nothing does.
+    pub async fn cancel(&self) -> Result<bool, Failure> {
+        AgentApiClient::cancel(&self.client).await.map(|stopped| stopped.stopped).map_err(read)
+    }
+
+    pub async fn resume(&self, approved: bool, by: String) -> Result<Outcome, Failure> {
+        AgentApiClient::resume(&self.client, Some(approved), Some(by)).await.map_err(read)
+    }
+
+    pub async fn undo(&self, part: UndoPart, by: String) -> Result<Undone, Failure> {
+        AgentApiClient::undo(&self.client, Some(part), Some(by)).await.map_err(read)
+    }
+
+    pub async fn redo(&self, by: String) -> Result<Undone, Failure> {
+        AgentApiClient::redo(&self.client, Some(by)).await.map_err(read)
+    }
+
+    /// What happens there from now on, or after the event of this number.
+    pub async fn events(self: &Arc<Self>, after: Option<u64>) -> Result<SessionEvents, Failure> {
+        let after = match after {
+            Some(after) => after,
+            None => self.info().await?.state.seq,
+        };
+        let subscription = AgentApiClient::events(&self.client, Some(after)).await.map_err(read)?;
+        Ok(SessionEvents { joined: Arc::clone(self), subscription, after })
+    }
+}
+
+/// The events of a session, in order and without a gap that is not told.
+#[derive(Debug)]
+pub struct SessionEvents {
+    joined: Arc<JoinedSession>,
+    subscription: Subscription<Delivery>,
+    /// The last number that was given.
+    after: u64,
+}
+
+impl SessionEvents {
+    /// What comes next; `None` when the session is gone.
+    pub async fn next(&mut self) -> Option<Delivery> {
+        loop {
+            match self.subscription.next().await {
+                Some(Ok(delivery)) => {
+                    self.after = match &delivery {
+                        Delivery::Event(envelope) => envelope.seq,
+                        Delivery::Resync(resync) => resync.state.seq,
+                    };
+                    return Some(delivery);
+                }
+                Some(Err(error)) => tracing::warn!(%error, "an event of a newer version is passed over"),
+                // Too slow for the buffer: it goes on where it was, as far as the session still has it.
+                None if matches!(self.subscription.close_reason(), Some(SubscriptionCloseReason::Lagged)) => {
+                    let again = AgentApiClient::events(&self.joined.client, Some(self.after)).await;
+                    self.subscription = again.ok()?;
+                }
+                None => return None,
+            }
+        }
+    }
+}
+
+async fn connect(socket: &Path) -> Result<Client, String> {
+    let stream = UnixStream::connect(socket).await.map_err(|error| error.to_string())?;
+    let peer = stream.peer_cred().map_err(|error| error.to_string())?;
+    if peer.uid() != rustix::process::geteuid().as_raw() {
+        return Err("its socket belongs to another user".to_owned());
+    }
+    let builder = WsClientBuilder::new()
+        .max_request_size(limits::REQUEST)
+        .max_response_size(limits::RESPONSE)
+        .max_frame_size(limits::RESPONSE)
+        .request_timeout(NO_LIMIT)
+        .max_buffer_capacity_per_subscription(WAITING);
+    builder.build_with_stream("ws://localhost/", stream).await.map_err(|error| error.to_string())
+}
+
+fn refused(entry: &SessionEntry, why: &str) -> Failure {
+    let message = format!("the session {} cannot be joined: {why}", entry.name);
+    Failure::new(
+        FailureKind::Editor,
+        message,
+        "--headless works without it; `sextant sessions` lists those that are there",
+    )
+}

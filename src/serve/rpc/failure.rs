@@ -1,0 +1,93 @@
+//! A failure on the wire: a code of ours, the message, and as data the kind, the message and the way out.
+
+use jsonrpsee::core::ClientError;
+use jsonrpsee::types::{ErrorObject, ErrorObjectOwned};
+use serde::{Deserialize, Serialize};
+
+use crate::base::failure::{Failure, FailureKind};
+use crate::base::hint::{Hint, HintCode};
+
+/// The data of an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureData {
+    pub kind: FailureKind,
+    pub message: String,
+    /// The way out, as far as it is the same everywhere.
+    pub hint: String,
+    /// Ways out that each program has a command of its own for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hint_codes: Vec<HintCode>,
+}
+
+/// Outside of what JSON-RPC keeps for itself (-32768 to -32000).
+pub(super) fn code(kind: FailureKind) -> i32 {
+    match kind {
+        FailureKind::User => 1,
+        FailureKind::Config => 2,
+        FailureKind::Model => 3,
+        FailureKind::Editor => 4,
+        FailureKind::Tool => 5,
+        FailureKind::Limit => 6,
+        FailureKind::Cancelled => 7,
+        FailureKind::Internal => 8,
+        FailureKind::Busy => 9,
+    }
+}
+
+impl From<Failure> for ErrorObjectOwned {
+    fn from(failure: Failure) -> Self {
+        let data = FailureData {
+            kind: failure.kind,
+            message: failure.message.clone(),
+            hint: failure.hint.text().to_owned(),
+            hint_codes: failure.hint.codes().to_vec(),
+        };
+        ErrorObject::owned(code(failure.kind), failure.message, Some(data))
+    }
+}
+
+/// What a client makes of an error: the failure itself where the other side has said one.
+pub(super) fn read(error: ClientError) -> Failure {
+    let object = match error {
+        ClientError::Call(object) => object,
+        ClientError::RestartNeeded(_) | ClientError::Transport(_) => return gone(&error),
+        ClientError::RequestTimeout => {
+            let hint = "it may still be at work; `sextant status` tells";
+            return Failure::new(FailureKind::Editor, "the session did not answer in time", hint);
+        }
+        other => return Failure::new(FailureKind::Internal, other.to_string(), "the log has the details"),
+    };
+    let data = object.data().and_then(|data| serde_json::from_str::<FailureData>(data.get()).ok());
+    let Some(data) = data else {
+        let hint = "both sides may be of different versions; restart the editor";
+        return Failure::new(FailureKind::Internal, object.message().to_owned(), hint);
+    };
+    let hint = if data.hint_codes.is_empty() {
+        Hint::Text(data.hint)
+    } else {
+        Hint::Coded { text: data.hint, codes: data.hint_codes }
+    };
+    Failure::new(data.kind, data.message, hint)
+}
+
+fn gone(error: &ClientError) -> Failure {
+    tracing::info!(%error, "the connection to a session broke");
+    let hint = Hint::from("`sextant sessions` lists those that are there").and(HintCode::Undo);
+    Failure::new(FailureKind::Editor, "the session is gone", hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_comes_back_as_it_was() {
+        let hint = Hint::from("wait").and(HintCode::Stop);
+        for hint in [hint, Hint::from("ask again"), HintCode::Undo.into()] {
+            let failure = Failure::new(FailureKind::Busy, "somebody works", hint);
+            let object = ErrorObjectOwned::from(failure.clone());
+            assert_eq!((object.code(), object.message()), (9, "somebody works"));
+            assert_eq!(read(ClientError::Call(object)), failure);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What one client may cost a session: sizes, connections, requests a second, subscriptions.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use jsonrpsee::server::middleware::rpc::{Batch, MethodResponse, Notification, Request, RpcServiceT};
+use jsonrpsee::server::{BatchRequestConfig, PingConfig, ServerConfig};
+use jsonrpsee::types::ErrorObjectOwned;
+
+use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
+
+/// Bytes of a request: a file's new text has to fit.
+pub(super) const REQUEST: u32 = 16 << 20;
+/// Bytes of an answer or an event.
+pub(super) const RESPONSE: u32 = 32 << 20;
+pub(super) const CONNECTIONS: u32 = 128;
+const SUBSCRIPTIONS: u32 = 8;
+/// Events that wait for a slow reader. What comes then stays in the stream, which resynchronises who falls behind.
+const WAITING: u32 = 64;
+/// Requests at once, and a second, of one connection.
+const BURST: f64 = 2000.0;
+const A_SECOND: f64 = 1000.0;
+
+pub(super) fn config() -> ServerConfig {
+    ServerConfig::builder()
+        .max_request_body_size(REQUEST)
+        .max_response_body_size(RESPONSE)
+        .max_connections(CONNECTIONS)
+        .max_subscriptions_per_connection(SUBSCRIPTIONS)
+        .set_message_buffer_capacity(WAITING)
+        .set_batch_request_config(BatchRequestConfig::Disabled)
+        // A socket of a peer that hangs is not kept for ever.
+        .enable_ws_ping(
+            PingConfig::new().ping_interval(Duration::from_secs(30)).inactive_limit(Duration::from_secs(300)),
+        )
+        .build()
+}
+
+/// How many requests a connection may still make: refilled with time.
+#[derive(Debug)]
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn take(&mut self, now: Instant) -> bool {
+        let passed = now.saturating_duration_since(self.at).as_secs_f64();
+        self.left = (self.left + passed * A_SECOND).min(BURST);
+        self.at = now;
+        if self.left < 1.0 {
+            return false;
+        }
+        self.left -= 1.0;
+        true
+    }
+}
+
+/// What one connection may still ask, in all of its requests.
+#[derive(Clone, Debug)]
+pub(super) struct Rate(Arc<Mutex<Bucket>>);
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Bucket { left: BURST, at: Instant::now() })))
+    }
+}
+
+/// Holds the requests of one connection against its rate.
+#[derive(Clone, Debug)]
+pub(super) struct Rated<S> {
+    inner: S,
+    rate: Rate,
+}
+
+impl<S> Rated<S> {
+    pub(super) fn new(inner: S, rate: Rate) -> Self {
+        Self { inner, rate }
+    }
+}
+
+impl<S> RpcServiceT for Rated<S>
+where
+    S: RpcServiceT<MethodResponse = MethodResponse> + Send + Sync,
+{
+    type MethodResponse = MethodResponse;
+    type NotificationResponse = S::NotificationResponse;
+    type BatchResponse = S::BatchResponse;
+
+    fn call<'a>(&self, request: Request<'a>) -> impl Future<Output = Self::MethodResponse> + Send + 'a {
+        let allowed = lock(&self.rate.0).take(Instant::now());
+        let called = if allowed { Ok(self.inner.call(request)) } else { Err(request.id().into_owned()) };
+        async move {
+            match called {
+                Ok(called) => called.await,
+                Err(id) => MethodResponse::error(id, ErrorObjectOwned::from(too_many())),
+            }
+        }
+    }
+
+    fn batch<'a>(&self, batch: Batch<'a>) -> impl Future<Output = Self::BatchResponse> + Send + 'a {
+        self.inner.batch(batch)
+    }
+
+    fn notification<'a>(
+        &self,
+        notification: Notification<'a>,
+    ) -> impl Future<Output = Self::NotificationResponse> + Send + 'a {
+        self.inner.notification(notification)
+    }
+}
+
+fn too_many() -> Failure {
+    let message = format!("more than {A_SECOND} requests a second");
+    Failure::new(FailureKind::Limit, message, "wait a moment, then go on more slowly")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_too_much_waits_and_no_longer() {
+        let start = Instant::now();
+        let mut bucket = Bucket { left: BURST, at: start };
+        let taken = (0..5000).filter(|_| bucket.take(start)).count();
+        assert_eq!(taken, 2000);
+        let later = start + Duration::from_millis(100);
+        assert_eq!((0..5000).filter(|_| bucket.take(later)).count(), 100);
+        let much_later = start + Duration::from_secs(3600);
+        assert_eq!((0..5000).filter(|_| bucket.take(much_later)).count(), 2000, "never more than a burst");
+    }
+}

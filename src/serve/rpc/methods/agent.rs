@@ -1,0 +1,81 @@
+//! `agent/*`: each a task of the agent in the session's turn, and the events as a subscription.
+
+use jsonrpsee::core::{RpcResult, SubscriptionResult, async_trait};
+use jsonrpsee::{PendingSubscriptionSink, SubscriptionMessage};
+
+use crate::agent::commands::undo::redo::bring_back;
+use crate::agent::commands::undo::{UndoRequest, Undone, take_back};
+use crate::agent::plan::Plan;
+use crate::agent::state::outcome::Outcome;
+use crate::agent::state::request::Request;
+use crate::agent::state::undo_target::Target;
+use crate::serve::rpc::api::agent::{AgentApiServer, AnswerTaken, StopTaken, UndoPart};
+use crate::serve::rpc::methods::Served;
+
+#[async_trait]
+impl AgentApiServer for Served {
+    async fn ask(&self, request: Request, by: Option<String>) -> RpcResult<Outcome> {
+        let what = request.text.clone();
+        self.in_turn(&what, by, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await })).await
+    }
+
+    async fn plan(&self, request: Request, by: Option<String>) -> RpcResult<Plan> {
+        let what = request.text.clone();
+        self.in_turn(&what, by, |agent, cancel| Box::pin(async move { agent.plan(&request, &cancel).await })).await
+    }
+
+    async fn answer(&self, choice: usize, by: Option<String>) -> RpcResult<AnswerTaken> {
+        // A question in the middle of a run goes before the one that a paused plan has left.
+        if let Some(taken) = self.agent()?.answer_waiting(choice) {
+            return Ok(taken.map(|()| AnswerTaken { outcome: None })?);
+        }
+        let answered = self.in_turn("the answer to a question", by, move |agent, cancel| {
+            Box::pin(async move { agent.answer_question(choice, &cancel).await })
+        });
+        answered.await.map(|outcome| AnswerTaken { outcome: Some(outcome) })
+    }
+
+    async fn cancel(&self) -> RpcResult<StopTaken> {
+        Ok(StopTaken { stopped: self.agent()?.turn().stop() })
+    }
+
+    async fn resume(&self, approved: Option<bool>, by: Option<String>) -> RpcResult<Outcome> {
+        let approved = approved.unwrap_or_default();
+        let resumed = self.in_turn("the task that waits", by, move |agent, cancel| {
+            Box::pin(async move { agent.resume(approved, &cancel).await })
+        });
+        resumed.await
+    }
+
+    async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> RpcResult<Undone> {
+        let UndoPart { target, partial, because } = part.unwrap_or_default();
+        let wish = UndoRequest { target: Target::parse(&target), partial, reason: because };
+        self.in_turn("an undo", by, |agent, _| Box::pin(async move { take_back(&agent, &wish).await })).await
+    }
+
+    async fn redo(&self, by: Option<String>) -> RpcResult<Undone> {
+        self.in_turn("a redo", by, |agent, _| Box::pin(async move { bring_back(&agent).await })).await
+    }
+
+    async fn events(&self, pending: PendingSubscriptionSink, after: Option<u64>) -> SubscriptionResult {
+        let agent = match self.agent() {
+            Ok(agent) => agent,
+            Err(failure) => return Ok(pending.reject(failure).await),
+        };
+        let sink = pending.accept().await?;
+        // From the beginning where nothing was seen yet: what is not held any more comes as how things stand.
+        let (_, mut subscription) = agent.events().subscribe(after);
+        drop(agent);
+        loop {
+            let delivery = tokio::select! {
+                delivery = subscription.next() => delivery,
+                () = sink.closed() => return Ok(()),
+            };
+            let Some(delivery) = delivery else { return Ok(()) };
+            let message = SubscriptionMessage::from(serde_json::value::to_raw_value(&delivery)?);
+            if sink.send(message).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}

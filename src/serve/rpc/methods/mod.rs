@@ -1,0 +1,68 @@
+//! What the methods do: the table of all of them, and what each of them is given.
+
+mod agent;
+mod plan;
+mod session;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+
+use jsonrpsee::core::RpcResult;
+use jsonrpsee::server::Methods;
+use jsonrpsee::types::ErrorObjectOwned;
+
+use crate::agent::commands::agent::Agent;
+use crate::agent::commands::turn::{self, AskedBy, TurnWork};
+use crate::base::failure::{Failure, FailureKind};
+use crate::base::message::headline;
+use crate::serve::discovery::advertise::Advertised;
+use crate::serve::rpc::api::agent::AgentApiServer;
+use crate::serve::rpc::api::plan::PlanApiServer;
+use crate::serve::rpc::api::session::InfoApiServer;
+use crate::serve::rpc::server::merged;
+
+/// The session behind the methods, for as long as it is there.
+#[derive(Clone, Debug)]
+pub(super) struct Served {
+    pub(super) agent: Weak<Agent>,
+    pub(super) advertised: Weak<Advertised>,
+    /// Where sessions are looked for.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+/// Every method.
+pub(super) fn all(served: Served) -> Methods {
+    merged(vec![
+        InfoApiServer::into_rpc(served.clone()).into(),
+        AgentApiServer::into_rpc(served.clone()).into(),
+        PlanApiServer::into_rpc(served).into(),
+    ])
+}
+
+impl Served {
+    fn agent(&self) -> Result<Arc<Agent>, Failure> {
+        self.agent.upgrade().ok_or_else(ended)
+    }
+
+    fn advertised(&self) -> Result<Arc<Advertised>, Failure> {
+        self.advertised.upgrade().ok_or_else(ended)
+    }
+
+    /// Runs a task in the session's turn.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        what: &str,
+        by: Option<String>,
+        work: impl FnOnce(Arc<Agent>, tokio_util::sync::CancellationToken) -> TurnWork<T> + Send + 'static,
+    ) -> RpcResult<T> {
+        let agent = self.agent()?;
+        let asked = AskedBy::new(what, by.map_or_else(|| "another program".to_owned(), |by| headline(&by)));
+        let held = agent.turn().begin(&agent, asked)?;
+        self.advertised()?.used();
+        turn::run(agent, held, work).await.map_err(ErrorObjectOwned::from)
+    }
+}
+
+fn ended() -> Failure {
+    Failure::new(FailureKind::Editor, "the session is about to end", "ask again: another one, or none, will answer")
+}

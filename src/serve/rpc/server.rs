@@ -1,0 +1,123 @@
+//! The server of a session: its socket, who may connect, and its end with the session.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use jsonrpsee::RpcModule;
+use jsonrpsee::server::middleware::rpc::RpcServiceBuilder;
+use jsonrpsee::server::{Methods, ServerHandle, StopHandle, serve_with_graceful_shutdown, stop_channel};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+
+use crate::agent::commands::agent::Agent;
+use crate::serve::discovery::advertise::Advertised;
+use crate::serve::discovery::{Advertisement, SessionEntry};
+use crate::serve::rpc::limits::{self, Rate, Rated};
+use crate::serve::rpc::methods::{self, Served};
+
+/// How long a listener that cannot accept (too many open files) waits.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A session that is served, until this is dropped.
+#[derive(Debug)]
+pub struct Serving {
+    advertised: Arc<Advertised>,
+    stop: ServerHandle,
+}
+
+impl Serving {
+    pub fn entry(&self) -> &SessionEntry {
+        self.advertised.entry()
+    }
+
+    /// Ends the server and every connection to it. Nobody finds it from here on.
+    pub async fn end(self) {
+        let _ = self.stop.stop();
+        let stopped = self.stop.clone();
+        drop(self);
+        let _ = tokio::time::timeout(Duration::from_millis(200), stopped.stopped()).await;
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.stop.stop();
+    }
+}
+
+/// Serves a session to other processes of this user. It is not kept alive by that.
+///
+/// # Errors
+/// No folder can hold its socket.
+pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf>) -> io::Result<Serving> {
+    let places = folders.clone();
+    let advertised = tokio::task::spawn_blocking(move || Advertised::new(&folders, &what));
+    let (advertised, listener) = advertised.await.map_err(io::Error::other)??;
+    let listener = UnixListener::from_std(listener)?;
+    let advertised = Arc::new(advertised);
+    let agent: Weak<Agent> = Arc::downgrade(agent);
+    let methods = methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places });
+    let (stop, handle) = stop_channel();
+    tokio::spawn(accept(listener, methods, stop));
+    tracing::info!(socket = %advertised.entry().socket.display(), "this session can be joined");
+    Ok(Serving { advertised, stop: handle })
+}
+
+async fn accept(listener: UnixListener, methods: Methods, stop: StopHandle) {
+    let builder = jsonrpsee::server::ServerBuilder::with_config(limits::config()).to_service_builder();
+    let open = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.clone().shutdown() => return,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        if let Err(why) = may_connect(&stream) {
+            tracing::warn!(why, "a connection was refused");
+            continue;
+        }
+        let Ok(place) = Arc::clone(&open).try_acquire_owned() else {
+            tracing::warn!("a connection was refused: there are too many");
+            continue;
+        };
+        let rate = Rate::default();
+        let middleware = RpcServiceBuilder::new().layer_fn(move |inner| Rated::new(inner, rate.clone()));
+        let service = builder.clone().set_rpc_middleware(middleware).build(methods.clone(), stop.clone());
+        let stopped = stop.clone().shutdown();
+        tokio::spawn(async move {
+            if let Err(error) = serve_with_graceful_shutdown(stream, service, stopped).await {
+                tracing::debug!(%error, "a connection broke");
+            }
+            drop(place);
+        });
+    }
+}
+
+/// Only this user, whoever can reach the socket.
+fn may_connect(stream: &UnixStream) -> Result<(), &'static str> {
+    let peer = stream.peer_cred().map_err(|_| "its user cannot be told")?;
+    if peer.uid() == rustix::process::geteuid().as_raw() { Ok(()) } else { Err("it is of another user") }
+}
+
+/// The methods of several traits as one table.
+///
+/// # Panics
+/// Never: names are checked by a test.
+pub(super) fn merged(parts: Vec<Methods>) -> Methods {
+    let mut all = RpcModule::new(());
+    for part in parts {
+        if let Err(error) = all.merge(part) {
+            tracing::error!(%error, "two methods have one name");
+        }
+    }
+    all.into()
+}
