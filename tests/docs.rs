@@ -224,3 +224,96 @@ fn the_map_of_the_source_has_every_room() {
         assert!(repository().join(name).exists(), "{name} is named and does not exist");
     }
 }
+
+/// A method as the reference shows it.
+struct RpcMethod {
+    name: String,
+    what: String,
+    parameters: String,
+    answer: String,
+    example: String,
+}
+
+/// The methods of a trait, from its text: documentation, name, signature.
+fn rpc_methods(source: &str) -> Vec<RpcMethod> {
+    let Some((head, body)) = source.split_once("namespace = \"") else { return Vec::new() };
+    assert!(head.contains("#[rpc("), "a namespace of something else");
+    let (namespace, body) = body.split_once('"').expect("its end");
+    let (mut what, mut example, mut out) = (Vec::new(), String::new(), Vec::new());
+    let mut lines = body.lines().map(str::trim).peekable();
+    let mut name = String::new();
+    while let Some(line) = lines.next() {
+        if let Some(text) = line.strip_prefix("/// Example: ") {
+            text.trim_matches('`').clone_into(&mut example);
+        } else if let Some(text) = line.strip_prefix("/// ") {
+            what.push(text);
+        } else if let Some((_, rest)) = line.split_once("name = \"") {
+            name = format!("{namespace}/{}", rest.split('"').next().unwrap_or_default());
+        } else if line.starts_with("async fn ") {
+            let mut signature = line.to_owned();
+            while !signature.ends_with(';') {
+                signature.push_str(lines.next().expect("the rest of a signature"));
+                signature.push(' ');
+                signature = signature.trim_end().to_owned();
+            }
+            let (given, answer) = signature.split_once(") -> ").expect("an answer");
+            let parameters = given.split_once("&self").expect("a method").1;
+            let parameters = parameters.trim_matches([',', ' ']).replace(",", ", ").replace(",  ", ", ");
+            let answer = answer.trim_end_matches(';').replace("RpcResult<", "");
+            let answer = match answer.strip_suffix('>') {
+                Some(answer) => answer.to_owned(),
+                None => "Delivery, many times".to_owned(),
+            };
+            let (name, example) = (std::mem::take(&mut name), std::mem::take(&mut example));
+            let what = std::mem::take(&mut what).join(" ");
+            out.push(RpcMethod {
+                name,
+                what,
+                parameters: parameters.trim_end_matches([',', ' ']).to_owned(),
+                answer,
+                example,
+            });
+        }
+    }
+    out
+}
+
+/// The part of `doc/rpc.md` that is made from the traits.
+fn rpc_reference() -> String {
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(repository().join("src/serve/rpc/api")).unwrap() {
+        sources.push(entry.unwrap().path());
+    }
+    sources.sort();
+    let mut out = String::new();
+    for source in sources {
+        let text = fs::read_to_string(&source).unwrap();
+        for method in rpc_methods(&text) {
+            let RpcMethod { name, what, parameters, answer, example } = method;
+            assert!(!what.is_empty() && !example.is_empty(), "{name} lacks words or an example");
+            let parameters = if parameters.is_empty() { "none".to_owned() } else { format!("`{parameters}`") };
+            out += &format!(
+                "### {name}\n\n{what}\n\n- Parameters: {parameters}\n- Answer: `{answer}`\n\n```json\n\
+                 {{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"{name}\", \"params\": {example}}}\n```\n\n"
+            );
+        }
+    }
+    out
+}
+
+#[test]
+fn the_reference_of_the_methods_is_made_from_them() {
+    let path = repository().join("doc/rpc.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, standing) = text.split_once("## Methods\n\n").expect("the methods");
+    let made = rpc_reference();
+    assert!(made.matches("### ").count() > 20, "{made}");
+    if std::env::var_os("SEXTANT_WRITE_REFERENCE").is_some() {
+        fs::write(&path, format!("{head}## Methods\n\n{}\n", made.trim_end())).unwrap();
+        return;
+    }
+    assert!(
+        standing.trim_end() == made.trim_end(),
+        "doc/rpc.md is behind the traits: SEXTANT_WRITE_REFERENCE=1 cargo test --test docs writes it"
+    );
+}

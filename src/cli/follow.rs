@@ -17,7 +17,7 @@ use crate::base::lock::lock;
 use crate::cli::printing::Printer;
 use crate::cli::{join, terminal, wording};
 use crate::editor::event::Event;
-use crate::serve::rpc::client::{JoinedSession, SessionEvents};
+use crate::serve::rpc::client::{EventFeed, JoinedSession};
 
 /// How long the last events may take after the answer.
 const LAST: Duration = Duration::from_secs(5);
@@ -81,7 +81,7 @@ pub(super) async fn end(mut following: Following, session: &Arc<JoinedSession>) 
 }
 
 impl Follower {
-    async fn follow(mut self, mut events: SessionEvents) {
+    async fn follow(mut self, mut events: EventFeed) {
         let mut number = 0;
         loop {
             let last = *self.until.borrow_and_update();

@@ -50,12 +50,8 @@ pub(super) struct Job {
 /// Where something is done, and how it is told.
 #[derive(Debug, Args)]
 pub(super) struct Folder {
-    /// Workspace folder [default: the project around the current folder]
-    #[arg(long)]
-    pub(super) root: Option<PathBuf>,
-    /// Print events as JSON lines, the outcome last
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    at: Where,
     #[command(flatten)]
     files: UserFiles,
 }
@@ -68,9 +64,20 @@ impl Job {
     }
 }
 
-impl Folder {
+/// A workspace, for every subcommand.
+#[derive(Debug, Args)]
+pub(super) struct Where {
+    /// Workspace folder [default: the project around the current folder]
+    #[arg(long)]
+    root: Option<PathBuf>,
+    /// Print JSON, a line an event, the outcome last
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl Where {
     /// The current folder, and the workspace.
-    fn place(&self) -> Result<(PathBuf, Root), Failure> {
+    pub(super) fn find(&self) -> Result<(PathBuf, Root), Failure> {
         let here = std::env::current_dir().map_err(|error| {
             Failure::user(format!("the current folder cannot be read: {error}"), "go to a folder that exists")
         })?;
@@ -80,7 +87,9 @@ impl Folder {
         };
         Ok((here, root))
     }
+}
 
+impl Folder {
     /// The options that were given and that only a session of this command's own can follow.
     fn own_options(&self, who: Option<Work<'_>>) -> Vec<&'static str> {
         let mut given = who.map_or_else(Vec::new, |who| who.options.given());
@@ -171,7 +180,7 @@ fn work_on(
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(failure) => {
-            fail(&failure, arguments.json);
+            fail(&failure, arguments.at.json);
             ExitCode::FAILURE
         }
     }
@@ -209,15 +218,15 @@ async fn serve(
     work: HeadlessRun<'_>,
     joined: Option<JoinedWork<'_>>,
 ) -> Result<bool, Failure> {
-    let (here, root) = arguments.place()?;
+    let (here, root) = arguments.at.find()?;
     let mut request = request?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
     if let Some(joined) = &joined
-        && let Some(session) = join::session(joined.options, &root, arguments.json).await?
+        && let Some(session) = join::session(joined.options, &root, arguments.at.json).await?
     {
         join::refuse_own(&session, &arguments.own_options(who))?;
-        return join::work(session, joined, &request, who.map_or(&[], |who| &who.options.answers), arguments.json)
+        return join::work(session, joined, &request, who.map_or(&[], |who| &who.options.answers), arguments.at.json)
             .await;
     }
     let mut settings = match who {
@@ -232,12 +241,12 @@ async fn serve(
     let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
     let editor = Arc::new(editor.with_commands(settings.commands));
     let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
-    let answers = Arc::new(Answers::new(who.map_or(&[], |who| &who.options.answers), arguments.json));
+    let answers = Arc::new(Answers::new(who.map_or(&[], |who| &who.options.answers), arguments.at.json));
     if answers.any() {
         session.answers_come();
     }
     let asking = Arc::downgrade(&session);
-    let printer = tokio::spawn(print(queue, arguments.json, move || answers.answer(&asking)));
+    let printer = tokio::spawn(print(queue, arguments.at.json, move || answers.answer(&asking)));
     let shared = if joined.is_some() { join::serve_own(&session, &request).await } else { None };
     let cancel = shared.as_ref().map_or_else(CancellationToken::new, |shared| shared.cancel());
     let stop = cancel.clone();
@@ -256,7 +265,7 @@ async fn serve(
     drop(editor);
     let _ = printer.await;
     let outcome = ended?;
-    if arguments.json {
+    if arguments.at.json {
         terminal::json(&json!({"type": "outcome", "outcome": outcome, "session": null}));
     }
     Ok(outcome["ok"] == true)

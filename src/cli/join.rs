@@ -22,13 +22,20 @@ use crate::serve::rpc::client::JoinedSession;
 use crate::serve::rpc::server::{Serving, serve};
 use crate::workspace::root::Root;
 
+/// Which of several sessions is meant.
+#[derive(Debug, Default, Args)]
+pub(super) struct SessionOption {
+    /// Session, by its name or process, where several run; see `sextant sessions` [default: the one used last]
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+}
+
 #[derive(Debug, Default, Args)]
 pub(super) struct JoinOptions {
-    /// Session to work in, by its name or process, where several run; see `sextant sessions` [default: the one used last]
-    #[arg(long, value_name = "NAME", conflicts_with = "headless")]
-    session: Option<String>,
+    #[command(flatten)]
+    session: SessionOption,
     /// Work in a process of this command's own, even where an editor has the workspace open
-    #[arg(long)]
+    #[arg(long, conflicts_with = "session")]
     headless: bool,
 }
 
@@ -63,7 +70,7 @@ pub(super) async fn session(
     for _ in 0..2 {
         let found = look(root).await;
         found.problems.iter().for_each(|problem| tracing::warn!(problem, "no session"));
-        let Some(entry) = find::choose(&found, options.session.as_deref())? else {
+        let Some(entry) = find::choose(&found, options.session.session.as_deref())? else {
             if !as_json {
                 terminal::complain("sextant: no session runs in this workspace; working headless");
             }
@@ -82,9 +89,15 @@ pub(super) async fn session(
     failed.map_or(Ok(None), Err)
 }
 
+/// The session of a workspace that runs, for a command that works in none of its own.
+pub(super) async fn running(named: &SessionOption, root: &Root) -> Result<Option<Arc<JoinedSession>>, Failure> {
+    let Some(entry) = find::choose(&look(root).await, named.session.as_deref())? else { return Ok(None) };
+    Ok(Some(Arc::new(JoinedSession::to(entry).await?)))
+}
+
 fn said(entry: &SessionEntry, found: &FoundSessions, options: &JoinOptions) {
     terminal::complain(&format!("sextant: working in the session {}", entry.name));
-    if found.entries.len() > 1 && options.session.is_none() {
+    if found.entries.len() > 1 && options.session.session.is_none() {
         let names: Vec<&str> = found.entries.iter().map(|entry| entry.name.as_str()).collect();
         let names = names.join(", ");
         terminal::complain(&format!("  the one used last of {names}; --session NAME takes another"));

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, and the wiring of rooms to each other.
 
 mod answers;
+mod approve;
 mod ask;
 mod diff;
 mod follow;
@@ -17,6 +18,7 @@ mod resume;
 mod sessions;
 mod settings;
 mod stats;
+mod status;
 mod terminal;
 mod undo;
 mod why;
@@ -40,6 +42,8 @@ enum Command {
     Ask(headless::Job),
     /// Make a plan for a request and print it; with --approve run it
     Plan(plan::PlanArguments),
+    /// Run the plan that waits; --step runs its next step alone
+    Approve(approve::ApproveArguments),
     /// Go on with the last task that was stopped or interrupted, in this folder
     Resume(resume::ResumeArguments),
     /// Take back what the last task changed, or a part of it; again for the task before
@@ -54,6 +58,12 @@ enum Command {
     Why(why::WhyArguments),
     /// List the editors and other programs that have a session open, in every workspace
     Sessions(sessions::SessionsArguments),
+    /// Show what the session of a workspace does and what it has done
+    Status(status::StatusArguments),
+    /// Print what happens in the session of a workspace as it happens
+    Watch(status::StatusArguments),
+    /// Stop the task that runs in the session of a workspace; what it finished is kept
+    Stop(status::StatusArguments),
     /// List the texts that open a prompt, or print one; files of your own replace them
     Prompts(prompts::PromptsArguments),
     /// Serve the Neovim that starts this process, over standard input and output
@@ -70,6 +80,7 @@ pub fn run() -> ExitCode {
     match cli.command {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Approve(arguments) => approve::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Undo(arguments) => undo::run(&arguments),
         Command::Redo(arguments) => redo::run(&arguments),
@@ -77,6 +88,9 @@ pub fn run() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
         Command::Sessions(arguments) => sessions::run(&arguments),
+        Command::Status(arguments) => status::status(&arguments),
+        Command::Watch(arguments) => status::watch(&arguments),
+        Command::Stop(arguments) => status::stop(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }

@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &SessionsArguments) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// `nvim-4242  /work/project  process 4243, for 12 min`.
+/// `nvim-4242  the/project  process 4243, for 12 min`.
 fn line(entry: &SessionEntry) -> String {
     let seconds = now_ms().saturating_sub(entry.started).max(0) / 1000;
     let age = match seconds {

@@ -3,7 +3,6 @@
 use std::process::{Output, Stdio};
 use std::sync::Arc;
 
-use serde_json::Value;
 use sextant::agent::events::envelope::TaskEvent;
 use sextant::agent::events::subscription::Delivery;
 use sextant::agent::state::request::Request;
@@ -62,7 +61,7 @@ async fn used(project: &Project) -> Nvim {
 async fn a_shell_finds_the_session_of_an_editor_and_asks_in_it() {
     let project = Project::new(&[("cart.py", CART)]);
     let mut nvim = used(&project).await;
-    nvim.lua::<Value>("vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'import sys' })").await;
+    nvim.lua::<bool>("vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'import sys' }); return true").await;
     let session = joined(&project).await;
     let listed = sextant(&project, &["sessions"]).await;
     assert!(stdout(&listed).starts_with(&format!("{}  {}", session.entry.name, project.root().display())));

@@ -79,6 +79,11 @@ impl Agent {
         replan::has_plan(self)
     }
 
+    /// The plan of this session that waits; none while a task has it.
+    pub(crate) fn plan_now(&self) -> Option<Plan> {
+        self.plan.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
+    }
+
     /// Shows the plan as it stands, and what came of it so far.
     pub(crate) async fn pause(&self) -> Ending<Outcome> {
         crate::agent::planner::ending::pause(self).await

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 use crate::agent::durable::open;
+use crate::agent::edit::lock as edit_lock;
 use crate::agent::edit::recover::{self, confirm};
 use crate::agent::events::stream::EventStream;
 use crate::agent::state::durable::Durable;
@@ -22,7 +23,7 @@ use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
-use crate::editor::{Editor, Save};
+use crate::editor::{Applied, Editor, FileEdit, Save};
 use crate::symbols::path::SymbolPath;
 use crate::workspace::root::Root;
 
@@ -154,6 +155,18 @@ async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Res
     Ok(Some(checkpoint))
 }
 
+/// Has the editor make the change while no other process makes one in this workspace.
+async fn apply(
+    (editor, root): (&dyn Editor, &Root),
+    durable: Option<&Durable>,
+    save: Save,
+    edits: &[FileEdit],
+) -> Result<Vec<Applied>, EditorError> {
+    let _lock = edit_lock::take(durable).await?;
+    confirm(root, edits)?;
+    editor.apply(edits, save).await
+}
+
 async fn carry_out(
     (editor, events, root): (&dyn Editor, &EventStream, &Root),
     durable: Option<&Durable>,
@@ -166,10 +179,7 @@ async fn carry_out(
     if let Some(durable) = durable {
         checkpoint.record = durable.open_change(events, &task, &checkpoint, &reverses).await;
     }
-    let applied = match confirm(root, &edits) {
-        Ok(()) => editor.apply(&edits, save).await,
-        Err(refused) => Err(refused),
-    };
+    let applied = apply((editor, root), durable, save, &edits).await;
     let applied = match applied {
         Ok(applied) => applied,
         Err(error) => {

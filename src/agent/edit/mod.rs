@@ -2,6 +2,7 @@
 
 pub mod change;
 pub(crate) mod guard;
+pub(crate) mod lock;
 pub(crate) mod making;
 pub mod permissions;
 pub mod questions;

@@ -45,6 +45,12 @@ impl Owner {
         Ok(Self { name, path, _file: file })
     }
 
+    /// Of the workspace's record.
+    pub fn folder(&self) -> &Path {
+        // `live/NAME` is inside of it.
+        self.path.ancestors().nth(2).unwrap_or(&self.path)
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }

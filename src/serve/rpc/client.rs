@@ -6,16 +6,22 @@ use std::time::Duration;
 
 use jsonrpsee::core::client::{Client, Subscription, SubscriptionCloseReason};
 use jsonrpsee_ws_client::WsClientBuilder;
+use serde_json::Value;
 use tokio::net::UnixStream;
 
+use crate::agent::commands::outside::OutsideAnswer;
 use crate::agent::commands::undo::Undone;
 use crate::agent::events::subscription::Delivery;
 use crate::agent::plan::{Plan, Steps};
 use crate::agent::state::outcome::Outcome;
+use crate::agent::state::outside::OutsideClient;
 use crate::agent::state::request::Request;
+use crate::agent::tools::tool::OutsideTool;
 use crate::base::failure::{Failure, FailureKind};
 use crate::serve::discovery::SessionEntry;
 use crate::serve::rpc::api::agent::{AgentApiClient, AnswerTaken, UndoPart};
+use crate::serve::rpc::api::diagnostics::{DiagnosticsApiClient, IntroducedDiagnostics};
+use crate::serve::rpc::api::edit::EditApiClient;
 use crate::serve::rpc::api::plan::PlanApiClient;
 use crate::serve::rpc::api::session::{InfoApiClient, SessionInfo};
 use crate::serve::rpc::failure::read;
@@ -25,7 +31,7 @@ use crate::serve::rpc::limits;
 const CONNECT: Duration = Duration::from_secs(5);
 /// A task has limits of its own.
 const NO_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
-/// SessionEvents that wait for a reader here; a terminal can stand still for long.
+/// EventFeed that wait for a reader here; a terminal can stand still for long.
 const WAITING: usize = 16_384;
 
 /// A connection to a session.
@@ -82,27 +88,60 @@ impl JoinedSession {
         AgentApiClient::redo(&self.client, Some(by)).await.map_err(read)
     }
 
+    /// The tools that may be called there.
+    pub async fn tools(&self) -> Result<Vec<OutsideTool>, Failure> {
+        EditApiClient::tools(&self.client).await.map(|list| list.tools).map_err(read)
+    }
+
+    /// Calls a tool; `call` is its name for [`JoinedSession::cancel_call`].
+    pub async fn call(
+        &self,
+        client: &OutsideClient,
+        tool: &str,
+        arguments: Value,
+        call: &str,
+    ) -> Result<OutsideAnswer, Failure> {
+        let called =
+            EditApiClient::call(&self.client, tool.to_owned(), arguments, Some(client.clone()), Some(call.to_owned()));
+        called.await.map_err(read)
+    }
+
+    /// Ends the waits of a call; false where it is over.
+    pub async fn cancel_call(&self, call: &str) -> Result<bool, Failure> {
+        EditApiClient::cancel_call(&self.client, call.to_owned()).await.map(|call| call.known).map_err(read)
+    }
+
+    /// A client will not call again.
+    pub async fn client_left(&self, client: &OutsideClient) -> Result<(), Failure> {
+        EditApiClient::leave(&self.client, client.clone()).await.map(|_| ()).map_err(read)
+    }
+
+    /// What the last task has introduced.
+    pub async fn introduced(&self) -> Result<IntroducedDiagnostics, Failure> {
+        DiagnosticsApiClient::delta(&self.client).await.map_err(read)
+    }
+
     /// What happens there from now on, or after the event of this number.
-    pub async fn events(self: &Arc<Self>, after: Option<u64>) -> Result<SessionEvents, Failure> {
+    pub async fn events(self: &Arc<Self>, after: Option<u64>) -> Result<EventFeed, Failure> {
         let after = match after {
             Some(after) => after,
             None => self.info().await?.state.seq,
         };
         let subscription = AgentApiClient::events(&self.client, Some(after)).await.map_err(read)?;
-        Ok(SessionEvents { joined: Arc::clone(self), subscription, after })
+        Ok(EventFeed { joined: Arc::clone(self), subscription, after })
     }
 }
 
 /// The events of a session, in order and without a gap that is not told.
 #[derive(Debug)]
-pub struct SessionEvents {
+pub struct EventFeed {
     joined: Arc<JoinedSession>,
     subscription: Subscription<Delivery>,
     /// The last number that was given.
     after: u64,
 }
 
-impl SessionEvents {
+impl EventFeed {
     /// What comes next; `None` when the session is gone.
     pub async fn next(&mut self) -> Option<Delivery> {
         loop {

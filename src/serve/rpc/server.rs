@@ -58,7 +58,8 @@ pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf
     let listener = UnixListener::from_std(listener)?;
     let advertised = Arc::new(advertised);
     let agent: Weak<Agent> = Arc::downgrade(agent);
-    let methods = methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places });
+    let methods =
+        methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places, calls: Arc::default() });
     let (stop, handle) = stop_channel();
     tokio::spawn(accept(listener, methods, stop));
     tracing::info!(socket = %advertised.entry().socket.display(), "this session can be joined");

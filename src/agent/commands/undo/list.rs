@@ -1,6 +1,6 @@
 //! What was done and undone, as a list: which task and which step stands, and what undo and redo are about next.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agent::durable::stack::{self, UndoPlace};
 use crate::agent::edit::{making, recover};
@@ -14,7 +14,7 @@ use crate::base::message::clean;
 const TASKS: usize = 10;
 
 /// A task that changed something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
     pub task: String,
     pub request: String,
@@ -23,7 +23,7 @@ pub struct Done {
 }
 
 /// Whether what was done is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoState {
     Stands,
@@ -45,7 +45,7 @@ impl UndoState {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoneStep {
     /// As `undo` takes it.
     pub number: usize,
@@ -55,7 +55,7 @@ pub struct DoneStep {
 }
 
 /// The list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
     /// The newest first.
     pub tasks: Vec<Done>,

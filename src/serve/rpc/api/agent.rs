@@ -37,35 +37,43 @@ pub struct UndoPart {
 #[rpc(server, client, namespace = "agent", namespace_separator = "/")]
 pub trait AgentApi {
     /// Does what a request says, and answers when it is over. `by` says who asks, for those who look on.
+    /// Example: `{"request": {"text": "what is here?", "path": "cart.py", "lines": [1, 3]}, "by": "my script"}`
     #[method(name = "ask", param_kind = map)]
     async fn ask(&self, request: Request, by: Option<String>) -> RpcResult<Outcome>;
 
     /// Makes a plan for a request, or changes the plan that waits. Nothing runs before `plan/approve`.
+    /// Example: `{"request": {"text": "make this file type-clean", "path": "cart.py"}}`
     #[method(name = "plan", param_kind = map)]
     async fn plan(&self, request: Request, by: Option<String>) -> RpcResult<Plan>;
 
     /// Answers the question that is open with one of its options, counted from 1.
+    /// Example: `{"choice": 1}`
     #[method(name = "answer", param_kind = map)]
     async fn answer(&self, choice: usize, by: Option<String>) -> RpcResult<AnswerTaken>;
 
     /// Stops the task that runs. What is finished is kept.
+    /// Example: `{}`
     #[method(name = "cancel", param_kind = map)]
     async fn cancel(&self) -> RpcResult<StopTaken>;
 
     /// Goes on with the last task that is not over. A plan that was never approved runs only where `approved` says so.
+    /// Example: `{"approved": false}`
     #[method(name = "resume", param_kind = map)]
     async fn resume(&self, approved: Option<bool>, by: Option<String>) -> RpcResult<Outcome>;
 
     /// Takes back what the last task changed, or a part of it.
+    /// Example: `{"part": {"target": "step", "because": "it was right before"}}`
     #[method(name = "undo", param_kind = map)]
     async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> RpcResult<Undone>;
 
     /// Brings back what was taken back last.
+    /// Example: `{}`
     #[method(name = "redo", param_kind = map)]
     async fn redo(&self, by: Option<String>) -> RpcResult<Undone>;
 
     /// What happens in the session, each with its number. `after` is the last number that was seen: what was missed
     /// comes first. Who reads too slowly, or comes too late for that, is given how things stand instead.
+    /// Example: `{"after": 0}`
     #[subscription(name = "events" => "event", unsubscribe = "unlisten", item = Delivery, param_kind = map)]
     async fn events(&self, after: Option<u64>) -> SubscriptionResult;
 }

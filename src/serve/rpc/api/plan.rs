@@ -2,13 +2,40 @@
 
 use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
 
-use crate::agent::plan::Steps;
+use crate::agent::plan::{Plan, Steps};
 use crate::agent::state::outcome::Outcome;
+
+/// The plan as it stands: the document that a user reads, and its data where it is of this session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanShown {
+    pub markdown: String,
+    pub phase: String,
+    pub plan: Option<Plan>,
+    /// The open question and its options, counted from 1.
+    pub question: Option<(String, Vec<String>)>,
+}
 
 #[rpc(server, client, namespace = "plan", namespace_separator = "/")]
 pub trait PlanApi {
+    /// The plan that waits, of this session or of one before it.
+    /// Example: `{}`
+    #[method(name = "get", param_kind = map)]
+    async fn plan_now(&self) -> RpcResult<PlanShown>;
+
+    /// Changes the plan that waits, by words: the model makes its open steps anew.
+    /// Example: `{"change": "leave the tests alone"}`
+    #[method(name = "set", param_kind = map)]
+    async fn change(&self, change: String, by: Option<String>) -> RpcResult<Plan>;
+
     /// Runs the plan that waits: all of it, or its next step alone.
+    /// Example: `{"steps": "all"}`
     #[method(name = "approve", param_kind = map)]
     async fn approve(&self, steps: Option<Steps>, by: Option<String>) -> RpcResult<Outcome>;
+
+    /// Runs the next step of the plan that waits.
+    /// Example: `{}`
+    #[method(name = "step", param_kind = map)]
+    async fn step(&self, by: Option<String>) -> RpcResult<Outcome>;
 }

@@ -30,10 +30,12 @@ pub struct SessionList {
 #[rpc(server, client, namespace = "session", namespace_separator = "/")]
 pub trait InfoApi {
     /// Which session this is, what runs in it, and how things stand.
+    /// Example: `{}`
     #[method(name = "info", param_kind = map)]
     async fn info(&self) -> RpcResult<SessionInfo>;
 
     /// The sessions of this user, those that were used last first.
+    /// Example: `{}`
     #[method(name = "list", param_kind = map)]
     async fn list(&self) -> RpcResult<SessionList>;
 }

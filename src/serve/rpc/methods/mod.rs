@@ -1,15 +1,22 @@
 //! What the methods do: the table of all of them, and what each of them is given.
 
 mod agent;
+mod checkpoint;
+mod diagnostics;
+mod edit;
+mod memory;
 mod plan;
 mod session;
+mod stats;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use jsonrpsee::core::RpcResult;
 use jsonrpsee::server::Methods;
 use jsonrpsee::types::ErrorObjectOwned;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
 use crate::agent::commands::turn::{self, AskedBy, TurnWork};
@@ -17,8 +24,13 @@ use crate::base::failure::{Failure, FailureKind};
 use crate::base::message::headline;
 use crate::serve::discovery::advertise::Advertised;
 use crate::serve::rpc::api::agent::AgentApiServer;
+use crate::serve::rpc::api::checkpoint::CheckpointApiServer;
+use crate::serve::rpc::api::diagnostics::DiagnosticsApiServer;
+use crate::serve::rpc::api::edit::EditApiServer;
+use crate::serve::rpc::api::memory::MemoryApiServer;
 use crate::serve::rpc::api::plan::PlanApiServer;
 use crate::serve::rpc::api::session::InfoApiServer;
+use crate::serve::rpc::api::stats::StatsApiServer;
 use crate::serve::rpc::server::merged;
 
 /// The session behind the methods, for as long as it is there.
@@ -28,6 +40,8 @@ pub(super) struct Served {
     pub(super) advertised: Weak<Advertised>,
     /// Where sessions are looked for.
     pub(super) folders: Vec<PathBuf>,
+    /// Calls of tools that are under way, by the names that their callers gave.
+    pub(super) calls: Arc<Mutex<HashMap<String, CancellationToken>>>,
 }
 
 /// Every method.
@@ -35,7 +49,12 @@ pub(super) fn all(served: Served) -> Methods {
     merged(vec![
         InfoApiServer::into_rpc(served.clone()).into(),
         AgentApiServer::into_rpc(served.clone()).into(),
-        PlanApiServer::into_rpc(served).into(),
+        PlanApiServer::into_rpc(served.clone()).into(),
+        EditApiServer::into_rpc(served.clone()).into(),
+        DiagnosticsApiServer::into_rpc(served.clone()).into(),
+        CheckpointApiServer::into_rpc(served.clone()).into(),
+        MemoryApiServer::into_rpc(served.clone()).into(),
+        StatsApiServer::into_rpc(served).into(),
     ])
 }
 
@@ -53,7 +72,7 @@ impl Served {
         &self,
         what: &str,
         by: Option<String>,
-        work: impl FnOnce(Arc<Agent>, tokio_util::sync::CancellationToken) -> TurnWork<T> + Send + 'static,
+        work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
     ) -> RpcResult<T> {
         let agent = self.agent()?;
         let asked = AskedBy::new(what, by.map_or_else(|| "another program".to_owned(), |by| headline(&by)));

@@ -1,0 +1,169 @@
+//! `sextant status`, `watch` and `stop`: what the session of a workspace does, once or as it happens, and its end.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
+use crate::agent::events::state::StreamState;
+use crate::agent::events::subscription::Delivery;
+use crate::base::clock::now_ms;
+use crate::base::failure::{Failure, FailureKind};
+use crate::cli::headless::{self, Where};
+use crate::cli::join::{self, SessionOption};
+use crate::cli::printing::Printer;
+use crate::cli::terminal;
+use crate::editor::event::Event;
+use crate::serve::rpc::api::session::SessionInfo;
+use crate::serve::rpc::client::JoinedSession;
+
+#[derive(Debug, Args)]
+pub(super) struct StatusArguments {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    session: SessionOption,
+}
+
+#[derive(Clone, Copy)]
+enum Wish {
+    Status,
+    Watch,
+    Stop,
+}
+
+pub(super) fn status(arguments: &StatusArguments) -> ExitCode {
+    run(arguments, Wish::Status)
+}
+
+pub(super) fn watch(arguments: &StatusArguments) -> ExitCode {
+    run(arguments, Wish::Watch)
+}
+
+pub(super) fn stop(arguments: &StatusArguments) -> ExitCode {
+    run(arguments, Wish::Stop)
+}
+
+fn run(arguments: &StatusArguments, wish: Wish) -> ExitCode {
+    let ended = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => {
+            let ended = runtime.block_on(answer(arguments, wish));
+            runtime.shutdown_timeout(Duration::from_millis(100));
+            ended
+        }
+        Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            headless::fail(&failure, arguments.place.json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn answer(arguments: &StatusArguments, wish: Wish) -> Result<(), Failure> {
+    let (_, root) = arguments.place.find()?;
+    let session = join::running(&arguments.session, &root).await?;
+    let as_json = arguments.place.json;
+    let Some(session) = session else {
+        if matches!(wish, Wish::Status) {
+            if as_json {
+                terminal::json(&json!({"session": null}));
+            } else {
+                terminal::line(&format!("No session runs in {}.", root.path().display()));
+            }
+            return Ok(());
+        }
+        let message = format!("no session runs in {}", root.path().display());
+        return Err(Failure::user(message, "`sextant sessions` lists those of other workspaces"));
+    };
+    match wish {
+        Wish::Status => {
+            let info = session.info().await?;
+            if as_json {
+                terminal::json(&serde_json::to_value(&info).unwrap_or_default());
+            } else {
+                terminal::line(&words(&info));
+            }
+            Ok(())
+        }
+        Wish::Watch => look_on(&session, as_json).await,
+        Wish::Stop => {
+            let stopped = session.cancel().await?;
+            if as_json {
+                terminal::json(&json!({"stopped": stopped}));
+            } else {
+                terminal::line(if stopped { "Stopped. What was finished is kept." } else { "Nothing is running." });
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A session for a reader.
+fn words(info: &SessionInfo) -> String {
+    let entry = &info.session;
+    let mut lines = vec![format!("{} in {} (process {}, {})", entry.name, entry.root.display(), entry.pid, info.model)];
+    match &info.running {
+        Some(task) => {
+            let seconds = now_ms().saturating_sub(task.since).max(0) / 1000;
+            lines.push(format!("running for {seconds} s, asked for by {}: {}", task.by, task.what));
+        }
+        None => lines.push("nothing is running".to_owned()),
+    }
+    lines.extend(stands(&info.state));
+    lines.join("\n")
+}
+
+/// What a reader who comes late should know.
+fn stands(state: &StreamState) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(work) = &state.work {
+        lines.push(format!("last request: {} ({})", work.request, work.mode));
+    }
+    if let Some(Event::Plan { phase, steps, done, failed, .. }) = &state.plan {
+        lines.push(format!("plan: {phase}, {done} of {steps} done, {failed} failed"));
+    }
+    if let Some(Event::Question { text, .. }) = &state.question {
+        lines.push(format!("it asks: {text}"));
+    }
+    if let Some(Event::Introduced { entries, .. }) = &state.introduced {
+        lines.push(format!("introduced diagnostics: {}", entries.len()));
+    }
+    lines
+}
+
+/// Prints what happens, until the session or this command ends.
+async fn look_on(session: &Arc<JoinedSession>, as_json: bool) -> Result<(), Failure> {
+    let info = session.info().await?;
+    let mut events = session.events(Some(info.state.seq)).await?;
+    let mut printer = Printer::new(false);
+    if as_json {
+        terminal::json(&serde_json::to_value(&info).unwrap_or_default());
+    } else {
+        terminal::line(&words(&info));
+    }
+    while let Some(delivery) = events.next().await {
+        if as_json {
+            terminal::json(&serde_json::to_value(&delivery).unwrap_or_default());
+            continue;
+        }
+        match delivery {
+            Delivery::Event(EventEnvelope { event: TaskEvent::Shown { event }, .. }) => printer.print(event),
+            Delivery::Event(EventEnvelope { event: TaskEvent::TurnBegan { by }, .. }) => {
+                terminal::line(&format!("— {by}"));
+            }
+            Delivery::Event(_) => {}
+            Delivery::Resync(resync) => {
+                terminal::line("… some of what happened was too much and is left out");
+                stands(&resync.state).iter().for_each(|line| terminal::line(line));
+            }
+        }
+    }
+    terminal::line("the session has ended");
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! `diagnostics/*`: what a task has introduced; never what is reported anyway.
+
+use jsonrpsee::core::RpcResult;
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::editor::event::QuickfixEntry;
+
+/// What the last task has introduced and not repaired, as its list shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntroducedDiagnostics {
+    /// The task; none before the first list.
+    pub task: Option<String>,
+    pub title: String,
+    pub entries: Vec<QuickfixEntry>,
+    /// Whether a task runs, whose list is not made yet.
+    pub running: bool,
+}
+
+#[rpc(server, client, namespace = "diagnostics", namespace_separator = "/")]
+pub trait DiagnosticsApi {
+    /// The diagnostics that the last task has introduced and not repaired.
+    /// Example: `{}`
+    #[method(name = "delta", param_kind = map)]
+    async fn delta(&self) -> RpcResult<IntroducedDiagnostics>;
+}

@@ -1,0 +1,52 @@
+//! `edit/*`: single calls of the tools that read and change files, for a program that does its own thinking.
+
+use jsonrpsee::core::RpcResult;
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::state::outside::OutsideClient;
+use crate::agent::tools::tool::OutsideTool;
+
+/// The tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolList {
+    pub tools: Vec<OutsideTool>,
+}
+
+/// Whether there was such a call, or such a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallKnown {
+    pub known: bool,
+}
+
+#[rpc(server, client, namespace = "edit", namespace_separator = "/")]
+pub trait EditApi {
+    /// The tools that may be called, with the schemas of their arguments.
+    /// Example: `{}`
+    #[method(name = "tools", param_kind = map)]
+    async fn tools(&self) -> RpcResult<ToolList>;
+
+    /// Calls a tool. The answer of one that edits has the diagnostics that the edit introduced. The edits of one `client`
+    /// are a task of their own, which `agent/undo` takes back. `call` names this call for `edit/cancel`.
+    /// Example: `{"tool": "read_file", "arguments": {"path": "cart.py"}, "client": {"id": "1", "name": "my script"}, "call": "1"}`
+    #[method(name = "call", param_kind = map)]
+    async fn call(
+        &self,
+        tool: String,
+        arguments: Value,
+        client: Option<OutsideClient>,
+        call: Option<String>,
+    ) -> RpcResult<OutsideAnswer>;
+
+    /// Ends the waits of a call; an edit that has begun is finished.
+    /// Example: `{"call": "1"}`
+    #[method(name = "cancel", param_kind = map)]
+    async fn cancel_call(&self, call: String) -> RpcResult<CallKnown>;
+
+    /// The client will not call again: its next edits would be another task.
+    /// Example: `{"client": {"id": "1", "name": "my script"}}`
+    #[method(name = "leave", param_kind = map)]
+    async fn leave(&self, client: OutsideClient) -> RpcResult<CallKnown>;
+}

@@ -1,0 +1,20 @@
+//! `diagnostics/*`: the list of the last task, as the session holds it.
+
+use jsonrpsee::core::{RpcResult, async_trait};
+
+use crate::editor::event::Event;
+use crate::serve::rpc::api::diagnostics::{DiagnosticsApiServer, IntroducedDiagnostics};
+use crate::serve::rpc::methods::Served;
+
+#[async_trait]
+impl DiagnosticsApiServer for Served {
+    async fn delta(&self) -> RpcResult<IntroducedDiagnostics> {
+        let agent = self.agent()?;
+        let (state, running) = (agent.events().state(), !agent.turn().is_free());
+        let task = state.work.and_then(|work| work.task);
+        Ok(match state.introduced {
+            Some(Event::Introduced { title, entries, .. }) => IntroducedDiagnostics { task, title, entries, running },
+            _ => IntroducedDiagnostics { task, running, ..IntroducedDiagnostics::default() },
+        })
+    }
+}
