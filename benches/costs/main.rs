@@ -8,6 +8,7 @@
 mod editing;
 #[path = "../inside.rs"]
 mod inside;
+mod joined;
 mod matcher;
 
 use std::path::PathBuf;
@@ -90,6 +91,7 @@ async fn startup() -> Result<(), String> {
 
 async fn everything() -> Result<(), String> {
     startup().await?;
+    joined::run().await?;
     editing::run().await?;
     println!();
     matcher::run();

@@ -29,6 +29,7 @@ mod plans;
 mod record;
 mod requests;
 mod rpc;
+mod rpc_wire;
 mod saves;
 mod secrets;
 mod servers;

@@ -3,6 +3,7 @@
 use jsonrpsee::core::ClientError;
 use jsonrpsee::types::{ErrorObject, ErrorObjectOwned};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::hint::{Hint, HintCode};
@@ -44,6 +45,28 @@ impl From<Failure> for ErrorObjectOwned {
         };
         ErrorObject::owned(code(failure.kind), failure.message, Some(data))
     }
+}
+
+/// An error of the protocol itself, in the same form; `None` for one that has it already.
+pub(super) fn of_protocol(method: &str, code: i32, answer: &str) -> Option<ErrorObjectOwned> {
+    let said: Value = serde_json::from_str(answer).ok()?;
+    let error = said.get("error")?;
+    if error["data"]["kind"].is_string() {
+        return None;
+    }
+    let why = error["data"].as_str().or_else(|| error["message"].as_str()).unwrap_or_default();
+    let message = match code {
+        -32601 => format!("there is no method {method:?}"),
+        -32602 => format!("the parameters of {method} cannot be read: {why}"),
+        _ => why.to_owned(),
+    };
+    let data = FailureData {
+        kind: FailureKind::User,
+        message: message.clone(),
+        hint: "doc/rpc.md has every method with its parameters".to_owned(),
+        hint_codes: Vec::new(),
+    };
+    Some(ErrorObject::owned(code, message, Some(data)))
 }
 
 /// What a client makes of an error: the failure itself where the other side has said one.

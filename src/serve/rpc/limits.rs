@@ -9,6 +9,7 @@ use jsonrpsee::types::ErrorObjectOwned;
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
+use crate::serve::rpc::failure;
 
 /// Bytes of a request: a file's new text has to fit.
 pub(super) const REQUEST: u32 = 16 << 20;
@@ -90,11 +91,19 @@ where
 
     fn call<'a>(&self, request: Request<'a>) -> impl Future<Output = Self::MethodResponse> + Send + 'a {
         let allowed = lock(&self.rate.0).take(Instant::now());
-        let called = if allowed { Ok(self.inner.call(request)) } else { Err(request.id().into_owned()) };
+        let (id, method) = (request.id().into_owned(), request.method_name().to_owned());
+        let called = if allowed { Ok(self.inner.call(request)) } else { Err(()) };
         async move {
             match called {
-                Ok(called) => called.await,
-                Err(id) => MethodResponse::error(id, ErrorObjectOwned::from(too_many())),
+                Ok(called) => {
+                    let answer = called.await;
+                    let error = answer.as_error_code();
+                    match error.and_then(|code| failure::of_protocol(&method, code, answer.as_json().get())) {
+                        Some(error) => MethodResponse::error(id, error),
+                        None => answer,
+                    }
+                }
+                Err(()) => MethodResponse::error(id, ErrorObjectOwned::from(too_many())),
             }
         }
     }

@@ -1,0 +1,282 @@
+//! What comes over a session's socket: every example of the reference, frames that are none, too much at once, two who
+//! want the same turn, a reader who is too slow, another user.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+use sextant::agent::commands::turn::AskedBy;
+use sextant::agent::events::subscription::Delivery;
+use sextant::agent::state::request::Request;
+use sextant::base::failure::FailureKind;
+use sextant::editor::event::Event;
+use sextant::serve::discovery::{Advertisement, find};
+use sextant::serve::rpc::client::JoinedSession;
+use sextant::serve::rpc::server::{Serving, serve};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+
+use crate::support::engine::{Engine, Setup};
+use crate::support::project::Project;
+
+struct Session {
+    project: Project,
+    engine: Engine,
+    serving: Serving,
+}
+
+fn folders(project: &Project) -> Vec<PathBuf> {
+    vec![project.beside("runtime").join("sextant")]
+}
+
+async fn session() -> Session {
+    let project = Project::new(&[("cart.py", "def total(prices: list[int]) -> int:\n    return sum(prices)\n")]);
+    let engine = Engine::new(&project, Setup { memory: true, ..Setup::default() });
+    let what = Advertisement { root: project.root().to_owned(), door: "headless", editor_pid: None };
+    let serving = serve(&engine.session, what, folders(&project)).await.expect("a socket");
+    Session { project, engine, serving }
+}
+
+impl Session {
+    fn socket(&self) -> PathBuf {
+        self.serving.entry().socket.clone()
+    }
+
+    async fn join(&self) -> Arc<JoinedSession> {
+        Arc::new(JoinedSession::to(self.serving.entry().clone()).await.expect("it takes us"))
+    }
+
+    /// Whether somebody who behaves is still answered.
+    async fn answers(&self) {
+        let info = async { self.join().await.info().await };
+        let info = tokio::time::timeout(Duration::from_secs(20), info).await.expect("it hangs");
+        assert_eq!(info.expect("an answer").session, *self.serving.entry());
+    }
+
+    /// One request over HTTP.
+    async fn post(&self, body: &[u8]) -> Value {
+        let mut stream = UnixStream::connect(self.socket()).await.expect("a connection");
+        let head = format!(
+            "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.expect("a head");
+        let _ = stream.write_all(body).await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default();
+        serde_json::from_str(&body).unwrap_or(Value::String(text))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_example_of_the_reference_is_understood() {
+    let session = session().await;
+    let reference = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/rpc.md")).unwrap();
+    let examples: Vec<&str> = reference.lines().filter(|line| line.starts_with("{\"jsonrpc\"")).collect();
+    assert!(examples.len() > 20, "{examples:?}");
+    for example in examples {
+        if example.contains("agent/events") {
+            continue;
+        }
+        let answer = session.post(example.as_bytes()).await;
+        let data = &answer["error"]["data"];
+        let ours = data["kind"].is_string() && data["message"].is_string() && data["hint"].is_string();
+        assert!(answer.get("result").is_some() || ours, "{example}\n{answer}");
+    }
+    for unknown in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "agent/none"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "agent/answer", "params": {"choice": "first"}}),
+    ] {
+        let data = session.post(unknown.to_string().as_bytes()).await["error"]["data"].clone();
+        assert!(data["kind"] == "user" && data["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{data}");
+    }
+    let read = json!({"jsonrpc": "2.0", "id": 1, "method": "edit/call",
+        "params": {"tool": "read_file", "arguments": {"path": "cart.py"}}});
+    let answer = session.post(read.to_string().as_bytes()).await;
+    assert!(answer["result"]["text"].as_str().is_some_and(|text| text.contains("def total")), "{answer}");
+    session.serving.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_request_is_answered_or_closed_and_harms_nobody() {
+    let session = session().await;
+    let mut chance = TestRunner::deterministic();
+    let bytes = vec(any::<u8>(), 0..300);
+    let request = br#"{"jsonrpc":"2.0","id":1,"method":"agent/ask","params":{"request":{"text":"x"}}}"#;
+    for number in 0..300 {
+        // Noise instead of HTTP, behind the upgrade, and as the body of a request.
+        let noise = bytes.new_tree(&mut chance).unwrap().current();
+        let mut stream = UnixStream::connect(session.socket()).await.expect("a connection");
+        if number % 2 == 0 {
+            upgrade(&mut stream).await;
+        }
+        let _ = stream.write_all(&noise).await;
+        drop(stream);
+        session.post(&noise).await;
+    }
+    session.answers().await;
+    let changes = vec((0..request.len(), any::<u8>()), 1..6);
+    for _ in 0..20 {
+        let mut stream = UnixStream::connect(session.socket()).await.expect("a connection");
+        upgrade(&mut stream).await;
+        let mut sent = Vec::new();
+        for _ in 0..200 {
+            let mut text = request.to_vec();
+            for (at, byte) in changes.new_tree(&mut chance).unwrap().current() {
+                text[at] = byte;
+            }
+            // No task is to run: what is left whole names no method.
+            let text = String::from_utf8_lossy(&text).replace("agent/ask", "agent/none");
+            sent.extend(frame(text.as_bytes()));
+        }
+        let (mut reads, mut writes) = stream.into_split();
+        let heard = tokio::spawn(async move {
+            let mut buffer = [0; 4096];
+            while reads.read(&mut buffer).await.is_ok_and(|read| read > 0) {}
+        });
+        let _ = writes.write_all(&sent).await;
+        drop(writes);
+        tokio::time::timeout(Duration::from_secs(30), heard).await.expect("it hangs").expect("an end");
+    }
+    session.answers().await;
+    session.serving.end().await;
+}
+
+async fn upgrade(stream: &mut UnixStream) {
+    let head = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.expect("a head");
+    let (mut answer, mut byte) = (Vec::new(), [0]);
+    while !answer.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).await.is_ok() {
+        answer.push(byte[0]);
+    }
+    assert!(answer.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&answer));
+}
+
+/// A text frame of a client, whose mask changes nothing.
+fn frame(text: &[u8]) -> Vec<u8> {
+    let mut out = vec![0x81];
+    let length = u16::try_from(text.len()).expect("a short text");
+    if length < 126 {
+        out.push(0x80 | u8::try_from(length).expect("a byte"));
+    } else {
+        out.push(0x80 | 126);
+        out.extend(length.to_be_bytes());
+    }
+    out.extend([0; 4]);
+    out.extend(text);
+    out
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_much_is_refused_and_the_session_goes_on() {
+    let session = session().await;
+    let large = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"agent/plan","params":"{}"}}"#, "x".repeat(17 << 20));
+    let answer = session.post(large.as_bytes()).await;
+    assert!(answer.get("result").is_none(), "{}", answer.to_string().chars().take(200).collect::<String>());
+    session.answers().await;
+    let joined = session.join().await;
+    let calls = (0..4000).map(|_| joined.info());
+    let answers = futures::future::join_all(calls).await;
+    let refused = answers.iter().filter(|answer| answer.as_ref().is_err_and(|why| why.kind == FailureKind::Limit));
+    assert!(refused.count() > 0 && answers.iter().filter(|answer| answer.is_ok()).count() >= 2000);
+    session.answers().await;
+    session.serving.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_second_is_told_what_runs_and_can_stop_it() {
+    let session = session().await;
+    let agent = &session.engine.session;
+    let held = agent.turn().begin(agent, AskedBy::new("fix everything", "Neovim")).expect("nothing runs");
+    let joined = session.join().await;
+    let request = Request { text: "what is here?".into(), ..Request::default() };
+    let busy = joined.ask(&request, "a test".into()).await.expect_err("it is somebody's turn");
+    assert_eq!(busy.kind, FailureKind::Busy);
+    assert!(busy.message.contains("“fix everything”, asked for by Neovim"), "{busy:?}");
+    assert_eq!(joined.info().await.expect("an answer").running.map(|task| task.by).as_deref(), Some("Neovim"));
+    assert!(joined.cancel().await.expect("an answer") && held.cancel.is_cancelled());
+    drop(held);
+    assert!(!joined.cancel().await.expect("an answer"), "nothing runs any more");
+    session.serving.end().await;
+    let gone = joined.info().await.expect_err("the session has ended");
+    assert_eq!(gone.kind, FailureKind::Editor);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_reader_is_told_how_things_stand_and_holds_nobody_up() {
+    let session = session().await;
+    let joined = session.join().await;
+    let mut events = joined.events(Some(0)).await.expect("events");
+    let many = 30_000;
+    for number in 0..many {
+        session.engine.session.emit(Event::Progress { text: format!("{number}") });
+    }
+    session.answers().await;
+    let (mut last, mut resynchronised) = (0, 0);
+    while last < many {
+        match tokio::time::timeout(Duration::from_secs(30), events.next()).await.expect("it hangs") {
+            Some(Delivery::Event(envelope)) => {
+                assert_eq!(envelope.seq, last + 1, "a gap that was not told");
+                last = envelope.seq;
+            }
+            Some(Delivery::Resync(resync)) => {
+                assert_eq!(resync.after, last);
+                (last, resynchronised) = (resync.state.seq, resynchronised + 1);
+            }
+            None => panic!("the events ended at {last}"),
+        }
+    }
+    assert!(resynchronised > 0, "more came than is held");
+    session.serving.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_user_is_refused_even_where_the_socket_is_open_to_all() {
+    let session = session().await;
+    // Only root can become somebody else; the folders keep everybody else out before.
+    let mode = std::fs::metadata(session.socket()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    if !rustix_is_root() {
+        return;
+    }
+    let moved = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(moved.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let open = moved.path().join("open.sock");
+    std::fs::hard_link(session.socket(), &open).or_else(|_| std::fs::rename(session.socket(), &open)).unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let script = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n\
+        s.sendall(b'GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n')\ns.settimeout(20)\n\
+        try:\n    print(len(s.recv(100)))\nexcept ConnectionError:\n    print(0)";
+    let ask = async |uid: u32| {
+        let mut command = tokio::process::Command::new("python3");
+        command.arg("-c").arg(script).arg(&open).current_dir("/").uid(uid);
+        let output = command.output().await.expect("python3 is needed");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    assert_ne!(ask(0).await, "0", "its own user is answered");
+    let other = ask(65534).await;
+    assert!(other == "0" || other.contains("BrokenPipe"), "{other}");
+    drop(session);
+}
+
+fn rustix_is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_ends_is_found_no_more() {
+    let session = session().await;
+    assert_eq!(find::of_root(&folders(&session.project), session.project.root()).entries.len(), 1);
+    session.serving.end().await;
+    assert!(find::of_root(&folders(&session.project), session.project.root()).entries.is_empty());
+}
