@@ -64,3 +64,21 @@ async fn a_stop_while_it_is_asked_again_leaves_the_text_before_the_first_try() {
     assert_eq!(failure["kind"], "cancelled", "{failure}");
     assert_eq!((nvim.text().await.as_str(), project.read("a.py").as_str()), (TEXT, TEXT));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fix_of_the_editor_s_servers_mends_what_the_new_text_caused() {
+    let rules = "[tool.ruff.lint]\nselect = [\"RUF013\"]\n";
+    let project = Project::new(&[("a.py", TEXT), ("pyproject.toml", rules)]);
+    let server = ModelServer::start([fence("def f(x: int = None) -> int:\n    return x or 1")]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright", "ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("2").await;
+    nvim.command("AgentAsk f returns its x, or one").await;
+    let summary = nvim.finished().await;
+    let wanted = TEXT.replace("f()", "f(x: int | None = None)").replace("return 1", "return x or 1");
+    assert_eq!(nvim.text().await, wanted, "{summary}");
+    assert_eq!(server.requests().len(), 1, "{summary}");
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!((nvim.text().await.as_str(), project.read("a.py").as_str()), (TEXT, TEXT));
+}
