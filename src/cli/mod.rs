@@ -8,6 +8,7 @@ mod follow;
 mod headless;
 mod join;
 mod log;
+mod mcp;
 mod models;
 mod nvim;
 mod plan;
@@ -66,6 +67,8 @@ enum Command {
     Stop(status::StatusArguments),
     /// List the texts that open a prompt, or print one; files of your own replace them
     Prompts(prompts::PromptsArguments),
+    /// Serve the tools of a workspace to another agent, over standard input and output (MCP)
+    Mcp(mcp::McpArguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::NvimArguments),
 }
@@ -92,6 +95,7 @@ pub fn run() -> ExitCode {
         Command::Watch(arguments) => status::watch(&arguments),
         Command::Stop(arguments) => status::stop(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

@@ -194,6 +194,11 @@ impl WorkOptions {
         given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
     }
 
+    /// For work that asks no model.
+    pub(super) fn without_model(servers: ServerFolders, timeout_ms: Option<u64>) -> Self {
+        Self { servers, timeout_ms, ..Self::default() }
+    }
+
     pub(super) fn settings(&self, files: &UserFiles, root: &Path) -> Result<Settings, Failure> {
         let file = files.file()?;
         let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));

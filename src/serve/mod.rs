@@ -1,4 +1,5 @@
-//! How others reach a session of this process: where it is found, and what may be asked of it over JSON-RPC.
+//! How others reach a session: where it is found, what may be asked of it over JSON-RPC, and the tools for other agents.
 
 pub mod discovery;
+pub mod mcp;
 pub mod rpc;

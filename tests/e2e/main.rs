@@ -20,6 +20,7 @@ mod known;
 mod learning;
 mod loading;
 mod log;
+mod mcp;
 mod memory;
 mod model;
 mod names;

@@ -11,7 +11,7 @@ use crate::agent::commands::outside::{self, OutsideAnswer};
 use crate::agent::commands::turn::TaskTurn;
 use crate::agent::commands::undo::{self, redo};
 use crate::agent::commands::{ask, forget, remember, resume};
-use crate::agent::edit::{questions, recover};
+use crate::agent::edit::{making, questions, recover};
 use crate::agent::memory::{self, statistics};
 use crate::agent::plan::{Plan, Steps};
 use crate::agent::planner::replan;
@@ -138,6 +138,13 @@ impl Agent {
     /// A client will not call again.
     pub fn client_left(&self, client: &OutsideClient) {
         self.outside.forget(&client.id);
+    }
+
+    /// Waits, for a moment, until no change of files is under way any more.
+    pub async fn finish_edits(&self) {
+        if let Err(failure) = making::catch_up(self).await {
+            tracing::warn!("{}", failure.one_line());
+        }
     }
 
     /// Somebody is there to answer questions.

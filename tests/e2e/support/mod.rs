@@ -1,6 +1,7 @@
 //! What the end-to-end tests share.
 
 pub mod engine;
+pub mod mcp;
 pub mod model_server;
 pub mod nvim;
 pub mod project;

@@ -1,0 +1,240 @@
+//! `sextant mcp`: the tools of a workspace for another agent, which starts this process.
+
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::agent::Agent;
+use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::state::outside::OutsideClient;
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, FailureKind};
+use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
+use crate::cli::{log, models, terminal};
+use crate::editors::headless::HeadlessEditor;
+use crate::serve::mcp::print_config::{KnownClient, snippet};
+use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener};
+use crate::serve::mcp::{http, stdio};
+use crate::workspace::root::Root;
+
+/// How long the language servers may take to leave.
+const LEAVE: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Args)]
+pub(super) struct McpArguments {
+    /// Workspace folder, where the client names none [default: the project around the current folder]
+    #[arg(long)]
+    root: Option<PathBuf>,
+    #[command(flatten)]
+    servers: ServerFolders,
+    /// Milliseconds that the diagnostics of one edit may take
+    #[arg(long)]
+    timeout_ms: Option<u64>,
+    #[command(flatten)]
+    files: UserFiles,
+    /// Serve over HTTP on this port of this machine alone instead, 0 for any that is free; the first line of the output
+    /// has the address and the token that each request has to carry
+    #[arg(long, value_name = "PORT")]
+    http: Option<u16>,
+    /// Print what this client's configuration says to start the server, and end
+    #[arg(long, value_enum, value_name = "CLIENT")]
+    print_config: Option<GivenClient>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GivenClient {
+    Claude,
+    Codex,
+    Opencode,
+    Gemini,
+    Qwen,
+    Cursor,
+    Zed,
+}
+
+impl From<GivenClient> for KnownClient {
+    fn from(given: GivenClient) -> Self {
+        match given {
+            GivenClient::Claude => Self::Claude,
+            GivenClient::Codex => Self::Codex,
+            GivenClient::Opencode => Self::Opencode,
+            GivenClient::Gemini => Self::Gemini,
+            GivenClient::Qwen => Self::Qwen,
+            GivenClient::Cursor => Self::Cursor,
+            GivenClient::Zed => Self::Zed,
+        }
+    }
+}
+
+pub(super) fn run(arguments: McpArguments) -> ExitCode {
+    if let Some(client) = arguments.print_config {
+        return print_config(client.into(), arguments.root.as_deref());
+    }
+    if let Some(path) = &arguments.files.log {
+        log::start(path);
+    }
+    let fallback = fallback(arguments.root.as_deref());
+    if let (Some(_), Err(failure)) = (&arguments.root, &fallback) {
+        terminal::fail(failure);
+        return ExitCode::FAILURE;
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let failure = Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory");
+            terminal::fail(&failure);
+            return ExitCode::FAILURE;
+        }
+    };
+    let stop = CancellationToken::new();
+    let McpArguments { servers, timeout_ms, files, http: port, .. } = arguments;
+    let opener = Box::new(Headless { options: WorkOptions::without_model(servers, timeout_ms), files });
+    let served = runtime.block_on(async {
+        tokio::spawn(end_on_signal(stop.clone()));
+        match port {
+            Some(port) => serve_http(opener, fallback, port, stop).await,
+            None => {
+                stdio::serve(opener, fallback, stop).await;
+                Ok(())
+            }
+        }
+    });
+    // The reader of standard input may be a thread that cannot be stopped; it must not hold the process.
+    runtime.shutdown_background();
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            terminal::fail(&failure);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The variable that has a token for servers that are started again and again; a new one is made without it.
+const TOKEN: &str = "SEXTANT_MCP_TOKEN";
+/// Characters that such a token has at least.
+const TOKEN_LENGTH: usize = 32;
+
+async fn serve_http(
+    opener: Box<Headless>,
+    fallback: Result<Root, Failure>,
+    port: u16,
+    stop: CancellationToken,
+) -> Result<(), Failure> {
+    let token = token()?;
+    let told = |address: SocketAddr| {
+        terminal::json(&json!({"url": format!("http://{address}/"), "token": token}));
+    };
+    http::serve((opener, fallback), port, &token, &told, stop).await
+}
+
+fn token() -> Result<String, Failure> {
+    match std::env::var(TOKEN) {
+        Ok(given) if given.len() < TOKEN_LENGTH || !given.bytes().all(|byte| byte.is_ascii_graphic()) => {
+            let message = format!("{TOKEN} is no token: {TOKEN_LENGTH} visible characters at least");
+            Err(Failure::new(FailureKind::Config, message, "make a random one, or leave it out"))
+        }
+        Ok(given) => Ok(given),
+        Err(_) => {
+            let mut bytes = [0_u8; TOKEN_LENGTH];
+            let read = std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes));
+            let none = |error| Failure::new(FailureKind::Internal, format!("no token can be made: {error}"), TOKEN);
+            read.map_err(none)?;
+            Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        }
+    }
+}
+
+/// The folder for calls of a client that names none.
+fn fallback(given: Option<&std::path::Path>) -> Result<Root, Failure> {
+    match given {
+        Some(root) => Ok(Root::new(root)?),
+        None => {
+            let unread = |error| Failure::user(format!("the current folder cannot be read: {error}"), "use --root");
+            Ok(Root::find(&std::env::current_dir().map_err(unread)?)?)
+        }
+    }
+}
+
+async fn end_on_signal(stop: CancellationToken) {
+    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+        return;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+    stop.cancel();
+}
+
+fn print_config(client: KnownClient, root: Option<&std::path::Path>) -> ExitCode {
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("sextant"));
+    let mut arguments = vec!["mcp".to_owned()];
+    if let Some(root) = root {
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        arguments.extend(["--root".to_owned(), root.display().to_string()]);
+    }
+    let (text, place) = snippet(client, &program, &arguments);
+    terminal::line(&text);
+    terminal::complain(&format!("put this into {place}"));
+    ExitCode::SUCCESS
+}
+
+/// Opens workspaces as folders, with the language servers of the configuration or those that are found.
+struct Headless {
+    options: WorkOptions,
+    files: UserFiles,
+}
+
+#[async_trait]
+impl WorkspaceOpener for Headless {
+    async fn open(&self, root: Root) -> Result<Arc<dyn OpenWorkspace>, Failure> {
+        let settings = self.options.settings(&self.files, root.path())?.without_model();
+        let model = models::make(&settings.model)?;
+        let (events, mut shown) = unbounded_channel();
+        let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
+        let editor = Arc::new(editor.with_commands(settings.commands));
+        let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
+        // Nobody looks on; the log has what is shown.
+        tokio::spawn(async move { while shown.recv().await.is_some() {} });
+        Ok(Arc::new(HeadlessWorkspace { session, editor }))
+    }
+}
+
+struct HeadlessWorkspace {
+    session: Arc<Agent>,
+    editor: Arc<HeadlessEditor>,
+}
+
+#[async_trait]
+impl OpenWorkspace for HeadlessWorkspace {
+    async fn call(
+        &self,
+        client: &OutsideClient,
+        tool: &str,
+        given: Value,
+        cancel: &CancellationToken,
+    ) -> Result<OutsideAnswer, Failure> {
+        self.session.call(client, tool, given, cancel).await
+    }
+
+    async fn client_left(&self, client: &OutsideClient) {
+        self.session.client_left(client);
+    }
+
+    async fn close(&self) {
+        self.session.finish_edits().await;
+        self.session.close().await;
+        self.editor.shutdown(Deadline::after(LEAVE)).await;
+    }
+}

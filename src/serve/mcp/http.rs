@@ -1,0 +1,139 @@
+//! Clients over HTTP on this machine alone: the token, the Host and the Origin are asked for before anything else.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::base::failure::{Failure, FailureKind};
+use crate::serve::mcp::server::McpServer;
+use crate::serve::mcp::workspace::WorkspaceOpener;
+use crate::serve::mcp::workspaces::Workspaces;
+use crate::workspace::root::Root;
+
+/// Connections at a time.
+const CONNECTIONS: usize = 64;
+/// Bytes of one message, as over standard input.
+const LONGEST: usize = 32 << 20;
+/// How long the head of a request may take.
+const HEAD: Duration = Duration::from_secs(10);
+
+type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
+
+/// Where it is served, told once it is.
+pub type ToldAddress<'a> = &'a (dyn Fn(SocketAddr) + Sync);
+
+/// Serves until `stop` is cancelled.
+///
+/// # Errors
+/// The port cannot be had.
+pub async fn serve(
+    (opener, fallback): (Box<dyn WorkspaceOpener>, Result<Root, Failure>),
+    port: u16,
+    token: &str,
+    told: ToldAddress<'_>,
+    stop: CancellationToken,
+) -> Result<(), Failure> {
+    let taken = |error| {
+        let message = format!("port {port} of this machine cannot be listened on: {error}");
+        Failure::new(FailureKind::Config, message, "give another port, or 0 for any that is free")
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(taken)?;
+    let address = listener.local_addr().map_err(taken)?;
+    let workspaces = Arc::new(Workspaces::new(opener, fallback));
+    let config = config(address, &stop);
+    let (shared, closing) = (Arc::clone(&workspaces), stop.child_token());
+    let new_client = move || Ok(McpServer::with_sessions(Arc::clone(&shared), closing.child_token()));
+    let service = StreamableHttpService::new(new_client, Arc::new(LocalSessionManager::default()), config);
+    told(address);
+    let (room, token) = (Arc::new(Semaphore::new(CONNECTIONS)), Arc::<str>::from(token));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        let Ok((stream, _)) = accepted else { continue };
+        let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
+        let (service, token, stop) = (service.clone(), Arc::clone(&token), stop.clone());
+        tokio::spawn(async move {
+            let answer = service_fn(move |request: Request<Incoming>| {
+                let (service, token) = (service.clone(), Arc::clone(&token));
+                async move {
+                    let answer = match refusal(request.headers(), &token) {
+                        Some(refused) => refused,
+                        None => service.handle(request).await,
+                    };
+                    Ok::<_, Infallible>(answer)
+                }
+            });
+            let mut served = http1::Builder::new();
+            served.timer(TokioTimer::new()).header_read_timeout(HEAD);
+            tokio::select! {
+                ended = served.serve_connection(TokioIo::new(stream), answer) => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection broke");
+                    }
+                }
+                () = stop.cancelled() => {}
+            }
+            drop(place);
+        });
+    }
+    workspaces.close().await;
+    Ok(())
+}
+
+/// Who may come: the names of this machine alone, no page of another site.
+fn config(address: SocketAddr, stop: &CancellationToken) -> StreamableHttpServerConfig {
+    let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", address.port()));
+    StreamableHttpServerConfig::default()
+        .with_allowed_hosts(names.clone())
+        .with_allowed_origins(names.map(|name| format!("http://{name}")))
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(LONGEST)
+        .with_cancellation_token(stop.child_token())
+}
+
+/// Turns away who does not know the token, before anything of the request is read.
+fn refusal(headers: &HeaderMap, token: &str) -> Option<HttpAnswer> {
+    let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    if same(given.as_bytes(), token.as_bytes()) {
+        return None;
+    }
+    let mut answer =
+        Response::new(Full::new(Bytes::from_static(b"a token is needed: Authorization: Bearer TOKEN")).boxed());
+    *answer.status_mut() = StatusCode::UNAUTHORIZED;
+    let headers = answer.headers_mut();
+    headers.insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
+    headers.insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("text/plain"));
+    Some(answer)
+}
+
+/// Compares without telling by its time how much of it is right.
+fn same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_to_be_whole() {
+        assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"", b"abc") && !same(b"abcd", b"abc"));
+    }
+}

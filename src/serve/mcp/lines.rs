@@ -1,0 +1,191 @@
+//! Messages as lines of JSON over two streams: of limited length, and answered where they are none of the protocol.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientNotification, ClientRequest, GetMeta, JsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Bytes of one message. The largest file that is worked on fits in twice, as old and as new text.
+const LONGEST: usize = 32 << 20;
+/// Bytes of a message that is too long which are kept, to say whose it was.
+const BEGINNING: usize = 4096;
+/// Messages that wait for a reader.
+const WAITING: usize = 64;
+
+/// Why a message is refused, in the numbers of JSON-RPC.
+const PARSE: i32 = -32700;
+const INVALID: i32 = -32600;
+
+/// The transport over standard input and output, or over any two streams.
+pub(in crate::serve::mcp) struct JsonLines<R> {
+    read: BufReader<R>,
+    line: Vec<u8>,
+    /// Whether the rest of the line is dropped: it is too long.
+    skips: bool,
+    out: Option<mpsc::Sender<Vec<u8>>>,
+    writer: Option<JoinHandle<()>>,
+    /// An answer of our own that could not be handed on yet.
+    answer: Option<Vec<u8>>,
+    /// Whether the first request has come: before it nothing else means anything.
+    has_begun: bool,
+    /// Set when the client's folders have changed, before a later message is handed on.
+    stale_roots: Arc<AtomicBool>,
+}
+
+impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
+    pub(in crate::serve::mcp) fn new(
+        read: R,
+        mut write: impl AsyncWrite + Unpin + Send + 'static,
+        stale_roots: Arc<AtomicBool>,
+    ) -> Self {
+        let (out, mut lines) = mpsc::channel::<Vec<u8>>(WAITING);
+        let writer = tokio::spawn(async move {
+            while let Some(line) = lines.recv().await {
+                if write.write_all(&line).await.is_err() || write.flush().await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            read: BufReader::new(read),
+            line: Vec::new(),
+            skips: false,
+            out: Some(out),
+            writer: Some(writer),
+            answer: None,
+            has_begun: false,
+            stale_roots,
+        }
+    }
+
+    /// The next line; `None` at the end. What was read of one stays when this is dropped.
+    async fn next_line(&mut self) -> Option<()> {
+        loop {
+            let found = match self.read.fill_buf().await {
+                Ok([]) | Err(_) => return None,
+                Ok(found) => found,
+            };
+            let end = found.iter().position(|byte| *byte == b'\n');
+            let part = end.map_or(found.len(), |end| end + 1);
+            if self.line.len() + part > LONGEST {
+                self.skips = true;
+            }
+            if self.skips {
+                let room = BEGINNING.saturating_sub(self.line.len()).min(part);
+                self.line.extend_from_slice(&found[..room]);
+                self.line.truncate(BEGINNING);
+            } else {
+                self.line.extend_from_slice(&found[..part]);
+            }
+            self.read.consume(part);
+            if end.is_some() {
+                return Some(());
+            }
+        }
+    }
+
+    /// The message of the line that was read, or what is answered instead.
+    fn take(&mut self) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Value> {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.skips) {
+            let most = LONGEST >> 20;
+            return Err(refusal(beginning_id(&line), INVALID, &format!("a message may have {most} MB at most")));
+        }
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+        if line.is_empty() {
+            return Ok(None);
+        }
+        serde_json::from_slice(line).map(Some).map_err(|error| match serde_json::from_slice::<Value>(line) {
+            Ok(value) if value["method"].is_string() && value["id"].is_null() => Value::Null,
+            Ok(value) => {
+                let id = Some(&value["id"]).filter(|id| id.is_string() || id.is_number()).cloned();
+                refusal(id, INVALID, "this is no message of the protocol")
+            }
+            Err(_) => refusal(None, PARSE, &format!("this is no JSON: {error}")),
+        })
+    }
+}
+
+fn refusal(id: Option<Value>, code: i32, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// The id of a message of which only the beginning is known.
+fn beginning_id(beginning: &[u8]) -> Option<Value> {
+    let text = String::from_utf8_lossy(beginning);
+    let rest = text.split_once("\"id\"")?.1.trim_start().strip_prefix(':')?;
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    values.next()?.ok().filter(|id| id.is_string() || id.is_number())
+}
+
+fn bytes(message: &impl serde::Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for JsonLines<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let out = self.out.clone();
+        async move {
+            let line = bytes(&item)?;
+            let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+            out.ok_or_else(gone)?.send(line).await.map_err(|_| gone())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if self.answer.is_some() {
+                let place = self.out.as_ref()?.reserve().await.ok()?;
+                place.send(self.answer.take()?);
+            }
+            self.next_line().await?;
+            match self.take() {
+                Ok(Some(message)) => {
+                    self.has_begun |= begins(&message);
+                    if let JsonRpcMessage::Notification(note) = &message
+                        && matches!(note.notification, ClientNotification::RootsListChangedNotification(_))
+                    {
+                        self.stale_roots.store(true, Ordering::SeqCst);
+                    }
+                    if self.has_begun || matches!(message, JsonRpcMessage::Request(_)) {
+                        return Some(message);
+                    }
+                }
+                Ok(None) => {}
+                Err(Value::Null) => tracing::debug!("a notification that cannot be read was dropped"),
+                Err(answer) => self.answer = bytes(&answer).ok(),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.out = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = tokio::time::timeout(std::time::Duration::from_millis(500), writer).await;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a connection begins with this; other requests are answered before it, and nothing else means anything.
+fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
+    let JsonRpcMessage::Request(request) = message else { return false };
+    matches!(request.request, ClientRequest::InitializeRequest(_))
+        || request.request.get_meta().protocol_version().is_some()
+}

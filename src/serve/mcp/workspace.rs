@@ -1,0 +1,41 @@
+//! What the server needs of a workspace: somebody who carries out calls in it, opened at the first of them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::state::outside::OutsideClient;
+use crate::base::failure::Failure;
+use crate::workspace::root::Root;
+
+/// Carries out the calls in one workspace: a session of this process, or one that runs elsewhere.
+#[async_trait]
+pub trait OpenWorkspace: Send + Sync {
+    async fn call(
+        &self,
+        client: &OutsideClient,
+        tool: &str,
+        given: Value,
+        cancel: &CancellationToken,
+    ) -> Result<OutsideAnswer, Failure>;
+
+    /// The client will not call again.
+    async fn client_left(&self, client: &OutsideClient);
+
+    /// Whether calls still reach it; where not, it is opened anew.
+    fn is_there(&self) -> bool {
+        true
+    }
+
+    /// Ends it, with all that it has started.
+    async fn close(&self);
+}
+
+/// Opens workspaces.
+#[async_trait]
+pub trait WorkspaceOpener: Send + Sync {
+    async fn open(&self, root: Root) -> Result<Arc<dyn OpenWorkspace>, Failure>;
+}
