@@ -3,6 +3,7 @@
 mod edits;
 mod hostile;
 mod http;
+mod joined;
 
 use std::time::Instant;
 

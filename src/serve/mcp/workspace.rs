@@ -25,10 +25,8 @@ pub trait OpenWorkspace: Send + Sync {
     /// The client will not call again.
     async fn client_left(&self, client: &OutsideClient);
 
-    /// Whether calls still reach it; where not, it is opened anew.
-    fn is_there(&self) -> bool {
-        true
-    }
+    /// Whether calls still belong to it; where not, the workspace is opened anew.
+    async fn is_there(&self) -> bool;
 
     /// Ends it, with all that it has started.
     async fn close(&self);

@@ -41,10 +41,12 @@ impl Workspaces {
         // Held while one is opened, so that no two are opened for one folder.
         let mut open = self.open.lock().await;
         if let Some(known) = open.get(root.path()) {
-            if known.is_there() {
+            if known.is_there().await {
                 return Ok(Arc::clone(known));
             }
-            open.remove(root.path());
+            if let Some(old) = open.remove(root.path()) {
+                tokio::spawn(async move { old.close().await });
+            }
         }
         if open.len() >= MOST {
             return Err(Failure::user(

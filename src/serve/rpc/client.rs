@@ -93,6 +93,11 @@ impl JoinedSession {
         EditApiClient::tools(&self.client).await.map(|list| list.tools).map_err(read)
     }
 
+    /// Whether the session is still there.
+    pub fn is_connected(&self) -> bool {
+        self.client.is_connected()
+    }
+
     /// Calls a tool; `call` is its name for [`JoinedSession::cancel_call`].
     pub async fn call(
         &self,

@@ -23,7 +23,7 @@ impl HttpServer {
             .current_dir(project.root())
             .env("XDG_CONFIG_HOME", project.beside("config"))
             .env("XDG_STATE_HOME", project.state_home())
-            .env("XDG_RUNTIME_DIR", project.beside("run"))
+            .env("XDG_RUNTIME_DIR", project.beside("runtime"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .kill_on_drop(true)

@@ -47,7 +47,7 @@ impl McpClient {
             .current_dir(folder)
             .env("XDG_CONFIG_HOME", project.beside("config"))
             .env("XDG_STATE_HOME", project.state_home())
-            .env("XDG_RUNTIME_DIR", project.beside("run"))
+            .env("XDG_RUNTIME_DIR", project.beside("runtime"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

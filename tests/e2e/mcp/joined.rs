@@ -1,0 +1,69 @@
+//! Beside a Neovim that runs: its buffers before the disk, its own diagnostics, one undo step, its user's undo.
+
+use serde_json::{Value, json};
+
+use crate::mcp::replace;
+use crate::support::mcp::{McpClient, descendants};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const CART: &str = "def total(prices: list[int]) -> int:\n    return sum(prices)\n";
+const PATIENT: &str = "{ diagnostics = { timeout_ms = 60000 }, quickfix = { open = false } }";
+
+/// A Neovim whose workspace has been used, with an unsaved line in the file that is open.
+async fn used(project: &Project) -> Nvim {
+    let mut nvim = Nvim::start(project, PATIENT, &["basedpyright", "ruff"]).await;
+    nvim.edit("cart.py").await;
+    nvim.command("AgentAsk what is here?").await;
+    nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    crate::rpc::joined(project).await;
+    nvim.lua::<Value>("vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'extra = 1' })").await;
+    nvim
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unsaved_buffer_is_edited_and_answers_with_what_is_new_in_it() {
+    let project = Project::new(&[("cart.py", CART), ("other.py", "from cart import total\n\nprint(total([1]))\n")]);
+    let mut nvim = used(&project).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let read = client.read("read_file", json!({"path": "cart.py"})).await;
+    assert!(read.contains("extra = 1"), "the buffer before the disk: {read}");
+    let edited = client.edit("edit_file", replace("cart.py", "return sum(prices)", "return str(sum(prices))")).await;
+    let new = edited["new_diagnostics"].as_array().expect("a list");
+    assert_eq!(new.len(), 1, "{edited}");
+    let told = (&new[0]["code"], &new[0]["symbol"], &new[0]["source"]);
+    assert_eq!(told, (&json!("reportReturnType"), &json!("total"), &json!("lsp:basedpyright")), "{edited}");
+    assert_eq!((&edited["diagnostics_status"], &edited["saved"]), (&json!("complete"), &json!(false)), "{edited}");
+    assert_eq!(project.read("cart.py"), CART, "unsaved changes are the user's to save");
+    let both = format!("{}extra = 1\n", CART.replace("sum(prices)", "str(sum(prices))"));
+    assert_eq!(nvim.text().await, both);
+    assert_eq!(descendants(client.id()), Vec::<u32>::new(), "the servers are the editor's");
+    // What it introduced is in a list of its own, which nothing opens.
+    while nvim.quickfix().await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert!(nvim.quickfix().await[0].contains("str"), "{:?}", nvim.quickfix().await);
+    nvim.command("undo").await;
+    assert_eq!(nvim.text().await, format!("{CART}extra = 1\n"), "one undo step");
+    nvim.command("redo").await;
+    nvim.command("AgentUndo").await;
+    let undone = nvim.finished().await;
+    assert!(undone.contains("edits of codex"), "{undone}");
+    assert_eq!(nvim.text().await, format!("{CART}extra = 1\n"));
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_ends_is_left_and_the_next_call_works_on_the_files() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let mut nvim = used(&project).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    assert!(client.read("read_file", json!({"path": "cart.py"})).await.contains("extra = 1"));
+    nvim.child().kill().await.expect("killed");
+    // Whether the end is heard before or behind this call, it is answered, and the one after it works.
+    client.call("read_file", json!({"path": "cart.py"})).await;
+    while client.call("read_file", json!({"path": "cart.py"})).await["isError"] == true {}
+    let read = client.read("read_file", json!({"path": "cart.py"})).await;
+    assert!(!read.contains("extra = 1") && read.contains("return sum"), "{read}");
+    assert!(client.end().await.success());
+}
