@@ -225,7 +225,7 @@ async fn serve(
     if let Some(joined) = &joined
         && let Some(session) = join::session(joined.options, &root, arguments.at.json).await?
     {
-        join::refuse_own(&session, &arguments.own_options(who))?;
+        join::refuse_own(&session, &arguments.own_options(who)).await?;
         return join::work(session, joined, &request, who.map_or(&[], |who| &who.options.answers), arguments.at.json)
             .await;
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
-use crate::agent::commands::turn::{AskedBy, TurnHeld};
+use crate::agent::commands::turn::{self, AskedBy, TurnHeld};
 use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::follow::{self, Following};
@@ -105,10 +105,14 @@ fn said(entry: &SessionEntry, found: &FoundSessions, options: &JoinOptions) {
 }
 
 /// # Errors
-/// Options were given that the session has its own of.
-pub(super) fn refuse_own(session: &JoinedSession, given: &[&str]) -> Result<(), Failure> {
+/// A task runs there, or options were given that the session has its own of.
+pub(super) async fn refuse_own(session: &JoinedSession, given: &[&str]) -> Result<(), Failure> {
     if given.is_empty() {
         return Ok(());
+    }
+    // What cannot be done anyway needs no other options.
+    if let Some(task) = session.info().await?.running {
+        return Err(turn::busy(&task));
     }
     let name = &session.entry.name;
     let message = format!("the session {name} has settings of its own, and {} was given", given.join(", "));

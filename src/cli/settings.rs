@@ -254,5 +254,5 @@ pub(super) fn state_folder() -> Option<PathBuf> {
 
 /// Where sessions are found, as this process's environment says.
 pub(super) fn session_folders() -> Vec<PathBuf> {
-    discovery::folders(|name| std::env::var_os(name), state_folder().as_deref())
+    discovery::folders(|name| std::env::var_os(name))
 }

@@ -130,7 +130,9 @@ async fn a_killed_request_is_told_of_resumed_and_undone() {
     let mut process = start(&project, &url, &["ask", "change f", "--file", "a.py"]);
     server.requests_seen(2).await;
     let busy = said(&run(&project, &url, &["resume"]));
-    assert!(busy.contains("another process is working"), "{busy}");
+    assert!(busy.contains("a task is running already") && busy.contains("“change f”"), "{busy}");
+    let beside = said(&run(&project, &url, &["resume", "--headless"]));
+    assert!(beside.contains("another process is working"), "{beside}");
     process.kill().expect("killed");
     process.wait().expect("gone");
 

@@ -80,7 +80,8 @@ impl TaskTurn {
     }
 }
 
-fn busy(task: &TaskInTurn) -> Failure {
+/// What whoever comes second is told.
+pub fn busy(task: &TaskInTurn) -> Failure {
     let seconds = now_ms().saturating_sub(task.since) / 1000;
     let message = format!(
         "a task is running already, for {seconds} s: “{}”, asked for by {} in {}",

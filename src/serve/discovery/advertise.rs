@@ -29,7 +29,7 @@ impl Advertised {
     /// # Errors
     /// Where none of them can be used, with the reason of the last one.
     pub fn new(folders: &[PathBuf], what: &Advertisement) -> io::Result<(Self, UnixListener)> {
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "there is neither a runtime folder nor a state folder");
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no folder for it");
         for base in folders {
             if !short_enough(base) {
                 last = io::Error::new(io::ErrorKind::InvalidInput, format!("{} is too long", base.display()));
@@ -77,6 +77,8 @@ fn advertise_in(base: &Path, what: &Advertisement) -> io::Result<(Advertised, Un
     for number in 0..TRIES {
         own::folder(&folder)?;
         find::sweep(&folder);
+        // Where only the dead were in it, it went with them.
+        own::folder(&folder)?;
         match enter(&folder, number, what) {
             Ok(done) => return Ok(done),
             // Somebody has the name, or has taken the empty folder away.

@@ -119,6 +119,8 @@ fn remove(folder: &Path, name: &str) {
             tracing::debug!(path = %path.display(), %error, "what a dead process left stays behind");
         }
     }
+    // Only where it is empty.
+    let _ = fs::remove_dir(folder);
 }
 
 /// Cleans away what dead processes have left in a workspace's folder, half made entries too.

@@ -52,12 +52,13 @@ pub struct Advertisement {
     pub editor_pid: Option<u32>,
 }
 
-/// Where entries are looked for, in this order: the user's runtime folder, then Sextant's state folder. They are made in
-/// the first one that serves. Both, so that a shell without the variable of a desktop session finds what was started
-/// inside of one.
-pub fn folders(variable: impl Fn(&str) -> Option<OsString>, state: Option<&Path>) -> Vec<PathBuf> {
+/// Where entries are looked for, in this order: the user's runtime folder, then a folder of the user's among temporary
+/// files. They are made in the first one that serves. All of them, so that a shell without the variable of a desktop
+/// session finds what was started inside of one. Not in the state folder: where nothing was ever kept, none is made.
+pub fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw();
     let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    let user = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
+    let user = PathBuf::from(format!("/run/user/{uid}"));
     let mut folders = Vec::new();
     for base in [runtime, Some(user).filter(|user| user.is_dir())].into_iter().flatten() {
         let folder = base.join("sextant");
@@ -65,7 +66,7 @@ pub fn folders(variable: impl Fn(&str) -> Option<OsString>, state: Option<&Path>
             folders.push(folder);
         }
     }
-    folders.extend(state.map(|state| state.join("run")));
+    folders.push(std::env::temp_dir().join(format!("sextant-{uid}")));
     folders
 }
 

@@ -67,6 +67,9 @@ fn what_a_dead_process_left_is_cleaned_away_and_its_name_used_again() {
     // Its process id is that of a process that lives: this one.
     assert!(of_root(&place.folders, &place.root).entries.is_empty());
     assert!(!entry.socket.exists() && !place.folder().join("nvim-77.json").exists());
+    assert!(!place.folder().exists(), "nor is the folder left");
+    fs::create_dir(place.folder()).unwrap();
+    fs::set_permissions(place.folder(), fs::Permissions::from_mode(0o700)).unwrap();
     fs::write(place.folder().join("nvim-77.json"), &text).unwrap();
     let again = place.advertise("nvim", Some(77));
     assert_eq!(again.entry().name, "nvim-77");
