@@ -1,6 +1,6 @@
 //! Beside a Neovim that runs: its buffers before the disk, its own diagnostics, one undo step, its user's undo.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::mcp::replace;
 use crate::support::mcp::{McpClient, descendants};
@@ -17,7 +17,7 @@ async fn used(project: &Project) -> Nvim {
     nvim.command("AgentAsk what is here?").await;
     nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
     crate::rpc::joined(project).await;
-    nvim.lua::<Value>("vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'extra = 1' })").await;
+    nvim.command("call append('$', 'extra = 1')").await;
     nvim
 }
 
