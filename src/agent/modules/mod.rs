@@ -64,7 +64,9 @@ async fn carry_out(
                 eyes.look(context, "read_file", json!({"path": symbol.file})).await
             }
             ReadAction::Read(symbol) => eyes.look(context, "read_symbol", json!({"symbol": symbol.to_string()})).await,
-            ReadAction::Search(pattern) => eyes.look(context, "search", json!({"pattern": pattern})).await,
+            ReadAction::Search(pattern) => {
+                eyes.look(context, "search", json!({"pattern": pattern, "plain": true})).await
+            }
             ReadAction::Reported(symbol) => {
                 let lines = eyes.reported(context, symbol).await;
                 Ok(if lines.is_empty() { "nothing that is known".to_owned() } else { lines.join("\n") })

@@ -1,7 +1,7 @@
 //! The useful part of the workspace's tree: which files a model is told of first, and what the rest is summed up to.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -69,27 +69,51 @@ fn within(listing: &Listing, near: &Near, budget: usize) -> String {
     let more =
         if listing.more { format!("(there are more than {MOST}; only these were looked at)") } else { String::new() };
     let cost = |line: &str| tokens::estimate(line) + 1;
-    let all: usize = files.iter().map(|file| cost(file)).sum();
-    if all + cost(&more) <= budget {
-        return [files.join("\n"), more].join("\n").trim().to_owned();
+    let whole = [by_folder(&files).join("\n"), more.clone()].join("\n").trim().to_owned();
+    if tokens::estimate(&whole) <= budget {
+        return whole;
     }
+    let mut told: BTreeSet<&str> = BTreeSet::new();
     let mut left = (budget * NAMES / 100).saturating_sub(cost(&more));
     let mut shown: Vec<String> = Vec::new();
     let mut rest: Vec<String> = Vec::new();
-    for file in files {
+    for file in &files {
+        // A folder is named once.
+        let takes = cost(if told.contains(folder_of(file)) { name_of(file) } else { file });
         // What is made is worth no name where there is not room for all.
-        if cost(&file) <= left && !is_made(&file) {
-            left -= cost(&file);
-            shown.push(file);
+        if takes <= left && !is_made(file) {
+            left -= takes;
+            told.insert(folder_of(file));
+            shown.push(file.clone());
         } else {
-            left = if is_made(&file) { left } else { 0 };
-            rest.push(file);
+            left = if is_made(file) { left } else { 0 };
+            rest.push(file.clone());
         }
     }
-    let spent: usize = shown.iter().map(|line| cost(line)).sum::<usize>() + cost(&more);
-    shown.extend(folders(&rest, &shown, budget.saturating_sub(spent)));
-    shown.push(more);
-    shown.join("\n").trim().to_owned()
+    let mut lines = by_folder(&shown);
+    let spent: usize = lines.iter().map(|line| cost(line)).sum::<usize>() + cost(&more);
+    lines.extend(folders(&rest, &shown, budget.saturating_sub(spent)));
+    lines.push(more);
+    lines.join("\n").trim().to_owned()
+}
+
+/// A line a folder, `src/shop/: cart.py tax.py`, in the order of their first files. A path with a space in it has a
+/// line of its own.
+fn by_folder(files: &[String]) -> Vec<String> {
+    let mut folders: Vec<Vec<&str>> = Vec::new();
+    for file in files {
+        let same = |known: &Vec<&str>| folder_of(known[0]) == folder_of(file) && !known[0].contains(' ');
+        match folders.iter_mut().find(|known| same(known) && !file.contains(' ')) {
+            Some(known) => known.push(file),
+            None => folders.push(vec![file]),
+        }
+    }
+    let line = |files: Vec<&str>| match (files.as_slice(), folder_of(files[0])) {
+        ([file], _) => (*file).to_owned(),
+        (_, "") => files.join(" "),
+        (_, folder) => format!("{folder}/: {}", files.iter().map(|file| name_of(file)).collect::<Vec<_>>().join(" ")),
+    };
+    folders.into_iter().map(line).collect()
 }
 
 /// Files summed up by folder, as deep as there is room for.
@@ -227,7 +251,9 @@ mod tests {
     fn of_five_files_all_are_told_the_nearest_first() {
         let files = strings(&["a.lock", "README.md", "src/cart.py", "src/tax.py", "tests/test_cart.py"]);
         let told = within(&listing(&files), &near("src/cart.py", &[]), 60);
-        assert_eq!(told, "src/cart.py\ntests/test_cart.py\nsrc/tax.py\nREADME.md\na.lock");
+        assert_eq!(told, "src/: cart.py tax.py\ntests/test_cart.py\nREADME.md a.lock");
+        let spaced = strings(&["src/a b.py", "src/cart.py", "src/tax.py"]);
+        assert_eq!(by_folder(&spaced), ["src/a b.py", "src/: cart.py tax.py"]);
         assert_eq!(within(&listing(&[]), &Near::default(), 60), "");
     }
 
@@ -240,8 +266,8 @@ mod tests {
         let near = near("src/shop/part3.py", &["doc/far.md", "src/shop/cart.py"]);
         let told = within(&listing(&files), &near, 200);
         let lines: Vec<&str> = told.lines().collect();
-        assert_eq!(lines[..2], ["src/shop/part3.py", "doc/far.md"]);
-        assert_eq!(lines[2], "tests/test_cart.py", "of what the request names: {told}");
+        assert!(lines[0].starts_with("src/shop/: part3.py part0.py"), "{told}");
+        assert_eq!(lines[1..3], ["doc/far.md", "tests/test_cart.py"], "of what the request names: {told}");
         assert!(lines.contains(&"assets/ 30 files") && lines.contains(&"pyproject.toml"), "{told}");
         assert!(!told.contains("icon3") && told.contains("src/utils/ ") && told.contains(" more files"), "{told}");
         assert!(tokens::estimate(&told) <= 200, "{}", tokens::estimate(&told));
@@ -252,7 +278,8 @@ mod tests {
     fn count(told: &str) -> usize {
         let sum = |line: &str| match line.split(' ').nth(1).and_then(|count| count.parse().ok()) {
             Some(count) if line.contains(" file") || line.contains(" more ") => count,
-            _ => usize::from(!line.starts_with('(')),
+            _ if line.starts_with('(') => 0,
+            _ => line.split(' ').count() - usize::from(line.contains("/: ")),
         };
         told.lines().map(sum).sum()
     }
@@ -264,7 +291,7 @@ mod tests {
         for budget in [60, 300, 2_000] {
             let told = within(&listing(&files), &near("pkg1/sub1/m1.py", &[]), budget);
             assert!(tokens::estimate(&told) <= budget + 5, "{} of {budget}", tokens::estimate(&told));
-            assert!(told.starts_with("pkg1/sub1/m1.py\npkg1/sub1/"), "{told}");
+            assert!(told.starts_with("pkg1/sub1/: m1.py m"), "{told}");
             assert_eq!(count(&told), 5_000, "{told}");
         }
         let more = Listing { more: true, ..listing(&files) };

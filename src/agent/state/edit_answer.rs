@@ -85,7 +85,7 @@ impl EditAnswer {
 
     /// The same as text; one line a diagnostic.
     pub fn text(&self) -> String {
-        let mut out = vec![format!("edited {}{}", self.path, list(&self.symbols))];
+        let mut out = vec![format!("edited {}{}", self.path, list(&self.path, &self.symbols))];
         if self.diagnostics.pending == [DEFERRED] {
             out.push("diagnostics: with the next result".to_owned());
             out.extend(self.notes.iter().cloned());
@@ -137,8 +137,23 @@ fn updated(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
     worth.take(checks.max).map(|(found, was)| Line { was: Some(was.clone()), ..Line::of(found) }).collect()
 }
 
-fn list(symbols: &[String]) -> String {
-    if symbols.is_empty() { String::new() } else { format!(" ({})", symbols.join(", ")) }
+/// Symbols of one answer that are named; a model knows what it wrote.
+const NAMED: usize = 4;
+
+/// The symbols without their file; the file itself is named already.
+fn list(path: &str, symbols: &[String]) -> String {
+    let inside = |symbol: &String| match symbol.strip_prefix(path) {
+        Some("") => None,
+        Some(rest) => Some(rest.strip_prefix("::").unwrap_or(symbol).to_owned()),
+        None => Some(symbol.clone()),
+    };
+    let mut names: Vec<String> = symbols.iter().filter_map(inside).collect();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
 /// The answer to a burst of edits that was settled with a later result.

@@ -13,9 +13,9 @@ use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::agent::tools::edit;
 use crate::agent::tools::edit::Defer;
-use crate::agent::tools::page;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::agent::tools::unnumbered::{self, UNNUMBERED};
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::MASK;
 use crate::editor::Document;
@@ -82,7 +82,7 @@ pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<(Vec<Text
         ));
     }
     let within = wish.symbol.map(|symbol| edit::place_in(document, symbol)).transpose()?;
-    let plain = page::unnumbered(&document.text, wish.old, wish.new)?;
+    let plain = unnumbered::unnumbered(&document.text, wish.old, wish.new)?;
     let (old, new) = plain.as_ref().map_or((wish.old, wish.new), |(old, new)| (old, new));
     let replace = Replace { old, new, all: wish.all, within };
     let found = find(&document.text, &replace)
@@ -93,7 +93,7 @@ pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<(Vec<Text
         rung => vec![format!("old_string matched by {rung}, not exactly")],
     };
     if plain.is_some() {
-        notes.push(page::UNNUMBERED.to_owned());
+        notes.push(UNNUMBERED.to_owned());
     }
     Ok((hunks, notes))
 }

@@ -12,9 +12,9 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::agent::tools::edit::{self, Defer};
-use crate::agent::tools::page;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::agent::tools::unnumbered::{self, UNNUMBERED};
 use crate::base::failure::{Failure, tool_failure};
 use crate::edits::hunks;
 use crate::edits::symbol::{self, SymbolAction};
@@ -46,9 +46,9 @@ impl Tool for EditSymbol {
         let place = target::place(session, &self.symbol).await?;
         edit::refuse_stale(task, &place.document)?;
         let text = &place.document.text;
-        let plain = page::without_numbers(&self.content);
+        let plain = unnumbered::without_numbers(&self.content);
         let content = plain.as_deref().unwrap_or(&self.content);
-        let notes = plain.iter().map(|_| page::UNNUMBERED.to_owned()).collect();
+        let notes = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
         let whole = symbol::edit(text, place.language, &place.outline, place.symbol, self.action, content).map_err(
             |error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"),
         )?;

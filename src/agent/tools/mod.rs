@@ -22,6 +22,7 @@ pub(crate) mod search;
 pub(crate) mod sweeps;
 pub mod tool;
 pub mod tool_answer;
+pub(crate) mod unnumbered;
 pub(crate) mod validate;
 mod withheld;
 pub(crate) mod write_file;

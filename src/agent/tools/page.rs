@@ -1,8 +1,10 @@
-//! A part of a text as a model reads it: numbered lines within a limit, and what is left out of it.
+//! A part of a text as a model reads it: its lines within a limit, which ones they are, and what is left out.
+//!
+//! The lines have no numbers in front of them: nothing is addressed by them, what is quoted in an edit has none, and
+//! they are a fifth of the tokens of what is read.
 
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::base::failure::{Failure, tool_failure};
 use crate::base::plural::counted;
 use crate::llm::abilities::Style;
 use crate::llm::prompt::budget::PromptBudget;
@@ -56,13 +58,11 @@ pub(crate) struct Wanted {
     /// One-based line of the file.
     pub(crate) offset: Option<usize>,
     pub(crate) limit: Option<usize>,
-    /// Without the numbers of the lines: for a user.
-    pub(crate) plain: bool,
 }
 
 /// A stretch of lines as it is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NumberedPage {
+pub(crate) struct Page {
     pub(crate) text: String,
     /// One-based, of the file.
     pub(crate) first: usize,
@@ -72,16 +72,15 @@ pub(crate) struct NumberedPage {
 }
 
 /// The wanted part of some lines, of which the first has this number (one-based) in its file.
-pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimits) -> NumberedPage {
+pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimits) -> Page {
     let lines: Vec<&str> = text.lines().collect();
     let end = number + lines.len();
     let first = wanted.offset.unwrap_or(number).max(number);
     let most = wanted.limit.map_or(limits.lines, |limit| limit.clamp(1, limits.lines));
-    let width = (first + most).min(end).saturating_sub(1).to_string().len();
     let mut out: Vec<String> = Vec::new();
     let mut bytes = 0;
-    for (at, line) in lines.iter().enumerate().skip(first - number).take(most) {
-        let shown = if wanted.plain { cut(line) } else { numbered(number + at, width, &cut(line)) };
+    for line in lines.iter().skip(first - number).take(most) {
+        let shown = cut(line);
         bytes += shown.len() + 1;
         if bytes > limits.bytes && !out.is_empty() {
             break;
@@ -90,11 +89,7 @@ pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimi
     }
     let last = first + out.len();
     let next = (last < end).then_some(last);
-    NumberedPage { text: out.join("\n"), first, last: last.saturating_sub(1), next }
-}
-
-fn numbered(number: usize, width: usize, line: &str) -> String {
-    format!("{number:>width$}  {line}").trim_end().to_owned()
+    Page { text: out.join("\n"), first, last: last.saturating_sub(1), next }
 }
 
 fn cut(line: &str) -> String {
@@ -105,59 +100,6 @@ fn cut(line: &str) -> String {
     format!("{} [… {} of this line]", &line[..end], counted(line.len() - end, "more byte"))
 }
 
-/// A text that was quoted with the numbers of its lines, without them; `None` where it has none.
-///
-/// Every line has one, each one more than the last: nothing else is taken for it.
-pub(crate) fn without_numbers(text: &str) -> Option<String> {
-    let mut known: Option<usize> = None;
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let rest = behind_number(line)?;
-        let number: usize = line[..line.len() - rest.len()].trim().parse().ok()?;
-        if known.is_some_and(|last| number != last + 1) {
-            return None;
-        }
-        known = Some(number);
-        out.push_str(rest);
-    }
-    known.map(|_| out)
-}
-
-/// Old and new text of an edit that quotes what was read with its numbers, without them; `None` where the old text is
-/// no such quote, or is in the file as it is.
-///
-/// # Errors
-/// Where only some lines of the new text have numbers: which of them are meant cannot be told.
-pub(crate) fn unnumbered(text: &str, old: &str, new: &str) -> Result<Option<(String, String)>, Failure> {
-    let Some(plain) = without_numbers(old).filter(|_| !text.contains(old)) else { return Ok(None) };
-    let lines: Vec<Option<&str>> = new.split_inclusive('\n').map(behind_number).collect();
-    if lines.iter().all(Option::is_some) {
-        return Ok(Some((plain, lines.into_iter().flatten().collect())));
-    }
-    if lines.iter().all(Option::is_none) {
-        return Ok(Some((plain, new.to_owned())));
-    }
-    Err(tool_failure(
-        "some lines of new_string begin with the number of a line, and others do not; nothing was written",
-        "give both texts without the numbers that stand in front of what you read",
-    ))
-}
-
-/// A line without the number in front of it, with its end.
-fn behind_number(line: &str) -> Option<&str> {
-    let trimmed = line.trim_start_matches(' ');
-    let rest = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_number = rest.len() < trimmed.len();
-    if is_number && rest.trim_end_matches(['\r', '\n']).is_empty() {
-        Some(rest)
-    } else {
-        rest.strip_prefix("  ").filter(|_| is_number)
-    }
-}
-
-/// What is said of numbers that were taken off.
-pub(crate) const UNNUMBERED: &str = "the numbers of the lines were taken off the given text";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,15 +107,15 @@ mod tests {
     const SMALL: ResultLimits = ResultLimits { lines: 4, bytes: 1000, output: 100 };
 
     #[test]
-    fn lines_have_their_numbers_and_a_page_says_where_the_next_begins() {
+    fn a_page_says_which_lines_it_has_and_where_the_next_begins() {
         let text = "a\n\n    c\nd\ne\nf\n";
         let whole = page(text, 8, Wanted::default(), SMALL);
-        assert_eq!(whole.text, " 8  a\n 9\n10      c\n11  d");
+        assert_eq!(whole.text, "a\n\n    c\nd");
         assert_eq!((whole.first, whole.last, whole.next), (8, 11, Some(12)));
         let rest = page(text, 8, Wanted { offset: whole.next, ..Wanted::default() }, SMALL);
-        assert_eq!((rest.text.as_str(), rest.last, rest.next), ("12  e\n13  f", 13, None));
-        let plain = page(text, 8, Wanted { plain: true, limit: Some(2), ..Wanted::default() }, SMALL);
-        assert_eq!((plain.text.as_str(), plain.next), ("a\n", Some(10)));
+        assert_eq!((rest.text.as_str(), rest.last, rest.next), ("e\nf", 13, None));
+        let few = page(text, 8, Wanted { limit: Some(2), ..Wanted::default() }, SMALL);
+        assert_eq!((few.text.as_str(), few.next), ("a\n", Some(10)));
         assert_eq!(page(text, 8, Wanted { offset: Some(99), ..Wanted::default() }, SMALL).text, "");
         assert_eq!(page("", 1, Wanted::default(), SMALL).next, None);
     }
@@ -183,34 +125,9 @@ mod tests {
         let few = ResultLimits { bytes: 10, ..SMALL };
         let text = "abcdefghij\nsecond\n";
         let first = page(text, 1, Wanted::default(), few);
-        assert_eq!((first.text.as_str(), first.next), ("1  abcdefghij", Some(2)), "one line at least");
+        assert_eq!((first.text.as_str(), first.next), ("abcdefghij", Some(2)), "one line at least");
         let long = page(&"ä".repeat(LINE), 1, Wanted::default(), SMALL).text;
         assert!(long.ends_with("[… 2000 more bytes of this line]") && long.len() < LINE + 100, "{}", long.len());
-    }
-
-    #[test]
-    fn numbers_are_taken_off_where_every_line_has_one() {
-        for text in ["    a\n\n  b", "x", "x\n", "1  y\n"] {
-            let number = |first: usize| page(text, first, Wanted::default(), SMALL).text;
-            let end = if text.ends_with('\n') { "\n" } else { "" };
-            assert_eq!(without_numbers(&format!("{}{end}", number(9))).as_deref(), Some(text), "{text:?}");
-        }
-        for text in ["", "a", "1  a\nb", "1  a\n3  b", "1 a", "1. a", "12abc", "x = 1  y"] {
-            assert_eq!(without_numbers(text), None, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn an_edit_that_quotes_numbers_means_the_text_behind_them() {
-        let text = "def f():\n    return 1\n";
-        let given = |old: &str, new: &str| unnumbered(text, old, new);
-        let both = |old: &str, new: &str| Some((old.to_owned(), new.to_owned()));
-        assert_eq!(given("2      return 1", "2      return 2").unwrap(), both("    return 1", "    return 2"));
-        assert_eq!(given("1  def f():\n2      return 1\n", "").unwrap(), both("def f():\n    return 1\n", ""));
-        assert_eq!(given("2      return 1", "    return 2\n").unwrap(), both("    return 1", "    return 2\n"));
-        assert_eq!(given("    return 1", "2      return 2").unwrap(), None);
-        assert_eq!(unnumbered("1  one\n", "1  one", "1  two").unwrap(), None, "the file has such numbers itself");
-        assert!(given("2      return 1", "2      x = 1\n    return x").is_err());
     }
 
     #[test]

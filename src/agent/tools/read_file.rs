@@ -9,7 +9,7 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::agent::tools::page::{self, Wanted};
-use crate::agent::tools::tool::{self, Tool, ToolDefinition};
+use crate::agent::tools::tool::{Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
@@ -26,10 +26,6 @@ pub(crate) struct ReadFile {
     /// One-based first line.
     offset: Option<usize>,
     limit: Option<usize>,
-    /// Without the numbers of the lines.
-    #[serde(default)]
-    #[schemars(transform = tool::untold)]
-    plain: bool,
 }
 
 #[async_trait]
@@ -43,7 +39,7 @@ impl Tool for ReadFile {
         // Before it is cut into lines: a part of a key does not look like one.
         let open = mask(&document.text);
         let total = open.lines().count();
-        let wanted = Wanted { offset: self.offset, limit: self.limit, plain: self.plain };
+        let wanted = Wanted { offset: self.offset, limit: self.limit };
         let part = page::page(&open, 1, wanted, page::limits(session, task).await);
         let mut text = part.text;
         if part.first > total && total > 0 {

@@ -32,7 +32,7 @@ pub(crate) struct ReadSymbol {
     offset: Option<usize>,
     #[schemars(transform = tool::untold)]
     limit: Option<usize>,
-    /// Without the numbers of the lines.
+    /// Without the lines that it is on: for a user.
     #[serde(default)]
     #[schemars(transform = tool::untold)]
     plain: bool,
@@ -48,7 +48,7 @@ impl Tool for ReadSymbol {
         let (place, symbols) = target::places(session, &self.symbol).await?;
         let mut limits = page::limits(session, task).await;
         let index = LineIndex::new(&place.document.text);
-        let wanted = Wanted { offset: self.offset, limit: self.limit, plain: self.plain };
+        let wanted = Wanted { offset: self.offset, limit: self.limit };
         let mut parts: Vec<String> = Vec::new();
         let mut left_out: Vec<String> = Vec::new();
         for symbol in &symbols {
@@ -67,10 +67,11 @@ impl Tool for ReadSymbol {
                 continue;
             }
             let part = page::page(&mask(source), number, wanted, limits);
-            let mut text = format!("{path}\n{}", part.text);
+            let lines = if self.plain { String::new() } else { format!(", lines {number} to {end}") };
+            let mut text = format!("{path}{lines}\n{}", part.text);
             if part.first > number || part.next.is_some() {
                 let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
-                text.push_str(&format!("\n[lines {} to {}; it has {number} to {end}{more}]", part.first, part.last));
+                text.push_str(&format!("\n[lines {} to {}{more}]", part.first, part.last));
             }
             let used = text.lines().count();
             limits.lines = if part.next.is_some() { 0 } else { limits.lines.saturating_sub(used) };

@@ -182,6 +182,9 @@ impl Tool for RunCommand {
     }
 }
 
+/// Of the room for a command's output, what one that passed is given: a failure is to be understood.
+const PASSED: usize = 4;
+
 /// Runs a command that has passed the gate.
 pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) -> Result<CommandRun, Failure> {
     let (name, arguments) = command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
@@ -191,7 +194,8 @@ pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) 
     let (folder, named) = (session.root.path(), &session.config.commands_env);
     let withheld = Withheld::of(command);
     let sieve = |line: &str| withheld.keeps(line);
-    let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: page::limits(session, task).await.output };
+    let most = page::limits(session, task).await.output;
+    let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: most, passed: most / PASSED };
     let ran = capture::run(&program, arguments, folder, named, limits, &sieve).await;
     let Captured { status, timed_out, text } =
         ran.map_err(|error| tool_failure(clean(&error), "check the name of the program"))?;

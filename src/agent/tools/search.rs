@@ -11,7 +11,7 @@ use crate::agent::state::called::Subject;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::page;
-use crate::agent::tools::tool::{Tool, ToolDefinition};
+use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::llm::tools::Access;
@@ -33,6 +33,10 @@ pub(crate) struct Search {
     pattern: String,
     /// A file or folder to search in.
     path: Option<String>,
+    /// Each line with its whole place, `path::Names:12: text`, for a user and for what reads it again.
+    #[serde(default)]
+    #[schemars(transform = tool::untold)]
+    plain: bool,
 }
 
 #[async_trait]
@@ -62,13 +66,24 @@ fn find(root: &Root, given: &Search, most: usize) -> Result<ToolAnswer, Failure>
         .map_err(|error| tool_failure(error, "give a regular expression in Rust's syntax"))?;
     let mut outlines: BTreeMap<&str, Outline> = BTreeMap::new();
     let mut lines: Vec<String> = Vec::new();
+    let mut file = "";
     for hit in &hits.hits {
         let outline = outlines.entry(&hit.path).or_insert_with(|| {
             let text = files::text(root, &hit.path).unwrap_or_default();
             language::of_path(&hit.path).map(|language| Outline::parse(language, &text)).unwrap_or_default()
         });
         let names = outline.at(hit.offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
-        lines.push(format!("{}:{}: {}", SymbolPath::new(&hit.path, names), hit.line, hit.text));
+        if given.plain {
+            lines.push(format!("{}:{}: {}", SymbolPath::new(&hit.path, names), hit.line, hit.text));
+            continue;
+        }
+        // A file is named once.
+        if file != hit.path {
+            file = &hit.path;
+            lines.push(format!("{file}:"));
+        }
+        let names = if names.is_empty() { names } else { format!(" {names}") };
+        lines.push(format!("{}{names}: {}", hit.line, hit.text));
     }
     if hits.more {
         lines.push(format!("[more than {most}; be more precise]"));

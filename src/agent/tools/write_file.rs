@@ -11,9 +11,9 @@ use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::edit;
 use crate::agent::tools::edit::Defer;
-use crate::agent::tools::page;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
+use crate::agent::tools::unnumbered::{self, UNNUMBERED};
 use crate::base::failure::{Failure, tool_failure};
 use crate::editor::error::EditorError;
 use crate::edits::hunks;
@@ -43,8 +43,8 @@ impl Tool for WriteFile {
         let path = session.root.resolve(&self.path)?;
         let content = self.content.replace("\r\n", "\n");
         // In a text of no language such numbers may be what it says.
-        let plain = page::without_numbers(&content).filter(|_| language::of_path(&path).is_some());
-        let notes = plain.iter().map(|_| page::UNNUMBERED.to_owned()).collect();
+        let plain = unnumbered::without_numbers(&content).filter(|_| language::of_path(&path).is_some());
+        let notes = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
         let content = plain.unwrap_or(content);
         let wanted = match session.editor.read(&path).await {
             Ok(document) => {

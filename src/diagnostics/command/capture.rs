@@ -18,6 +18,8 @@ use crate::diagnostics::program::{self, ProcessGroup};
 pub struct CaptureLimits {
     pub time: Duration,
     pub bytes: usize,
+    /// The same of a program that ends with status 0: there is less to find in what it says.
+    pub passed: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -66,11 +68,13 @@ pub async fn run(
         tokio::join!(ended, drain(stdout, &kept, sieve), drain(stderr, &kept, sieve)).0
     };
     let ended = tokio::time::timeout(limits.time, work).await;
-    let text = kept.into_inner().unwrap_or_else(PoisonError::into_inner).text();
-    match ended {
-        Ok(status) => Ok(Captured { status: status.map_err(failed)?.code(), timed_out: false, text }),
-        Err(_) => Ok(Captured { status: None, timed_out: true, text }),
-    }
+    let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (status, timed_out) = match ended {
+        Ok(status) => (status.map_err(failed)?.code(), false),
+        Err(_) => (None, true),
+    };
+    let kept = if status == Some(0) { kept.narrowed(limits.passed) } else { kept };
+    Ok(Captured { status, timed_out, text: kept.text() })
 }
 
 async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>, sieve: Sieve<'_>) {
@@ -132,6 +136,21 @@ impl Kept {
         self.bytes += bytes;
     }
 
+    /// The same with less room.
+    fn narrowed(mut self, room: usize) -> Self {
+        let most = room / 4;
+        let cut = self.head.split_off(most.min(self.head.len()));
+        if self.bytes == 0 {
+            self.tail.splice(..0, cut);
+        } else {
+            self.lines += cut.iter().filter(|byte| **byte == b'\n').count();
+            self.bytes += cut.len();
+        }
+        let excess = self.tail.len().saturating_sub(room - most);
+        self.leave_out(excess);
+        self
+    }
+
     fn text(mut self) -> String {
         if self.bytes == 0 {
             return plain(&[self.head.as_slice(), self.tail.as_slice()].concat());
@@ -180,7 +199,7 @@ mod tests {
     const BYTES: usize = 8 * 1024;
 
     fn within(time: Duration) -> CaptureLimits {
-        CaptureLimits { time, bytes: BYTES }
+        CaptureLimits { time, bytes: BYTES, passed: BYTES / 2 }
     }
 
     async fn sh(script: &str, limit: Duration) -> Captured {
@@ -211,15 +230,26 @@ mod tests {
         let ran = sh("echo first; yes | head -c 1000000; echo last", PATIENCE).await;
         assert!(ran.text.starts_with("first") && ran.text.ends_with("last"), "{:?}", ran.text);
         assert!(ran.text.contains(" lines (") && ran.text.contains("bytes) left out]"), "{:?}", ran.text);
-        assert!(ran.text.len() < BYTES + 100);
+        assert!(ran.text.len() < BYTES / 2 + 100, "it passed: {}", ran.text.len());
+        let ran = sh("echo first; yes | head -c 1000000; echo last; exit 1", PATIENCE).await;
+        assert!(ran.text.len() > BYTES / 2 + 100 && ran.text.len() < BYTES + 100, "{}", ran.text.len());
     }
 
     #[test]
     fn what_is_left_out_is_counted_and_both_sides_are_whole_lines() {
-        let mut kept = Kept::of(100);
         let lines: Vec<String> = (1..=50).map(|n| format!("line {n}")).collect();
-        lines.iter().for_each(|line| kept.push(format!("{line}\n").as_bytes()));
-        let text = kept.text();
+        let filled = |room: usize| {
+            let mut kept = Kept::of(room);
+            lines.iter().for_each(|line| kept.push(format!("{line}\n").as_bytes()));
+            kept
+        };
+        for kept in [filled(100), filled(200).narrowed(100), filled(10_000).narrowed(100)] {
+            whole_lines(&kept.text(), &lines);
+        }
+        assert_eq!(filled(10_000).narrowed(5_000).text(), filled(10_000).text(), "what fits is whole");
+    }
+
+    fn whole_lines(text: &str, lines: &[String]) {
         let (head, rest) = text.split_once("\n[").unwrap();
         let (said, tail) = rest.split_once("left out]\n").unwrap();
         let shown = head.lines().count() + tail.lines().count();

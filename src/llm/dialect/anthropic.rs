@@ -7,7 +7,6 @@ use crate::llm::chat::ToolResult;
 use crate::llm::dialect::turns::{self, ReplyPart, Turn};
 use crate::llm::dialect::{Stop, StreamEvent, WireRequest, declared, tag};
 use crate::llm::endpoint::Endpoint;
-use crate::llm::tools::ToolSpec;
 
 /// Messages of the user that are marked, from the last one backwards: the mark before finds what was written last.
 const MARKED_TURNS: usize = 2;
@@ -32,12 +31,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
         }
     }
     if !question.tools.is_empty() {
-        let tool = |tool: &ToolSpec| {
-            json!({
-                "name": tool.name, "description": declared::purpose(tool), "input_schema": declared::parameters(tool),
-            })
-        };
-        body["tools"] = question.tools.iter().map(tool).collect();
+        body["tools"] = question.tools.iter().map(|tool| declared::function(tool, "input_schema")).collect();
     }
     body
 }

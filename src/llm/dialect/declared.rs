@@ -22,9 +22,19 @@ fn schema(parameter: &Parameter) -> Value {
     }
 }
 
-/// A description; some providers refuse an empty one.
-pub(super) fn purpose(tool: &ToolSpec) -> String {
-    if tool.purpose.is_empty() { tool.name.replace('_', " ") } else { tool.purpose.clone() }
+/// What it is for, where its name does not say it.
+pub(super) fn purpose(tool: &ToolSpec) -> Option<&str> {
+    (!tool.purpose.is_empty()).then_some(tool.purpose.as_str())
+}
+
+/// A tool under these keys: `description` only where there is something to say.
+pub(super) fn function(tool: &ToolSpec, schema_key: &str) -> Value {
+    let mut declared = json!({"name": tool.name});
+    if let Some(purpose) = purpose(tool) {
+        declared["description"] = purpose.into();
+    }
+    declared[schema_key] = parameters(tool);
+    declared
 }
 
 #[cfg(test)]
@@ -42,7 +52,7 @@ mod tests {
         for kept_back in ["diagnostics", "null", "title", "description", "x-untold"] {
             assert!(!said.contains(kept_back), "{kept_back}: {said}");
         }
-        let all: String = sample::tools().iter().map(|tool| parameters(tool).to_string() + &purpose(tool)).collect();
+        let all: String = sample::tools().iter().map(|tool| function(tool, "parameters").to_string()).collect();
         let each = tokens::estimate(&all) / sample::tools().len();
         assert!(each <= 60, "{each} tokens a tool");
     }

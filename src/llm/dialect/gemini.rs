@@ -34,7 +34,8 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     });
     if !question.tools.is_empty() {
         let tool = |tool: &ToolSpec| {
-            let mut declared = json!({"name": tool.name, "description": declared::purpose(tool)});
+            // Gemini refuses a tool without a description.
+            let mut declared = json!({"name": tool.name, "description": declared::purpose(tool).unwrap_or(&tool.name)});
             // An object without properties is refused.
             if tool.told().next().is_some() {
                 declared["parametersJsonSchema"] = declared::parameters(tool);

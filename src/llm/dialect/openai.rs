@@ -51,11 +51,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
         body["reasoning_effort"] = effort.into();
     }
     if !question.tools.is_empty() {
-        let tool = |tool: &ToolSpec| {
-            let parameters = declared::parameters(tool);
-            let function = json!({"name": tool.name, "description": declared::purpose(tool), "parameters": parameters});
-            json!({"type": "function", "function": function})
-        };
+        let tool = |tool: &ToolSpec| json!({"type": "function", "function": declared::function(tool, "parameters")});
         body["tools"] = question.tools.iter().map(tool).collect();
     }
     body

@@ -35,10 +35,10 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     }
     if !question.tools.is_empty() {
         let tool = |tool: &ToolSpec| {
-            json!({
-                "type": "function", "name": tool.name, "description": declared::purpose(tool),
-                "parameters": declared::parameters(tool), "strict": false,
-            })
+            let mut declared = declared::function(tool, "parameters");
+            declared["type"] = "function".into();
+            declared["strict"] = false.into();
+            declared
         };
         body["tools"] = question.tools.iter().map(tool).collect();
     }

@@ -37,7 +37,7 @@ impl PromptBudget {
     /// of the task, so that it stays small where there is much room, too: a model can read more by itself.
     fn of_conversation(context: usize) -> Self {
         Self {
-            files: (context / 100).clamp(60, 400),
+            files: (context / 100).clamp(60, 250),
             guides: (context / 25).clamp(150, 2000),
             sources: (context / 16).clamp(600, 2500),
             result: (context / 16).clamp(700, 6000),

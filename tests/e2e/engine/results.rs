@@ -37,15 +37,16 @@ async fn what_shares_a_name_is_read_together_with_the_lines_of_the_file() {
     let engine = Engine::new(&project, Setup { replies, ..Setup::default() });
     engine.ask_about(&request("a.py", "look at it")).await;
     let told = engine.told();
-    let parse = "a.py::parse#1\n4  @overload\n5  def parse(x: int) -> int: ...\na.py::parse#2\n6  @overload\n\
-                 7  def parse(x: str) -> str: ...\na.py::parse#3\n8  def parse(x):\n9      return x";
+    let parse = "a.py::parse#1, lines 4 to 5\n@overload\ndef parse(x: int) -> int: ...\na.py::parse#2, lines 6 to 7\n\
+                 @overload\ndef parse(x: str) -> str: ...\na.py::parse#3, lines 8 to 9\ndef parse(x):\n    return x";
     assert_eq!(told[0], parse);
     assert!(
-        told[1].contains("a.py::Box::size#1\n13      @property\n") && told[1].contains("a.py::Box::size#2\n17"),
+        told[1].contains("a.py::Box::size#1, lines 13 to 15\n    @property\n")
+            && told[1].contains("a.py::Box::size#2, lines 17 to "),
         "{}",
         told[1]
     );
-    assert_eq!(told[2], "a.py::parse#3\n8  def parse(x):\n9      return x");
+    assert_eq!(told[2], "a.py::parse#3, lines 8 to 9\ndef parse(x):\n    return x");
     assert!(
         told[3].starts_with("function a.py::parse 4-5\n") && told[3].contains("class a.py::Box 12-"),
         "{}",
@@ -74,19 +75,16 @@ async fn a_long_file_symbol_or_list_comes_in_pages_that_say_how_to_go_on() {
     let engine = Engine::new(&project, Setup { replies, ..Setup::default() });
     engine.ask_about(&request("a.py", "look at it")).await;
     let told = engine.told();
-    assert!(told[0].starts_with("  1  def f():\n  2      x0 = 0\n"), "{}", told[0]);
+    assert!(told[0].starts_with("def f():\n    x0 = 0\n"), "{}", told[0]);
+    assert!(told[0].ends_with("\n    x398 = 398\n[lines 1 to 400 of 1351 of a.py; offset 401 goes on]"), "{}", told[0]);
+    assert_eq!(told[1], "    x399 = 399\n    x400 = 400\n[lines 401 to 402 of 1351 of a.py; offset 403 goes on]");
     assert!(
-        told[0].ends_with("\n400      x398 = 398\n[lines 1 to 400 of 1351 of a.py; offset 401 goes on]"),
+        told[2].starts_with("a.py::f, lines 1 to 601\n") && told[2].ends_with("[lines 1 to 400; offset 401 goes on]"),
         "{}",
-        told[0]
+        told[2]
     );
-    assert_eq!(
-        told[1],
-        "401      x399 = 399\n402      x400 = 400\n[lines 401 to 402 of 1351 of a.py; offset 403 goes on]"
-    );
-    assert!(told[2].ends_with("[lines 1 to 400; it has 1 to 601; offset 401 goes on]"), "{}", told[2]);
     assert!(
-        told[3].starts_with("a.py::f\n401      x399") && told[3].ends_with("[lines 401 to 601; it has 1 to 601]"),
+        told[3].starts_with("a.py::f, lines 1 to 601\n    x399") && told[3].ends_with("[lines 401 to 601]"),
         "{}",
         told[3]
     );

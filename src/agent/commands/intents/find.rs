@@ -113,7 +113,7 @@ pub(crate) async fn direct_uses(
         last_part(&found.names).to_owned()
     };
     let pattern = format!(r"\b{}\b", regex::escape(&word));
-    let hits = read::read_for_user(session, "search", json!({"pattern": pattern})).await?;
+    let hits = read::read_for_user(session, "search", json!({"pattern": pattern, "plain": true})).await?;
     let own = match line_of(session, &found.file, &found.names).await? {
         Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
         _ => String::new(),

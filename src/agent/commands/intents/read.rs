@@ -140,7 +140,7 @@ pub(crate) async fn direct_read(
 ) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = named(session, request, given, say).await? else { return Ok(None) };
     let text = if found.names.is_empty() {
-        read_for_user(session, "read_file", json!({"path": found.file, "plain": true})).await?
+        read_for_user(session, "read_file", json!({"path": found.file})).await?
     } else {
         read_for_user(session, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
     };
