@@ -16,6 +16,7 @@ pub mod budget;
 mod contract;
 pub mod conversation;
 mod fence;
+pub mod planning;
 
 use crate::llm::prompt::budget::PromptBudget;
 
@@ -85,27 +86,10 @@ pub fn plan(input: &PlanInput) -> Prompt {
     let mut facts = Facts::new(input);
     facts.opening(context, &context.framing.conventions, PLAN_MEMORY_TOKENS);
     facts.sources(&context.sources.texts);
-    if !context.reports.groups.is_empty() {
-        let groups: Vec<String> = context.reports.groups.iter().map(|group| clean(group, MESSAGE_CHARS)).collect();
-        facts.block("All diagnostics, summed up by symbol and by kind", &groups.join("\n"));
-    }
+    facts.groups(&context.reports);
     facts.diagnostics(&context.reports);
     facts.fixes(&context.reports);
-    if !ask.standing.is_empty() {
-        let title = if ask.change.is_empty() {
-            "Steps that are kept (their numbers stay; yours go on behind them)"
-        } else {
-            "The plan that is to be changed (done steps are kept; give the others anew, numbered behind them)"
-        };
-        facts.numbered(title, &ask.standing, 0);
-    }
-    if !ask.change.is_empty() {
-        facts.line(&format!("The user wants this changed in it: {}", one_line(&ask.change)));
-    }
-    if !ask.problems.is_empty() {
-        let problems: Vec<String> = ask.problems.iter().map(|problem| format!("- {}", one_line(problem))).collect();
-        facts.block("What was wrong with your last plan", &problems.join("\n"));
-    }
+    facts.plan_ask(ask);
     facts.finish(texts::text("plan"), &tools::names(tools::offered(context.tools, context.framing.commands)))
 }
 

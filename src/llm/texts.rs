@@ -14,6 +14,7 @@ pub const TEXTS: &[(&str, &str)] = &[
     ("compact", include_str!("prompt/compact.txt")),
     ("compact_answer", include_str!("prompt/compact_answer.txt")),
     ("conversation", include_str!("prompt/conversation.txt")),
+    ("planning", include_str!("prompt/planning.txt")),
 ];
 
 /// Bytes of the longest text of a user's own: about 2,300 tokens, more than a whole simple prompt may have.
@@ -24,7 +25,7 @@ pub const LONGEST: usize = 8 * 1024;
 fn places(name: &str) -> &'static [&'static str] {
     match name {
         "conversation" => &["{data}"],
-        "compact" | "compact_answer" => &[],
+        "compact" | "compact_answer" | "planning" => &[],
         _ => &["{tools}", "{data}"],
     }
 }

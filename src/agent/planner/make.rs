@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::budget;
 use crate::agent::plan::{Plan, Step};
-use crate::agent::planner::validate;
+use crate::agent::planner::{talk, validate};
 use crate::agent::run::{context, model_turn};
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
@@ -13,6 +13,7 @@ use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, FailureKind};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
+use crate::llm::abilities::Style;
 use crate::llm::input::PlanAsk;
 use crate::llm::step::ModelError;
 
@@ -43,14 +44,22 @@ pub(crate) async fn propose(
     let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
     let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task, ask)).await?;
     let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+    let abilities = stop::unless_stopped(session, cancel, session.model.abilities()).await?;
+    let talk = match abilities.style {
+        Style::Conversation => Some(talk::open(session, task, &input).await),
+        Style::Step | Style::Compact => None,
+    };
     let mut attempt = 0;
     loop {
         attempt += 1;
         if let Some(why) = budget::over_budget(session, task) {
             return Err(budget::stop(task, &why));
         }
-        let asked = session.model.plan(&input, &words);
-        let Some(reply) = model_turn::answered(session, task, cancel, asked).await? else { continue };
+        let reply = match &talk {
+            Some(talk) => talk::ask(session, task, talk, cancel).await?,
+            None => model_turn::answered(session, task, cancel, session.model.plan(&input, &words)).await?,
+        };
+        let Some(reply) = reply else { continue };
         let problems = match reply {
             Ok(reply) => {
                 match stop::unless_stopped(session, cancel, validate::validate(session, task, reply, &wanted.kept))
@@ -81,6 +90,9 @@ pub(crate) async fn propose(
             let message = format!("no usable plan came back: {}", problems.join("; "));
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
         }
-        input.ask.problems = because.iter().cloned().chain(problems).collect();
+        match &talk {
+            Some(talk) => talk::again(task, talk, &problems),
+            None => input.ask.problems = because.iter().cloned().chain(problems).collect(),
+        }
     }
 }

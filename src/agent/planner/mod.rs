@@ -10,5 +10,6 @@ pub(crate) mod looks;
 pub(crate) mod make;
 pub(crate) mod replan;
 pub(crate) mod run;
+pub(crate) mod talk;
 pub(crate) mod validate;
 pub mod waiting;

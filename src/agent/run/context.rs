@@ -108,9 +108,9 @@ async fn context(
     task.note_seen(seen);
     let part = recall::memory_part(session, task, codes(seen), planning).await;
     let abilities = session.model.abilities().await;
-    let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation && !planning);
+    let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
     let texts = sources(session, task, if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE }).await;
-    let workspace = if planning {
+    let workspace = if planning && !talks {
         project::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
     } else {
         file_list::file_list(session, task, budget.files).await

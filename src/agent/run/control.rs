@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::agent::edit::questions;
 use crate::agent::events::fact::TaskFact;
+use crate::agent::plan::mode::Mode;
 use crate::agent::plan::progress::Objection;
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
@@ -52,11 +53,11 @@ static CONTROLS: LazyLock<[ToolSpec; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// Those that the contract of the task offers. Where nobody can answer, nobody is asked; a plan that was agreed with
-/// the user waits for the answer.
-pub(crate) fn offered(contract: &Contract, can_ask: bool) -> impl Iterator<Item = &'static ToolSpec> {
-    let asks = can_ask || matches!(contract, Contract::Supervised(_));
-    let replans = matches!(contract, Contract::Planner(_));
+/// Those that the mode of the task offers. Where nobody can answer, nobody is asked; a plan that was agreed with the
+/// user waits for the answer.
+pub(crate) fn offered(mode: Mode, can_ask: bool) -> impl Iterator<Item = &'static ToolSpec> {
+    let asks = can_ask || mode == Mode::Supervised;
+    let replans = mode == Mode::Planner;
     CONTROLS.iter().filter(move |tool| if tool.name == REPLAN { replans } else { asks })
 }
 
@@ -149,16 +150,14 @@ async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::contract::{PlanFacts, SupervisedFacts};
 
     #[test]
     fn a_plan_can_be_objected_to_only_where_there_is_one() {
-        let names =
-            |contract: &Contract| -> Vec<&str> { offered(contract, true).map(|tool| tool.name.as_str()).collect() };
-        assert_eq!(names(&Contract::Simple), ["ask_user"]);
-        assert_eq!(names(&Contract::Supervised(SupervisedFacts::default())), ["ask_user"]);
-        assert_eq!(names(&Contract::Planner(PlanFacts::default())), ["ask_user", "replan"]);
-        assert_eq!(offered(&Contract::Simple, false).count(), 0, "nobody is there");
-        assert_eq!(offered(&Contract::Supervised(SupervisedFacts::default()), false).count(), 1);
+        let names = |mode: Mode| -> Vec<&str> { offered(mode, true).map(|tool| tool.name.as_str()).collect() };
+        assert_eq!(names(Mode::Simple), ["ask_user"]);
+        assert_eq!(names(Mode::Supervised), ["ask_user"]);
+        assert_eq!(names(Mode::Planner), ["ask_user", "replan"]);
+        assert_eq!(offered(Mode::Simple, false).count(), 0, "nobody is there");
+        assert_eq!(offered(Mode::Supervised, false).count(), 1);
     }
 }

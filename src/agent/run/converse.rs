@@ -49,9 +49,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
     };
     task.conversation.transcript.take_up(session.model.name());
     let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
-    talk.tools = offered(tools::specs(), commands).cloned().collect();
-    let can_ask = session.approvals.can_ask();
-    talk.tools.extend(control::offered(&task.progress.course.contract, can_ask).cloned());
+    talk.tools = tools(session, task, commands);
     loop {
         if let Some(ended) = next_step(session, task, cancel)? {
             return Ok(ended);
@@ -79,11 +77,23 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
     }
 }
 
+/// What a model may ask for in this task: the same from its first question to its last, so that what is sent after it
+/// stays in a provider's cache.
+pub(crate) fn tools(session: &Session, task: &Task, commands: bool) -> Vec<ToolSpec> {
+    let controls = control::offered(task.mode, session.approvals.can_ask());
+    offered(tools::specs(), commands).chain(controls).cloned().collect()
+}
+
 /// Adds what the model has to know to begin with; whether commands may be run. A task that was stopped goes on from
 /// where it was, and a step of a plan adds to what was said before.
 async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
     let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
-    let input = context::step_facts(session, task).await;
+    let mut input = context::step_facts(session, task).await;
+    for (_, source) in &mut input.context.sources.texts {
+        if task.conversation.transcript.holds(source) {
+            "(as you have read it)".clone_into(source);
+        }
+    }
     let (contract, inputs) = (&input.ask.contract, &input.ask.inputs);
     let transcript = &mut task.conversation.transcript;
     if resumes {
@@ -239,7 +249,7 @@ async fn carry_out(
     (results, None)
 }
 
-fn action(used: &ToolUse) -> Action {
+pub(crate) fn action(used: &ToolUse) -> Action {
     Action { tool: used.tool.clone(), parameters: used.parameters.clone() }
 }
 
@@ -264,7 +274,7 @@ fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
 const DIAGNOSTICS: &str = "diagnostics";
 
 /// Whether it only looks.
-fn is_look(used: &ToolUse) -> bool {
+pub(crate) fn is_look(used: &ToolUse) -> bool {
     find(tools::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
 }
 
@@ -273,12 +283,12 @@ fn changes(tools: &[ToolSpec], used: &ToolUse) -> bool {
     find(tools, &used.tool).is_none_or(|tool| tool.access == Access::Edit)
 }
 
-fn result_of(used: &ToolUse, ok: bool, text: String) -> ToolResult {
+pub(crate) fn result_of(used: &ToolUse, ok: bool, text: String) -> ToolResult {
     ToolResult { id: used.id.clone(), tool: used.tool.clone(), ok, text }
 }
 
 /// As much of a result as fits, its beginning and its end.
-fn within(result: ToolResult, budget: usize) -> ToolResult {
+pub(crate) fn within(result: ToolResult, budget: usize) -> ToolResult {
     ToolResult { text: head_and_tail(&result.text, budget), ..result }
 }
 

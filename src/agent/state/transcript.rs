@@ -61,6 +61,17 @@ impl Transcript {
         }
     }
 
+    /// Whether a text stands in it word for word, in what the model was told or in a result.
+    pub fn holds(&self, text: &str) -> bool {
+        let text = text.trim();
+        text.contains('\n')
+            && self.messages.iter().any(|message| match message {
+                ChatMessage::User(told) => told.contains(text),
+                ChatMessage::Results(results) => results.iter().any(|result| result.text.contains(text)),
+                ChatMessage::Model(_) => false,
+            })
+    }
+
     /// Estimated tokens of all messages.
     pub fn tokens(&self) -> usize {
         self.messages.iter().map(ChatMessage::tokens).sum()
@@ -142,6 +153,19 @@ mod tests {
         let before = transcript.clone();
         transcript.take_up("b");
         assert_eq!(transcript, before);
+    }
+
+    #[test]
+    fn what_was_read_is_held_word_for_word() {
+        let mut transcript = Transcript::default();
+        transcript.tell("Source:\ndef f():\n    return 1\n".into());
+        transcript.answer(used("1"));
+        transcript.results(vec![result("1", "a.py::g, lines 4 to 5\ndef g():\n    return 2")]);
+        assert!(transcript.holds("def f():\n    return 1\n") && transcript.holds("def g():\n    return 2\n"));
+        assert!(
+            !transcript.holds("def f():\n    return 2") && !transcript.holds("def f():"),
+            "a line alone is no source"
+        );
     }
 
     proptest! {

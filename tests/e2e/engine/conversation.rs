@@ -197,7 +197,7 @@ async fn the_steps_of_a_plan_are_one_conversation_and_each_carries_the_request()
     assert!(outcome.expect("it ran").ok);
     let talked = engine.talked();
     assert!(only_added_to(&talked), "{talked:#?}");
-    for (asked, step) in [(0, "change f"), (2, "change g")] {
+    for (asked, step) in [(1, "change f"), (3, "change g")] {
         let told = talked[asked].last();
         assert!(told.contains("The user's request: make both larger") && told.contains(step), "{told}");
     }
@@ -239,7 +239,7 @@ async fn a_check_that_does_not_hold_goes_back_to_its_step_with_what_it_printed()
     engine.plan("make f return 12").await.expect("a plan");
     let (outcome, _) = engine.approve().await;
     assert!(outcome.expect("it ran").ok);
-    let told = engine.talked()[2].last();
+    let told = engine.talked()[3].last();
     let printed = told.contains("\n<     return 11\n") && told.contains("\n>     return 12");
     assert!(told.contains("The step is not done") && printed, "{told}");
     assert!(project.read("a.py").contains("return 12"));

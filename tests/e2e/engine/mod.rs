@@ -13,6 +13,7 @@ mod history;
 mod injection;
 mod limits;
 mod outside;
+mod planning;
 mod preferences;
 mod prompts;
 mod reach;

@@ -246,6 +246,10 @@ impl Model for Script {
             tools: input.tools.iter().map(|tool| tool.name.clone()).collect(),
         });
         self.calls.note("chat").await;
+        let asks = matches!(input.messages.last(), Some(ChatMessage::User(told)) if told.contains("make a plan for the request"));
+        if asks && let Some(plan) = self.plans.lock().unwrap().pop_front() {
+            return (Ok(says(&plan_text(&plan))), self.usage);
+        }
         let next = self.chats.as_ref().and_then(|chats| chats.lock().unwrap().pop_front());
         (Ok(next.unwrap_or_else(|| says("done"))), self.usage)
     }
@@ -274,6 +278,17 @@ impl Model for Script {
         let empty = PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0 };
         (Ok(self.plans.lock().unwrap().pop_front().unwrap_or(empty)), self.usage)
     }
+}
+
+/// A plan as a model writes it.
+pub fn plan_text(plan: &PlanReply) -> String {
+    let mut text = serde_json::to_value(plan).expect("data");
+    for step in text["steps"].as_array_mut().expect("steps") {
+        let step = step.as_object_mut().expect("a step");
+        let checks = step.remove("checks").unwrap_or_default();
+        step.insert("check".to_owned(), checks);
+    }
+    text.to_string()
 }
 
 /// So many on the first line of a file, of two providers, all in words of their own text.

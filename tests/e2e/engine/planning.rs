@@ -1,0 +1,92 @@
+//! A plan that is made in the conversation that carries it out: the model looks before it plans.
+
+use serde_json::json;
+use sextant::llm::chat::ChatReply;
+use sextant::llm::step::PlanReplyStep;
+
+use crate::engine::{project, replace};
+use crate::support::engine::{Engine, Setup, calls, plan_of, plan_text, planned, says};
+
+fn talk(chats: Vec<ChatReply>) -> Setup {
+    Setup { chats, syntax: true, ..Setup::default() }
+}
+
+#[tokio::test]
+async fn a_planner_looks_first_changes_nothing_and_its_steps_know_what_it_read() {
+    let project = project();
+    let chats = vec![
+        calls(&[
+            ("read_symbol", json!({"symbol": "a.py::f"})),
+            ("edit_file", replace("return 1", "return 9")),
+            ("no_such_tool", json!({})),
+        ]),
+        says(&format!("```json\n{}\n```", plan_text(&plan_of([planned("change f", &["a.py::f"])])))),
+        calls(&[("edit_file", replace("return 1", "return 11"))]),
+        says("f gives 11."),
+    ];
+    let engine = Engine::new(&project, talk(chats));
+    let plan = engine.plan("make f return 11").await.expect("a plan");
+    assert_eq!(plan.steps.len(), 1);
+    assert!(project.read("a.py").contains("return 1\n"), "nothing is changed before there is a plan");
+    let talked = engine.talked();
+    assert!(talked[0].last().contains("Now make a plan for the request"), "{}", talked[0].last());
+    let told = talked[1].last();
+    assert!(told.contains("read_symbol true") && told.contains("not run: the plan comes first"), "{told}");
+    let (outcome, _) = engine.approve().await;
+    assert!(outcome.expect("it ran").ok && project.read("a.py").contains("return 11\n"));
+    let talked = engine.talked();
+    let told = talked[2].last();
+    assert!(
+        told.contains("Your step of the plan for it: change f") && told.contains("(as you have read it)"),
+        "{told}"
+    );
+    assert!(talked.windows(2).all(|pair| pair[1].messages.starts_with(&pair[0].messages)));
+    assert!(talked.windows(2).all(|pair| pair[1].tools == pair[0].tools), "what a provider caches stays");
+}
+
+#[tokio::test]
+async fn a_plan_with_a_fault_is_asked_for_again_with_that_fault_in_the_same_conversation() {
+    let project = project();
+    let faulty = plan_of([planned("change h", &["a.py::no_such_symbol"])]);
+    let sound = plan_of([planned("change f", &["a.py::f"])]);
+    let chats = vec![says(&plan_text(&faulty)), says("I would change f."), says(&plan_text(&sound))];
+    let engine = Engine::new(&project, talk(chats));
+    let plan = engine.plan("make f return 11").await.expect("a plan");
+    assert_eq!(plan.steps[0].title, "change f");
+    let talked = engine.talked();
+    assert!(talked[1].last().contains("no_such_symbol") && talked[1].last().contains("whole plan once more"));
+    assert!(talked[2].last().contains("What was wrong with your last plan"), "{}", talked[2].last());
+    assert_eq!(talked.len(), 3);
+}
+
+#[tokio::test]
+async fn who_only_looks_is_asked_for_the_plan_and_ends_with_an_error() {
+    let project = project();
+    let chats = vec![calls(&[("read_symbol", json!({"symbol": "a.py::f"}))]); 60];
+    let engine = Engine::new(&project, talk(chats));
+    let failure = engine.plan("make f return 11").await.expect_err("no plan came");
+    assert!(failure.message.starts_with("no usable plan came back"), "{failure}");
+    assert!(engine.talked().len() < 40, "{}", engine.talked().len());
+}
+
+#[tokio::test]
+async fn a_new_plan_goes_on_in_the_conversation_that_found_the_old_one_wrong() {
+    let project = project();
+    let first = PlanReplyStep { after: vec![], ..planned("change f", &["a.py::f"]) };
+    let chats = vec![
+        says(&plan_text(&plan_of([first]))),
+        calls(&[("replan", json!({"reason": "g is what has to change"}))]),
+        says(&plan_text(&plan_of([planned("change g", &["a.py::g"])]))),
+        calls(&[("edit_file", replace("return f()", "return f() + 1"))]),
+        says("g is changed"),
+    ];
+    let config = json!({"mode": "planner"});
+    let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+    engine.plan("make g larger").await.expect("a plan");
+    let (outcome, _) = engine.approve().await;
+    let outcome = outcome.expect("it ran");
+    assert!(outcome.ok && project.read("a.py").contains("f() + 1"), "{outcome:?}");
+    let talked = engine.talked();
+    assert!(talked[2].last().contains("g is what has to change"), "{}", talked[2].last());
+    assert!(talked.windows(2).all(|pair| pair[1].messages.starts_with(&pair[0].messages)));
+}
