@@ -15,7 +15,7 @@ use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::event::Event;
 use crate::llm::abilities::Style;
 use crate::llm::input::PlanAsk;
-use crate::llm::step::ModelError;
+use crate::llm::step::{ModelError, PlanReply};
 
 /// How often a model is asked again when its plan does not fit the project.
 const ATTEMPTS: usize = 2;
@@ -60,29 +60,9 @@ pub(crate) async fn propose(
             None => model_turn::answered(session, task, cancel, session.model.plan(&input, &words)).await?,
         };
         let Some(reply) = reply else { continue };
-        let problems = match reply {
-            Ok(reply) => {
-                match stop::unless_stopped(session, cancel, validate::validate(session, task, reply, &wanted.kept))
-                    .await?
-                {
-                    Ok(mut plan) => {
-                        plan.spanish = Say::to(&task.request).spanish;
-                        session.model.name().clone_into(&mut plan.model);
-                        for (number, step) in (1..).zip(&plan.steps) {
-                            let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
-                            task.events.trace_step(number, trace);
-                        }
-                        return Ok(plan);
-                    }
-                    Err(problems) => problems,
-                }
-            }
-            Err(ModelError::Unusable { problems, .. }) => problems,
-            Err(error) => {
-                let trace = Trace::new(Effect::Stopped, "the plan", session.model.name(), error.to_string());
-                task.events.trace(1, trace);
-                return Err(crate::agent::run::run_loop::model_failure(&error));
-            }
+        let problems = match held(session, task, reply, &wanted.kept, cancel).await? {
+            Ok(plan) => return Ok(plan),
+            Err(problems) => problems,
         };
         let trace = Trace::new(Effect::Refused, "a plan", session.model.name(), problems.join("; "));
         task.events.trace(1, trace);
@@ -95,4 +75,33 @@ pub(crate) async fn propose(
             None => input.ask.problems = because.iter().cloned().chain(problems).collect(),
         }
     }
+}
+
+/// A reply held against the project: the plan, or all that is wrong with it.
+async fn held(
+    session: &Session,
+    task: &Task,
+    reply: Result<PlanReply, ModelError>,
+    kept: &[Step],
+    cancel: &CancellationToken,
+) -> Result<Result<Plan, Vec<String>>, Failure> {
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(ModelError::Unusable { problems, .. }) => return Ok(Err(problems)),
+        Err(error) => {
+            let trace = Trace::new(Effect::Stopped, "the plan", session.model.name(), error.to_string());
+            task.events.trace(1, trace);
+            return Err(crate::agent::run::run_loop::model_failure(&error));
+        }
+    };
+    let held = stop::unless_stopped(session, cancel, validate::validate(session, task, reply, kept)).await?;
+    Ok(held.map(|mut plan| {
+        plan.spanish = Say::to(&task.request).spanish;
+        session.model.name().clone_into(&mut plan.model);
+        for (number, step) in (1..).zip(&plan.steps) {
+            let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
+            task.events.trace_step(number, trace);
+        }
+        plan
+    }))
 }

@@ -62,7 +62,7 @@ pub(crate) struct Wanted {
 
 /// A stretch of lines as it is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct TextPage {
     pub(crate) text: String,
     /// One-based, of the file.
     pub(crate) first: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Page {
 }
 
 /// The wanted part of some lines, of which the first has this number (one-based) in its file.
-pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimits) -> Page {
+pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimits) -> TextPage {
     let lines: Vec<&str> = text.lines().collect();
     let end = number + lines.len();
     let first = wanted.offset.unwrap_or(number).max(number);
@@ -89,7 +89,7 @@ pub(crate) fn page(text: &str, number: usize, wanted: Wanted, limits: ResultLimi
     }
     let last = first + out.len();
     let next = (last < end).then_some(last);
-    Page { text: out.join("\n"), first, last: last.saturating_sub(1), next }
+    TextPage { text: out.join("\n"), first, last: last.saturating_sub(1), next }
 }
 
 fn cut(line: &str) -> String {
