@@ -69,6 +69,9 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
     }
 }
 
+/// New diagnostics that are named where there are to be none.
+const NAMED: usize = 10;
+
 /// What is known after a step, for its criteria.
 #[derive(Clone, Debug, Default)]
 pub struct CheckFacts {
@@ -76,8 +79,9 @@ pub struct CheckFacts {
     pub spoken: bool,
     /// Codes and severities (`error`) of what is reported in the step's symbols.
     pub reported: Vec<(String, String)>,
-    /// What the step introduced, from the severity floor up.
-    pub new: usize,
+    /// What the step introduced, from the severity floor up, a line each; without warnings of kinds that their file is
+    /// full of.
+    pub new: Vec<String>,
     /// Whether that is all: everybody has spoken of the texts before the step and after it.
     pub compared: bool,
     /// Full paths of the asked symbols that are there.
@@ -101,7 +105,7 @@ impl Criterion {
             Self::NoErrors | Self::CodeGone(_) | Self::NoNewDiagnostics if !known.spoken => {
                 CheckResult::Unknown("nobody has reported on the step's files".to_owned())
             }
-            Self::NoNewDiagnostics if known.new == 0 && !known.compared => {
+            Self::NoNewDiagnostics if known.new.is_empty() && !known.compared => {
                 CheckResult::Unknown("not everybody has reported on the step's files".to_owned())
             }
             Self::NoErrors => {
@@ -112,7 +116,10 @@ impl Criterion {
                 let left = known.reported.iter().filter(|(known, _)| known == code).count();
                 unmet_if(left > 0, format!("{code} is still reported"))
             }
-            Self::NoNewDiagnostics => unmet_if(known.new > 0, format!("{} new", known.new)),
+            Self::NoNewDiagnostics => {
+                let shown: Vec<&str> = known.new.iter().take(NAMED).map(String::as_str).collect();
+                unmet_if(!known.new.is_empty(), format!("{} new: {}", known.new.len(), shown.join("; ")))
+            }
             Self::SymbolExists(path) => unmet_if(!known.present.contains(path), format!("{path} is not there")),
             Self::SymbolGone(path) => unmet_if(known.present.contains(path), format!("{path} is still there")),
             Self::CommandPasses(name) => match known.commands.iter().find(|(known, _)| known == name) {
@@ -153,7 +160,7 @@ mod tests {
         let known = CheckFacts {
             spoken: true,
             reported: vec![("E1".into(), "error".into()), ("W1".into(), "warning".into())],
-            new: 1,
+            new: vec!["a.py::f:1 W1 unused".into()],
             compared: true,
             present: vec![path()],
             commands: vec![

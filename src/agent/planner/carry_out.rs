@@ -144,7 +144,7 @@ async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Sna
     let mut verdict = comparison::compared(&before, &collect::known(session).await, &[]).await;
     collect::doubt_unheard(session, task, mark, &mut verdict).await;
     let left = targets(session, step, &task.scope).await;
-    let findings = checks::findings(session, step, task, &verdict).await;
+    let findings = checks::findings(session, step, task, (&before, &verdict)).await;
     StepView { verdict, findings, left }
 }
 

@@ -5,14 +5,22 @@ use crate::agent::plan::Step;
 use crate::agent::plan::criteria::{CheckFacts, CheckResult, Criterion};
 use crate::agent::planner::validate;
 use crate::agent::state::comparison::{Status, Verdict};
+use crate::agent::state::render::Line;
 use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
+use crate::agent::state::usual_kinds::UsualKinds;
 use crate::agent::target;
 use crate::base::deadline::Deadline;
 use crate::symbols::path::SymbolPath;
 
-/// How the checks of a step stand, in their order.
-pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, verdict: &Verdict) -> Vec<CheckResult> {
+/// How the checks of a step stand, in their order. `before` is what was known before it.
+pub(crate) async fn findings(
+    session: &Session,
+    step: &Step,
+    task: &mut Task,
+    (before, verdict): (&Snapshots, &Verdict),
+) -> Vec<CheckResult> {
     if step.checks.is_empty() {
         return Vec::new();
     }
@@ -35,10 +43,12 @@ pub(crate) async fn findings(session: &Session, step: &Step, task: &mut Task, ve
     let reported = found
         .iter()
         .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
+    let usual = UsualKinds::of(before);
+    let new = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of);
     let facts = CheckFacts {
         spoken,
         reported: reported.collect(),
-        new: verdict.new_from(session.config.diagnostics.severity_floor).count(),
+        new: new.filter(|line| !usual.is_usual(line)).map(|line| line.text("")).collect(),
         compared: verdict.status == Status::Complete,
         present: target::present(session, &asked).await,
         commands,

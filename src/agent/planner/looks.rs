@@ -22,6 +22,7 @@ use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::render::Line;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
+use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::span;
 use crate::agent::state::task::Task;
 use crate::agent::target;
@@ -172,7 +173,8 @@ async fn judge_look(
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
     let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
-    let findings = checks::findings(session, step, task, &Verdict::without(Status::Complete)).await;
+    let findings =
+        checks::findings(session, step, task, (&Snapshots::default(), &Verdict::without(Status::Complete))).await;
     task.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

@@ -202,13 +202,10 @@ impl Scope {
         if symbols.is_empty() {
             return self.clone();
         }
+        let mut created: Vec<SymbolPath> = Vec::new();
         for want in wanted {
-            if let EditRequest::Create { path, text } = want
-                && let Some(language) = language::of_path(path)
-            {
-                let outline = Outline::parse(language, text);
-                let top = (0..outline.symbols.len()).filter(|index| outline.symbols[*index].parent.is_none());
-                symbols.extend(top.map(|index| SymbolPath::new(path, outline.path_of(index))));
+            if let EditRequest::Create { path, .. } = want {
+                created.push(SymbolPath::new(path, ""));
             }
             let EditRequest::Change { document, hunks } = want else { continue };
             let Some(language) = language::of_path(&document.path) else { continue };
@@ -228,10 +225,11 @@ impl Scope {
             }
             symbols.extend(confine::put_beside(&document.path, (&before, &after), hunks, &symbols));
         }
-        match self {
+        let followed = match self {
             Self::Parts { files, .. } => Self::Parts { files: files.clone(), symbols },
             _ => Self::Symbols(symbols),
-        }
+        };
+        if created.is_empty() { followed } else { followed.widened(&created) }
     }
 }
 
