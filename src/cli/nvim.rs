@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 use futures::future::join_all;
 
-use crate::agent::commands::agent::Agent;
 use crate::base::lock::lock;
 use crate::cli::settings::{session_folders, state_folder};
 use crate::cli::{log, models};
@@ -39,7 +38,8 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
     let served: Served = Arc::default();
     let ended = runtime.block_on(async {
         let ended = nvim::run(Box::new(models::make), state_folder(), on_open(&served)).await;
-        join_all(std::mem::take(&mut *lock(&served)).into_iter().map(Serving::end)).await;
+        let serving = std::mem::take(&mut *lock(&served));
+        join_all(serving.into_iter().map(Serving::end)).await;
         ended
     });
     // The reader of standard input is a thread that cannot be stopped; it must not hold the process.
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
 }
 
 /// Serves each workspace that Neovim opens, beside whatever Neovim asks for: nothing of it is waited for.
-fn on_open(served: &Served) -> Box<dyn Fn(&Arc<Agent>) + Send + Sync> {
+fn on_open(served: &Served) -> nvim::OnOpen {
     let served = Arc::clone(served);
     let editor_pid = rustix::process::getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
     Box::new(move |agent| {

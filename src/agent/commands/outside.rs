@@ -240,7 +240,7 @@ fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<Outs
     };
     let came_of_it = clean(&text.lines().take(2).collect::<Vec<_>>().join("; "));
     let reason = format!("{failed}{came_of_it}");
-    task.events.trace(task.counts.step, Trace::new(Effect::Acted, about, &*client.name, reason));
+    task.events.trace(task.counts.step, Trace::new(Effect::Acted, about, &client.name, reason));
     came_of_it
 }
 

@@ -38,7 +38,7 @@ use crate::workspace::root::Root;
 pub(super) type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
 
 /// Is told of a workspace that was opened, and returns at once.
-pub(super) type OnOpen = Box<dyn Fn(&Arc<Agent>) + Send + Sync>;
+pub type OnOpen = Box<dyn Fn(&Arc<Agent>) + Send + Sync>;
 
 /// How long finished work may take to leave after Neovim is gone.
 const LEAVE: Duration = Duration::from_millis(200);

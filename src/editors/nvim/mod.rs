@@ -15,4 +15,4 @@ mod torn;
 pub mod wire;
 mod wording;
 
-pub use door::run;
+pub use door::{OnOpen, run};

@@ -85,7 +85,7 @@ impl McpServer {
     /// The folders that the client has open, in its order; none where it does not say.
     #[allow(deprecated, reason = "the revision that drops roots has nothing yet that clients offer instead")]
     async fn roots(&self, peer: &Peer<RoleServer>) -> Vec<PathBuf> {
-        if !peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some()) {
+        if peer.peer_info().is_none_or(|info| info.capabilities.roots.is_none()) {
             return Vec::new();
         }
         let mut known = self.roots.lock().await;

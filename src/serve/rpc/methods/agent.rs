@@ -60,7 +60,10 @@ impl AgentApiServer for Served {
     async fn events(&self, pending: PendingSubscriptionSink, after: Option<u64>) -> SubscriptionResult {
         let agent = match self.agent() {
             Ok(agent) => agent,
-            Err(failure) => return Ok(pending.reject(failure).await),
+            Err(failure) => {
+                pending.reject(failure).await;
+                return Ok(());
+            }
         };
         let sink = pending.accept().await?;
         // From the beginning where nothing was seen yet: what is not held any more comes as how things stand.
