@@ -28,6 +28,8 @@ use crate::workspace::root::Root;
 const CONNECTIONS: usize = 64;
 /// Bytes of one message, as over standard input.
 const LONGEST: usize = 32 << 20;
+/// How long a listener that cannot accept (too many open files) waits.
+const PAUSE: Duration = Duration::from_millis(100);
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
 
@@ -65,7 +67,14 @@ pub async fn serve(
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => break,
         };
-        let Ok((stream, _)) = accepted else { continue };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
         let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
         let (service, token, stop) = (service.clone(), Arc::clone(&token), stop.clone());
         tokio::spawn(async move {
