@@ -16,7 +16,10 @@ use crate::support::nvim::{Nvim, Place};
 /// Every event that the window, the list and the messages are made of.
 const EVENTS: &str = "local show = require('sextant.show')
     local event = show.event
-    show.event = function(what) event(what) _G.tell('event', what) end
+    show.event = function(json)
+      event(json)
+      vim.schedule(function() _G.tell('event', vim.json.decode(json)) end)
+    end
     return true";
 
 /// What a user types in a project that they have just cloned.
