@@ -136,7 +136,8 @@ impl Sandbox {
     /// Everything that may not be touched: outside, the home but for the record, and what the project keeps to itself.
     pub fn snapshot(&self, whole_project: bool) -> Snapshot {
         let mut snapshot = Snapshot { things: BTreeMap::new(), read: BTreeMap::new() };
-        let state = self.home.join(".local");
+        // Where its own state is, and where its session can be found while it runs.
+        let own = [self.home.join(".local"), self.home.join("runtime")];
         let mut places = vec![self.outside.clone(), self.home.clone(), self.traps.clone()];
         if whole_project {
             places.push(self.project.clone());
@@ -144,7 +145,7 @@ impl Sandbox {
             places.extend([self.project.join(".git"), self.project.join(".env")]);
         }
         while let Some(path) = places.pop() {
-            if path == state {
+            if own.contains(&path) {
                 continue;
             }
             let Ok(what) = path.symlink_metadata() else { continue };
