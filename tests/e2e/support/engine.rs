@@ -147,7 +147,7 @@ pub struct Script {
     price: Option<Price>,
     /// Cannot be reached from its question of this number on, counted from 0.
     fails_from: Option<usize>,
-    /// Never answers.
+    /// Says nothing from its question of this number on, counted from 0.
     pub silent_from: Option<usize>,
     calls: Arc<Calls>,
 }
@@ -447,7 +447,7 @@ pub struct Setup {
     /// Tokens of each answer, and how many of them the provider had cached.
     pub tokens: u64,
     pub cached: u64,
-    /// From which question on it says nothing any more.
+    /// The question from which on it says nothing, counted from 0.
     pub silent_from: Option<usize>,
     pub message: Option<String>,
     /// So many are reported by each of two providers.
