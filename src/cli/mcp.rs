@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::unbounded_channel;
@@ -20,11 +20,11 @@ use crate::agent::state::outside::OutsideClient;
 use crate::base::clock::new_id;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
+use crate::cli::client_config::{KnownClient, snippet};
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
 use crate::cli::{join, log, models, terminal};
 use crate::editors::headless::HeadlessEditor;
 use crate::serve::discovery::find;
-use crate::serve::mcp::print_config::{KnownClient, snippet};
 use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener};
 use crate::serve::mcp::{http, stdio};
 use crate::serve::rpc::client::JoinedSession;
@@ -51,37 +51,12 @@ pub(super) struct McpArguments {
     http: Option<u16>,
     /// Print what this client's configuration says to start the server, and end
     #[arg(long, value_enum, value_name = "CLIENT")]
-    print_config: Option<GivenClient>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum GivenClient {
-    Claude,
-    Codex,
-    Opencode,
-    Gemini,
-    Qwen,
-    Cursor,
-    Zed,
-}
-
-impl From<GivenClient> for KnownClient {
-    fn from(given: GivenClient) -> Self {
-        match given {
-            GivenClient::Claude => Self::Claude,
-            GivenClient::Codex => Self::Codex,
-            GivenClient::Opencode => Self::Opencode,
-            GivenClient::Gemini => Self::Gemini,
-            GivenClient::Qwen => Self::Qwen,
-            GivenClient::Cursor => Self::Cursor,
-            GivenClient::Zed => Self::Zed,
-        }
-    }
+    print_config: Option<KnownClient>,
 }
 
 pub(super) fn run(arguments: McpArguments) -> ExitCode {
     if let Some(client) = arguments.print_config {
-        return print_config(client.into(), arguments.root.as_deref());
+        return print_config(client, arguments.root.as_deref());
     }
     if let Some(path) = &arguments.files.log {
         log::start(path);
@@ -193,7 +168,8 @@ fn print_config(client: KnownClient, root: Option<&std::path::Path>) -> ExitCode
     ExitCode::SUCCESS
 }
 
-/// Opens workspaces: joins the session that runs there, else as folders, with the language servers of the configuration or those that are found.
+/// Opens workspaces: joins the session that runs there, else as folders, with the language servers of the
+/// configuration or those that are found.
 struct Headless {
     options: WorkOptions,
     files: UserFiles,

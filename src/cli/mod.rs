@@ -3,6 +3,7 @@
 mod answers;
 mod approve;
 mod ask;
+mod client_config;
 mod diff;
 mod follow;
 mod headless;

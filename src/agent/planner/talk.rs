@@ -52,7 +52,8 @@ pub(crate) async fn ask(
     talk: &PlanTalk,
     cancel: &CancellationToken,
 ) -> Result<Option<Result<PlanReply, ModelError>>, Failure> {
-    for round in 0.. {
+    let mut round = 0;
+    loop {
         let so_far = so_far::so_far(task);
         task.conversation.transcript.shorten(talk.budget.conversation, &so_far);
         let transcript = &task.conversation.transcript;
@@ -69,19 +70,19 @@ pub(crate) async fn ask(
         if reply.uses.is_empty() {
             return Ok(Some(read(&reply)));
         }
-        if round > LOOKS {
+        if round >= LOOKS {
             let unrun = reply.uses.iter().map(|used| result_of(used, false, PLAN_FIRST.to_owned())).collect();
             task.conversation.transcript.results(unrun);
             let problems = vec![format!("no plan after {LOOKS} answers that looked")];
             return Ok(Some(Err(ModelError::Unusable { problems, text: String::new() })));
         }
         // Each is a step of its own for whoever looks on.
-        task.counts.step = round + 1;
+        round += 1;
+        task.counts.step = round;
         let results = look(session, task, &reply.uses, talk.budget).await;
         task.counts.step = 0;
         task.conversation.transcript.results(results);
     }
-    Ok(None)
 }
 
 /// Tells the model what was wrong with its plan.

@@ -14,7 +14,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -63,17 +63,9 @@ pub async fn serve(
     told(address);
     let (room, token) = (Arc::new(Semaphore::new(CONNECTIONS)), Arc::<str>::from(token));
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let stream = tokio::select! {
+            stream = next(&listener) => stream,
             () = stop.cancelled() => break,
-        };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "a connection was not accepted");
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            }
         };
         let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
         let (service, token, stop) = (service.clone(), Arc::clone(&token), stop.clone());
@@ -103,6 +95,17 @@ pub async fn serve(
     }
     workspaces.close().await;
     Ok(())
+}
+
+/// The next connection.
+async fn next(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) => tracing::warn!(%error, "a connection was not accepted"),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
 /// Who may come: the names of this machine alone, no page of another site.

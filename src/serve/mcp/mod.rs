@@ -3,7 +3,6 @@
 mod answers;
 pub mod http;
 mod lines;
-pub mod print_config;
 mod server;
 pub mod stdio;
 pub mod workspace;

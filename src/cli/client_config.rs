@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 /// Clients whose configuration is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KnownClient {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum KnownClient {
     Claude,
     Codex,
     Opencode,
@@ -17,7 +18,7 @@ pub enum KnownClient {
 }
 
 /// The text for a client's configuration, and the file that it belongs into.
-pub fn snippet(client: KnownClient, program: &Path, arguments: &[String]) -> (String, &'static str) {
+pub(super) fn snippet(client: KnownClient, program: &Path, arguments: &[String]) -> (String, &'static str) {
     let program = program.to_string_lossy();
     let mut whole = vec![json!(program)];
     whole.extend(arguments.iter().map(|argument| json!(argument)));
