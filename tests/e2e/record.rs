@@ -177,7 +177,8 @@ fn leftovers_are_swept_only_beside_a_file_of_an_open_change_and_never_through_a_
 fn quick(project: &Project, arguments: &[&str]) -> String {
     let start = Instant::now();
     let text = said(&sextant(project, arguments));
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}: {text}", start.elapsed());
+    // A pipe that is opened and a lock that is waited for hold a command for ever; a busy machine, for some seconds.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}: {text}", start.elapsed());
     text
 }
 
