@@ -6,7 +6,7 @@ pub mod config;
 mod connection;
 mod convert;
 pub(crate) mod documents;
-mod framing;
+pub(crate) mod framing;
 mod initialize;
 mod judge;
 pub mod lookup;

@@ -10,11 +10,14 @@ pub mod find;
 mod tests;
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use crate::base::own;
 
 /// Of the form of an entry.
 pub const VERSION: u32 = 1;
@@ -74,6 +77,24 @@ pub fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
 fn key(root: &Path) -> String {
     let hash = Sha256::digest(root.as_os_str().as_bytes());
     hash.iter().take(HASH).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The folder of a workspace's sessions, made in the first of these folders that serves: what belongs to its sessions
+/// and is no entry (the engine's socket) lies beside them. Blocks for a moment.
+///
+/// # Errors
+/// None of them can be used; the reason of the last one.
+pub fn of_workspace(folders: &[PathBuf], root: &Path) -> io::Result<PathBuf> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no folder for it");
+    for base in folders.iter().filter(|base| short_enough(base)) {
+        let folder = base.join(key(root));
+        let parent = base.parent().map_or(Ok(()), std::fs::create_dir_all);
+        match parent.and_then(|()| own::folder(base)).and_then(|()| own::folder(&folder)) {
+            Ok(()) => return Ok(folder),
+            Err(error) => last = io::Error::new(error.kind(), format!("{}: {error}", base.display())),
+        }
+    }
+    Err(last)
 }
 
 /// Whether a socket in this folder can have a path that the system takes.
