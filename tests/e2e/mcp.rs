@@ -218,6 +218,25 @@ async fn an_undo_takes_back_one_client_and_the_trace_says_which() {
 }
 
 #[tokio::test]
+async fn a_client_without_a_beginning_is_known_by_its_requests() {
+    let project = Project::new(&[("a.md", "one\n")]);
+    let mut client = McpClient::start(&project, &[]);
+    let about = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "newest", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let found = client.request("server/discover", json!({"_meta": about})).await;
+    let versions = found["result"]["supportedVersions"].as_array().expect("versions");
+    assert!(versions.contains(&json!("2026-07-28")), "{found}");
+    let call = json!({"name": "edit_file", "arguments": replace("a.md", "one", "two"), "_meta": about});
+    let edited = client.request("tools/call", call).await;
+    assert_eq!(edited["result"]["structuredContent"]["ok"], true, "{edited}");
+    let undone = crate::cli::sextant(&project, &["undo"]);
+    assert!(String::from_utf8_lossy(&undone.stdout).contains("edits of newest"), "{undone:?}");
+    assert_eq!(project.read("a.md"), "one\n");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
 async fn the_client_s_folders_are_the_workspaces() {
     let project = Project::new(&[("a.md", "here\n")]);
     let (one, two) = (project.beside("one"), project.beside("two"));

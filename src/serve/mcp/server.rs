@@ -71,9 +71,12 @@ impl McpServer {
         Self { needs_sessions: true, ..Self::new(workspaces, closing) }
     }
 
-    fn client(&self, peer: &Peer<RoleServer>) -> OutsideClient {
-        let name = peer.peer_info().map(|info| info.client_info.name.clone()).unwrap_or_default();
-        OutsideClient::new(&*self.id, &name)
+    /// Who calls: as it has said at the beginning, or with this request, where its revision of the protocol has no
+    /// beginning.
+    fn client(&self, context: &RequestContext<RoleServer>) -> OutsideClient {
+        let begun = context.peer.peer_info().map(|info| info.client_info.name.clone());
+        let name = begun.or_else(|| context.meta.client_info().map(|client| client.name));
+        OutsideClient::new(&*self.id, &name.unwrap_or_default())
     }
 
     /// The client is gone.
@@ -115,7 +118,7 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        let client = self.client(&context.peer);
+        let client = self.client(context);
         let opened = async { self.workspaces.of(&self.roots(&context.peer).await, &given).await };
         let workspace = tokio::select! {
             biased;
