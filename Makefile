@@ -7,11 +7,11 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test tasks agent-bench try-model compact bench soundness kill audit fmt tools
+.PHONY: help demo test test-clients tasks agent-bench try-model compact bench soundness kill audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
 	$(CARGO) build --locked
@@ -24,6 +24,12 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(PYTHON) -m unittest discover -q -s tests/agent_bench
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) test --locked
+	$(PYTHON) tests/clients/run.py --light
+
+test-clients: tools ## Hold real MCP clients and agents on a scripted model against a running Neovim, and the MCP conformance suite (ONLY="codex qwen")
+	$(CARGO) build --locked
+	$(PYTHON) tests/clients/run.py $(ONLY)
+	$(if $(ONLY),,$(PYTHON) tests/clients/conformance.py)
 
 tasks: tools ## Do small real tasks in the three modes, judged from outside, and print the measures of each (PART=thirty|five|triggers)
 	$(CARGO) build --locked
