@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::collect;
 use crate::agent::edit::{guard, making, permissions, rollback};
-use crate::agent::state::baseline::{Baseline, doubt_late, doubt_stale};
+use crate::agent::state::baseline::{Baseline, doubt, doubt_late, doubt_stale, without_others};
 use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
@@ -198,14 +198,17 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
         task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
-    let after: Snapshots = collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+    let mut after: Snapshots =
+        collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
+    let others = without_others(&mut before, &mut after, |file| known.changes(file));
     for (file, provider) in after.keys() {
         if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
+    doubt(&mut verdict, others);
     doubt_stale(&mut verdict, &known.stale);
     doubt_late(&mut verdict, &known.late, &before, &after, session.config.diagnostics.severity_floor);
     guard::discount(task, &mut verdict);

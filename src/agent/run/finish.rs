@@ -7,8 +7,9 @@ use crate::agent::diagnostics::triage::{key, summed_up};
 use crate::agent::durable::stack;
 use crate::agent::edit::guard;
 use crate::agent::plan::mode::Mode;
-use crate::agent::state::baseline::doubt_late;
+use crate::agent::state::baseline::{doubt, doubt_late, without_others};
 use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::journal::Journal;
 use crate::agent::state::known_words;
 use crate::agent::state::language::Say;
 use crate::agent::state::located::LocatedDiagnostic;
@@ -164,9 +165,11 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         .filter(|report| !report.freshness.is_fresh() && !said_of_this(report))
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
-    let start = with_created(&task.reports.start, &task.reports.created, &known);
-    let after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
+    let mut after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+    let others = of_other_tasks(session, task, (&mut start, &mut after)).await;
     let mut verdict = comparison::compared(&start, &after, &reports).await;
+    doubt(&mut verdict, others);
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
@@ -179,14 +182,34 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
 /// The same from what is known by now, without asking anybody.
 pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let known = collect::known(session).await;
-    let start = with_created(&task.reports.start, &task.reports.created, &known);
+    let mut known = collect::known(session).await;
+    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
+    let others = of_other_tasks(session, task, (&mut start, &mut known)).await;
     let mut verdict = comparison::compared(&start, &known, &[]).await;
+    doubt(&mut verdict, others);
     comparison::doubt_syntax(&mut verdict, &files, &known);
     let floor = session.config.diagnostics.severity_floor;
     doubt_late(&mut verdict, &task.reports.late_start, &start, &known, floor);
     guard::discount_all(task, &mut verdict);
     verdict
+}
+
+/// Takes out what is said of files that another task beside this one has changed, and this one has not.
+async fn of_other_tasks(
+    session: &Session,
+    task: &Task,
+    (start, after): (&mut Snapshots, &mut Snapshots),
+) -> Vec<String> {
+    let files = |journal: &Journal| -> BTreeSet<String> {
+        let changes = journal.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files);
+        changes.map(|change| change.path.clone()).collect()
+    };
+    let history = session.history.lock().await;
+    let others = history.iter().filter(|journal| journal.task != task.journal.task);
+    let others: BTreeSet<String> = others.flat_map(files).collect();
+    drop(history);
+    let own = files(&task.journal);
+    without_others(start, after, |file| own.contains(file) || !others.contains(file))
 }
 
 /// In a file that the task created nothing is old.

@@ -7,6 +7,7 @@ use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
 use crate::diagnostics::model::Severity;
+use crate::diagnostics::syntax;
 use crate::diagnostics::theme::{looks_at_one_file, tool};
 use crate::editor::Document;
 
@@ -75,6 +76,11 @@ impl Baseline {
         }
     }
 
+    /// Whether the edits have changed this file.
+    pub fn changes(&self, file: &str) -> bool {
+        self.edited.contains(file)
+    }
+
     /// Drops what is known of another text of a file than this.
     pub fn drop_older(&mut self, file: &str, text: &str) {
         self.snaps.retain(|key, snap| key.0 != file || snap.text.as_deref() == Some(text));
@@ -96,6 +102,28 @@ pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTr
     for (key, snap) in first {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
+}
+
+/// Takes out what is said of files that others have changed meanwhile, a user, a client or another editor: what is new
+/// there is not this change's. Names who might have said more of them because of it, which is not known.
+pub fn without_others(before: &mut Snapshots, after: &mut Snapshots, own: impl Fn(&str) -> bool) -> Vec<String> {
+    let moved = |key: &SnapshotKey, now: &Snapshot| before.get(key).is_some_and(|old| old.text != now.text);
+    let others = after.iter().filter(|(key, now)| !own(&key.0) && moved(key, now));
+    let others: Vec<SnapshotKey> = others.map(|(key, _)| key.clone()).collect();
+    for key in &others {
+        before.remove(key);
+        after.remove(key);
+    }
+    let may_differ = others.iter().filter(|key| !looks_at_one_file(&key.1) && key.1 != syntax::NAME);
+    may_differ.map(|key| format!("{} ({}, changed by others meanwhile)", tool(&key.1), key.0)).collect()
+}
+
+/// Adds to what is not known.
+pub fn doubt(verdict: &mut Verdict, open: Vec<String>) {
+    if !open.is_empty() && verdict.status == Status::Complete {
+        verdict.status = Status::Partial;
+    }
+    verdict.pending.extend(open);
 }
 
 /// Names the files in which something stands that was there when they were first looked at, after an edit: whether the
@@ -162,6 +190,30 @@ mod tests {
         let first = baseline.snaps.values().next().map(|snap| snap.diagnostics[0].severity);
         assert_eq!(first, Some(Severity::Error));
         assert_eq!(baseline.late, BTreeSet::from([("b.py".to_owned(), "lsp:x".to_owned())]));
+    }
+
+    #[test]
+    fn what_others_change_meanwhile_is_not_this_change_s() {
+        let said = [
+            ("own.py", "lsp:basedpyright", Severity::Error),
+            ("other.py", "lsp:basedpyright", Severity::Error),
+            ("other.py", "lsp:ruff", Severity::Error),
+            ("still.py", "lsp:basedpyright", Severity::Error),
+        ];
+        let (mut before, mut after) = (snaps(&said), snaps(&said));
+        for (key, snap) in after.iter_mut().filter(|(key, _)| key.0 != "still.py") {
+            let text = format!("{} is another\n", key.0);
+            *snap = Arc::new(Snapshot { text: Some(text.as_str().into()), diagnostics: snap.diagnostics.clone() });
+        }
+        let open = without_others(&mut before, &mut after, |file| file == "own.py");
+        let left = |snaps: &Snapshots| snaps.keys().map(|key| key.0.clone()).collect::<Vec<_>>();
+        assert_eq!((left(&before), left(&after)), (vec!["own.py".into(), "still.py".into()], left(&before)));
+        assert_eq!(open, ["basedpyright (other.py, changed by others meanwhile)"]);
+        let mut verdict = Verdict::without(Status::Complete);
+        doubt(&mut verdict, Vec::new());
+        assert_eq!(verdict.status, Status::Complete);
+        doubt(&mut verdict, open);
+        assert_eq!((verdict.status, verdict.pending.len()), (Status::Partial, 1));
     }
 
     #[test]
