@@ -68,6 +68,10 @@ pub async fn serve(
             () = stop.cancelled() => break,
         };
         let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
+        // An answer is written in pieces: the last one is not to wait until the client has confirmed the first.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "answers of this connection may be slow");
+        }
         let (service, token, stop) = (service.clone(), Arc::clone(&token), stop.clone());
         tokio::spawn(async move {
             let answer = service_fn(move |request: Request<Incoming>| {

@@ -152,3 +152,36 @@ async fn with_the_token_it_is_the_same_server() {
     let none = [right[0], right[1], ("Mcp-Session-Id", "no-such-session")];
     assert_eq!(status(&server.post(&none, &call).await), 404);
 }
+
+/// The system holds the rest of an answer back for 40 ms where it may.
+#[tokio::test]
+async fn an_answer_over_a_connection_that_stays_is_not_held_back() {
+    let project = Project::new(&[]);
+    let server = HttpServer::start(&project).await;
+    let (host, bearer) = (server.host(), server.bearer());
+    let begun = server.post(&[("Host", &host), ("Authorization", &bearer)], &hello()).await.to_lowercase();
+    let session = begun.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).expect("a session").to_owned();
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string();
+    let request = format!(
+        "POST / HTTP/1.1\r\nHost: {host}\r\nAuthorization: {bearer}\r\nMcp-Session-Id: {session}\r\nContent-Type: \
+         application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{list}",
+        list.len()
+    );
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).await.expect("it listens");
+    let mut quickest = std::time::Duration::MAX;
+    for number in 0..80 {
+        let began = std::time::Instant::now();
+        stream.write_all(request.as_bytes()).await.expect("it reads");
+        let (mut answer, mut part) = (Vec::new(), [0; 16384]);
+        while !answer.ends_with(b"\r\n0\r\n\r\n") {
+            let read = stream.read(&mut part).await.expect("an answer");
+            assert!(read > 0, "{}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&part[..read]);
+        }
+        // At the beginning of a connection the system confirms at once.
+        if number >= 40 {
+            quickest = quickest.min(began.elapsed());
+        }
+    }
+    assert!(quickest.as_millis() < 35, "{quickest:?}");
+}
