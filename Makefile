@@ -25,6 +25,8 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) test --locked
 	$(PYTHON) tests/clients/run.py --light
+	$(PYTHON) tests/clients/trial.py
+	$(PYTHON) tests/clients/fuzz.py
 
 test-clients: tools ## Hold real MCP clients and agents on a scripted model against a running Neovim, and the MCP conformance suite (ONLY="codex qwen")
 	$(CARGO) build --locked
@@ -50,6 +52,7 @@ compact: tools ## Do small tasks with a real small model in three ways side by s
 
 bench: tools ## Measure the costs that the documentation states
 	$(CARGO) bench --locked --bench costs --bench recall
+	SEXTANT_CLIENTS_BINARY=$(CURDIR)/target/release/sextant $(PYTHON) tests/clients/bench.py
 
 soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1)
 	@$(PYTHON) tests/tools.py soundness

@@ -14,7 +14,6 @@ import http.server
 import json
 import os
 import pathlib
-import queue
 import re
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import threading
 
 import packages
 from editor import Failed, binary
+from lines import Lines
 
 # What applies: the protocol itself, the list of tools, and calls of them.
 APPLY = [
@@ -153,7 +153,7 @@ class OverLines:
         name = request.headers.get("Mcp-Session-Id")
         if name is None:
             name = f"session-{len(self.children) + 1}"
-            self.children[name] = Lines(self.folder, self.environment)
+            self.children[name] = Lines([binary(), *OPTIONS], self.folder, self.environment)
         child = self.children[name]
         child.send(message)
         said = list(child.until(message["id"])) if "id" in message and "method" in message else []
@@ -172,33 +172,6 @@ class OverLines:
         ended = [child.close() for child in self.children.values()]
         if any(ended):
             raise Failed(f"servers ended with {ended}")
-
-
-class Lines:
-    def __init__(self, folder, environment):
-        self.child = subprocess.Popen([binary(), *OPTIONS], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.lines = queue.Queue()
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.child.stdout:
-            self.lines.put(json.loads(line))
-
-    def send(self, message):
-        self.child.stdin.write(json.dumps(message).encode() + b"\n")
-        self.child.stdin.flush()
-
-    def until(self, number):
-        """What is said up to the answer with this id."""
-        while True:
-            said = self.lines.get(timeout=PATIENCE)
-            yield said
-            if said.get("id") == number and "method" not in said:
-                return
-
-    def close(self):
-        self.child.stdin.close()
-        return self.child.wait(PATIENCE)
 
 
 def scenario(main, url, name, out):

@@ -20,10 +20,14 @@ local function tell(word)
   io.stdout:flush()
 end
 
-vim.api.nvim_create_autocmd('User', {
+local first
+first = vim.api.nvim_create_autocmd('User', {
   pattern = { 'SextantFinished', 'SextantFailed' },
-  once = true,
   callback = function()
+    if not first then
+      return
+    end
+    first = nil
     -- After the command: the session is there, and the server has seen the file.
     vim.schedule(function()
       vim.api.nvim_buf_set_lines(0, -1, -1, false, vim.split(vim.env.SEXTANT_CLIENTS_UNSAVED, '\n'))
