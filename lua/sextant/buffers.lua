@@ -55,13 +55,18 @@ local function is_listed_somewhere(buf)
   return false
 end
 
+-- Whether the user has a buffer open, and it was not only read here; they may have come to it meanwhile.
+local function is_the_users(buf)
+  local how = opened[buf]
+  return not how or #vim.fn.win_findbuf(buf) > 0 or (vim.bo[buf].buflisted and not how.known)
+end
+
 local function close(buf)
   local how = opened[buf]
   if not how or not api.nvim_buf_is_loaded(buf) then
     return
   end
-  if #vim.fn.win_findbuf(buf) > 0 or (vim.bo[buf].buflisted and not how.known) then
-    -- The user has come to it meanwhile.
+  if is_the_users(buf) then
     opened[buf] = nil
     return
   end
@@ -217,6 +222,29 @@ function M.read(params, reply)
     sent[path] = buf
     reply(nil, facts)
   end)
+end
+
+--- Which of these files the user has open, or have changes that are not written.
+function M.held(params, reply)
+  local held = {}
+  for _, path in ipairs(params.paths) do
+    local buf = M.find(path)
+    if buf and (vim.bo[buf].modified or is_the_users(buf)) then
+      held[#held + 1] = { path = path, unsaved = vim.bo[buf].modified }
+    end
+  end
+  reply(nil, held)
+end
+
+--- Looks whether these files were written by another program, and reads again what has no changes.
+function M.sync(params, reply)
+  for _, path in ipairs(params.paths) do
+    local buf = M.find(path)
+    if buf then
+      M.sync_with_disk(buf)
+    end
+  end
+  reply(nil, true)
 end
 
 --- Reads files again that were cut off on disk and are whole now. A plain reload would keep the line ends that were

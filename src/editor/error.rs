@@ -17,6 +17,9 @@ pub enum EditorError {
     Conflict(String),
     #[error("{path} cannot be edited: {reason}")]
     Locked { path: String, reason: String },
+    /// Another session of the workspace has it open, and this one has not, or has it with changes.
+    #[error("{path} is open in another session of this workspace, {session} (process {process}){how}")]
+    Elsewhere { path: String, how: &'static str, session: String, process: u32 },
     #[error("{0} is not valid UTF-8")]
     NotText(String),
     #[error("the editor does not support {0}")]
@@ -39,6 +42,10 @@ impl From<EditorError> for Failure {
             EditorError::Stale(_) => "read it again and repeat the edit on the current text".into(),
             EditorError::Conflict(_) => Hint::from("resolve it in the editor first").and(HintCode::Buffer),
             EditorError::Locked { .. } => "make it editable in the editor first, then ask again".into(),
+            EditorError::Elsewhere { session, .. } => format!(
+                "ask there (in a shell with --session {session}), or write and close it there; nothing was changed"
+            )
+            .into(),
             EditorError::NotText(_) => Hint::from("convert it first").and(HintCode::Encoding),
             EditorError::Unsupported(_) => "do it in the editor by hand".into(),
             EditorError::FixGone(_) => "ask for the fixes again".into(),

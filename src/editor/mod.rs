@@ -5,6 +5,8 @@ pub mod event;
 pub mod lookup;
 pub mod workspace_edit;
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +108,14 @@ pub struct WorkspaceChange {
     pub operations: Vec<String>,
 }
 
+/// A file that a user has open in an editor, by its absolute path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldFile {
+    pub path: PathBuf,
+    /// Whether it has text that is on no disk.
+    pub unsaved: bool,
+}
+
 /// Positions that an edit may destroy and a rollback restores; opaque to everyone but its editor.
 pub type Marks = serde_json::Value;
 
@@ -167,6 +177,15 @@ pub trait Editor: Send + Sync {
 
     /// Puts the marks back where they were, unless the user has moved them since.
     async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
+
+    /// Which of these files a user has open here, or have text here that is on no disk. By absolute paths, since another
+    /// session asks, of a workspace that may begin elsewhere.
+    async fn held(&self, _files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        Ok(Vec::new())
+    }
+
+    /// Another program has written these files: what is loaded of them and has no changes is read again.
+    async fn sync(&self, _files: &[PathBuf]) {}
 
     /// Shows an event; never waits.
     fn show(&self, event: Event);

@@ -18,6 +18,7 @@ use crate::agent::planner::replan;
 use crate::agent::run::finish;
 use crate::agent::state::config::Config;
 use crate::agent::state::language::Say;
+use crate::agent::state::neighbours::Neighbours;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::outside::OutsideClient;
 use crate::agent::state::request::Request;
@@ -53,6 +54,11 @@ impl Agent {
     #[must_use]
     pub fn in_turn(self, turn: &Arc<TaskTurn>) -> Self {
         Self { turn: Arc::clone(turn), ..self }
+    }
+
+    /// Has this one ask the other sessions of its workspace before it changes files. The first ones that are given stay.
+    pub fn know_neighbours(&self, neighbours: Arc<dyn Neighbours>) {
+        let _ = self.session.making.neighbours.set(neighbours);
     }
 
     /// Whose turn it is.

@@ -12,12 +12,14 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 use crate::agent::durable::open;
+use crate::agent::edit::elsewhere;
 use crate::agent::edit::lock as edit_lock;
 use crate::agent::edit::recover::{self, confirm};
 use crate::agent::events::stream::EventStream;
 use crate::agent::state::durable::Durable;
 use crate::agent::state::in_flight::{Begun, Made, MadeResult, PendingChange};
 use crate::agent::state::journal::{Checkpoint, Journal};
+use crate::agent::state::neighbours::Neighbours;
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
@@ -72,8 +74,15 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
     let mut waiting = Waiting { session, begun, seen: false };
     let (editor, events) = (Arc::clone(&session.editor), Arc::clone(&session.events));
     let (root, save) = (session.root.clone(), session.config.save);
+    let neighbours = session.making.neighbours.get().cloned();
     let making = async move {
-        let made = carry_out((editor.as_ref(), &events, &root), durable.as_deref(), save, change, &doubtful).await;
+        let at = Place {
+            editor: editor.as_ref(),
+            root: &root,
+            durable: durable.as_deref(),
+            neighbours: neighbours.as_ref(),
+        };
+        let made = carry_out(&at, &events, save, change, &doubtful).await;
         let words = match &made {
             Ok(made) => {
                 let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
@@ -155,31 +164,38 @@ async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Res
     Ok(Some(checkpoint))
 }
 
+/// Where a change is made.
+struct Place<'a> {
+    editor: &'a dyn Editor,
+    root: &'a Root,
+    durable: Option<&'a Durable>,
+    neighbours: Option<&'a Arc<dyn Neighbours>>,
+}
+
 /// Has the editor make the change while no other process makes one in this workspace.
-async fn apply(
-    (editor, root): (&dyn Editor, &Root),
-    durable: Option<&Durable>,
-    save: Save,
-    edits: &[FileEdit],
-) -> Result<Vec<Applied>, EditorError> {
-    let _lock = edit_lock::take(durable).await?;
-    confirm(root, edits)?;
-    editor.apply(edits, save).await
+async fn apply(at: &Place<'_>, save: Save, edits: &[FileEdit]) -> Result<Vec<Applied>, EditorError> {
+    let _lock = edit_lock::take(at.durable).await?;
+    confirm(at.root, edits)?;
+    elsewhere::check((at.editor, at.root), at.neighbours, edits).await?;
+    let applied = at.editor.apply(edits, save).await?;
+    elsewhere::told(at.root, at.neighbours, &applied);
+    Ok(applied)
 }
 
 async fn carry_out(
-    (editor, events, root): (&dyn Editor, &EventStream, &Root),
-    durable: Option<&Durable>,
+    at: &Place<'_>,
+    events: &EventStream,
     save: Save,
     change: PendingChange,
     doubtful: &Mutex<Option<Checkpoint>>,
 ) -> MadeResult<Made> {
+    let Place { editor, durable, .. } = *at;
     let PendingChange { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
     let reverses: Vec<i64> = takes_back.iter().filter_map(|taken| taken.record).collect();
     if let Some(durable) = durable {
         checkpoint.record = durable.open_change(events, &task, &checkpoint, &reverses).await;
     }
-    let applied = apply((editor, root), durable, save, &edits).await;
+    let applied = apply(at, save, &edits).await;
     let applied = match applied {
         Ok(applied) => applied,
         Err(error) => {

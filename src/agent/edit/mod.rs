@@ -1,6 +1,7 @@
 //! The one way of a change: permitted, journaled, applied, judged, and taken back.
 
 pub mod change;
+pub(crate) mod elsewhere;
 pub(crate) mod guard;
 pub(crate) mod lock;
 pub(crate) mod making;

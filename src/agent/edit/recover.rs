@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::agent::durable::record::{self, CheckpointRow};
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{open, phase_name};
+use crate::agent::edit::elsewhere;
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::durable::Durable;
@@ -239,6 +240,7 @@ async fn sides_of(
 
 async fn apply_confirmed(session: &Session, edits: &[FileEdit]) -> Result<(), EditorError> {
     confirm(&session.root, edits)?;
+    elsewhere::check((session.editor.as_ref(), &session.root), session.making.neighbours.get(), edits).await?;
     session.editor.apply(edits, session.config.save).await.map(|_| ())
 }
 

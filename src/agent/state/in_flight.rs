@@ -1,11 +1,12 @@
 //! Changes of files that are under way.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio::sync::watch;
 
 use crate::agent::state::journal::{Checkpoint, Journal};
+use crate::agent::state::neighbours::Neighbours;
 use crate::base::lock::lock;
 use crate::editor::error::EditorError;
 use crate::editor::{Applied, FileEdit};
@@ -69,11 +70,13 @@ impl Begun {
 }
 
 /// Changes that are being made, and those that a stop has left.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Making {
     pub(crate) begun: Mutex<Vec<Begun>>,
     /// Held from the baseline of an edit to its verdict, so that an answer tells of no other edit than its own.
     pub(crate) turn: tokio::sync::Mutex<()>,
+    /// Who is asked before a change: the other sessions of the workspace, where there may be some.
+    pub(crate) neighbours: OnceLock<Arc<dyn Neighbours>>,
     /// The number of the last checkpoint.
     pub(crate) checkpoints: AtomicU64,
 }

@@ -19,6 +19,7 @@ pub(crate) mod known_words;
 pub mod language;
 pub(crate) mod located;
 pub(crate) mod memory;
+pub mod neighbours;
 pub mod notes;
 pub mod notes_log;
 pub(crate) mod offered;

@@ -45,6 +45,11 @@ impl Files {
         self.look(path).map(|(document, _, _)| document)
     }
 
+    /// Files with text that is in no file on disk.
+    pub(super) fn unsaved(&self) -> Vec<String> {
+        self.seen.iter().filter(|(_, seen)| seen.buffer.is_some()).map(|(path, _)| path.clone()).collect()
+    }
+
     /// The document with its format and the bytes on disk.
     fn look(&mut self, path: &str) -> Result<(Document, FileFormat, Vec<u8>), EditorError> {
         let found = match beneath::read(&self.root, path) {

@@ -28,7 +28,7 @@ use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::lookup::{LookupAnswer, NameLookup};
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Save, WorkspaceChange};
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Save, WorkspaceChange};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
 
@@ -328,6 +328,14 @@ impl Editor for HeadlessEditor {
         if let Err(error) = swept.await {
             tracing::warn!(%error, "leftovers were not looked for");
         }
+    }
+
+    /// Nobody looks at these files; only what is written nowhere is in this process alone.
+    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        let unsaved = self.with_files(|files| Ok(files.unsaved())).await?;
+        let unsaved: Vec<PathBuf> = unsaved.iter().map(|path| self.root.join(path)).collect();
+        let held = files.iter().filter(|file| unsaved.contains(file));
+        Ok(held.map(|path| HeldFile { path: path.clone(), unsaved: true }).collect())
     }
 
     fn show(&self, event: Event) {

@@ -20,7 +20,9 @@ use crate::diagnostics::policy::confidence;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::lookup::{LookupAnswer, NameLookup};
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, Marks, Save, WorkspaceChange, workspace_edit};
+use crate::editor::{
+    Applied, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Marks, Save, WorkspaceChange, workspace_edit,
+};
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
 use crate::editors::nvim::late::Waiting;
@@ -190,7 +192,7 @@ impl NvimEditor {
         let document = match expected {
             Some(text) => {
                 self.remember(&path, facts.version, &text.as_str().into());
-                document(&path, &facts, &text)
+                facts.document(&path, &text)
             }
             None => self.read(&path).await?,
         };
@@ -225,22 +227,11 @@ fn unanswered(path: &str, deadline: Deadline, error: &EditorError) -> Report {
     }
 }
 
-fn document(path: &str, facts: &BufferState, text: &str) -> Document {
-    Document {
-        path: path.to_owned(),
-        text: text.to_owned(),
-        version: facts.version,
-        exists: facts.exists,
-        unsaved: facts.unsaved,
-        locked: facts.locked.clone(),
-    }
-}
-
 #[async_trait]
 impl Editor for NvimEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         let (facts, text) = self.fetch(path).await?;
-        Ok(document(path, &facts, &text))
+        Ok(facts.document(path, &text))
     }
 
     async fn close(&self, paths: &[String]) {
@@ -381,6 +372,17 @@ impl Editor for NvimEditor {
         let params = json!({"path": self.absolute(path), "before": then, "after": after_edit});
         if let Err(error) = self.channel.call::<Value>("restore_marks", &params, path, QUICK).await {
             tracing::warn!(%error, path, "marks were not restored");
+        }
+    }
+
+    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        let held: List<HeldFile> = self.channel.call("held", &json!({"paths": files}), "files", QUICK).await?;
+        Ok(held.0)
+    }
+
+    async fn sync(&self, files: &[PathBuf]) {
+        if let Err(error) = self.channel.call::<Value>("sync", &json!({"paths": files}), "files", QUICK).await {
+            tracing::warn!(%error, "files that another program has written were not read again");
         }
     }
 

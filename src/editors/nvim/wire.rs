@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::base::text::{Encoding, Range};
 use crate::diagnostics::model::{Freshness, Severity};
+use crate::editor::Document;
 use crate::editor::error::EditorError;
 
 /// An error of a Lua handler.
@@ -69,6 +70,20 @@ pub(super) struct BufferState {
     pub(super) reformatted: bool,
     #[serde(default)]
     pub(super) deleted: bool,
+}
+
+impl BufferState {
+    /// The buffer as a document with this text.
+    pub(super) fn document(&self, path: &str, text: &str) -> Document {
+        Document {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            version: self.version,
+            exists: self.exists,
+            unsaved: self.unsaved,
+            locked: self.locked.clone(),
+        }
+    }
 }
 
 /// `nvim_buf_set_text`: start row, start byte, end row, end byte, lines.

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::base::failure::Failure;
 use crate::base::own;
-use crate::serve::discovery::{SessionEntry, VERSION, is_name, key};
+use crate::serve::discovery::{KEY, SessionEntry, VERSION, is_name, key};
 
 /// Bytes that an entry may have.
 const ENTRY_BYTES: u64 = 64 << 10;
@@ -28,12 +28,34 @@ pub fn of_root(folders: &[PathBuf], root: &Path) -> FoundSessions {
     collect(folders.iter().map(|folder| folder.join(key(root))))
 }
 
+/// The sessions of a workspace, then those of the workspaces that it lies in, the nearest first. Not those of the user's
+/// home folder or above it: what is asked for in a project is not meant for everything that the user has. Blocks for a
+/// moment.
+pub fn around(folders: &[PathBuf], root: &Path, home: Option<&Path>) -> FoundSessions {
+    let mut found = of_root(folders, root);
+    for outer in root.ancestors().skip(1).take_while(|outer| home.is_none_or(|home| !home.starts_with(outer))) {
+        let more = of_root(folders, outer);
+        found.entries.extend(more.entries);
+        found.problems.extend(more.problems);
+    }
+    found
+}
+
+/// The sessions whose workspace is this one, lies in it or around it: those that may have a file of it open. Blocks for a
+/// moment.
+pub fn related(folders: &[PathBuf], root: &Path) -> FoundSessions {
+    let mut found = everywhere(folders);
+    found.entries.retain(|entry| entry.root.starts_with(root) || root.starts_with(&entry.root));
+    found
+}
+
 /// The sessions of every workspace.
 pub fn everywhere(folders: &[PathBuf]) -> FoundSessions {
     let inside = |folder: &PathBuf| -> Vec<PathBuf> {
         let Ok(()) = is_ours(folder) else { return Vec::new() };
         let Ok(listed) = fs::read_dir(folder) else { return Vec::new() };
-        listed.take(FILES).flatten().map(|entry| entry.path()).collect()
+        let listed = listed.take(FILES).flatten();
+        listed.filter(|entry| entry.file_name().len() == KEY).map(|entry| entry.path()).collect()
     };
     collect(folders.iter().flat_map(inside))
 }

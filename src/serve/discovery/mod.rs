@@ -6,6 +6,7 @@
 
 pub mod advertise;
 pub mod find;
+pub mod gate;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,8 @@ use crate::base::own;
 pub const VERSION: u32 = 1;
 /// Bytes of the root's SHA-256 in the name of its folder, two characters each.
 const HASH: usize = 8;
+/// Characters of that name.
+const KEY: usize = 2 * HASH;
 /// What a socket's path may have, with its last zero byte.
 const SOCKET_BYTES: usize = 108;
 /// Characters of a session's name, and one for the dot, a number and the ending.
@@ -45,6 +48,11 @@ pub struct SessionEntry {
     /// As a user is told of it, and names it with `--session`.
     pub name: String,
     pub socket: PathBuf,
+}
+
+/// Whether a user sees the files of a session in an editor.
+pub fn is_editor(entry: &SessionEntry) -> bool {
+    entry.editor_pid.is_some()
 }
 
 /// What is said of a session that is about to be served.

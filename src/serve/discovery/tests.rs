@@ -3,10 +3,13 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::advertise::Advertised;
-use super::find::{choose, everywhere, of_root};
+use super::find::{around, choose, everywhere, of_root, related};
+use super::gate::StartGate;
 use super::*;
+use crate::base::deadline::Deadline;
 
 struct Place {
     _dir: tempfile::TempDir,
@@ -142,4 +145,59 @@ fn of_several_one_is_chosen_by_name_or_process() {
     let failure = name(Some("79")).unwrap_err();
     assert_eq!(failure.one_line(), "there is no session \"79\" in this workspace (there are: nvim-77, nvim-78)");
     drop(two);
+}
+
+#[test]
+fn the_session_of_a_folder_around_is_found_and_that_of_a_home_is_not() {
+    let mut place = place();
+    let outer = place.root.clone();
+    let here = outer.join("packages/one");
+    let home = outer.parent().unwrap().to_owned();
+    let names =
+        |found: &find::FoundSessions| -> Vec<String> { found.entries.iter().map(|entry| entry.name.clone()).collect() };
+    let around = |place: &Place| names(&around(&place.folders, &here, Some(&home)));
+    place.root = home.clone();
+    let _everything = place.advertise("nvim", Some(1));
+    assert!(around(&place).is_empty(), "what is asked for in a project is not meant for a whole home");
+    place.root = outer.clone();
+    let _outer = place.advertise("nvim", Some(2));
+    assert_eq!(around(&place), ["nvim-2"]);
+    place.root = here.clone();
+    let _own = place.advertise("nvim", Some(3));
+    place.root = here.join("inner");
+    let _inner = place.advertise("nvim", Some(4));
+    place.root = outer.join("packages/other");
+    let _beside = place.advertise("nvim", Some(5));
+    assert_eq!(around(&place), ["nvim-3", "nvim-2"], "the nearest one first");
+    let mut may_have_files_of_it = names(&related(&place.folders, &here));
+    may_have_files_of_it.sort();
+    assert_eq!(may_have_files_of_it, ["nvim-1", "nvim-2", "nvim-3", "nvim-4"]);
+}
+
+#[test]
+fn one_process_at_a_time_looks_for_a_session_or_becomes_one() {
+    let place = place();
+    let enter = |ms| StartGate::enter(&place.folders, &place.root, Deadline::after(Duration::from_millis(ms)));
+    let held = enter(1000).unwrap();
+    assert_eq!(enter(30).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    StartGate::enter(&place.folders, &place.root.join("other"), Deadline::after(Duration::ZERO)).unwrap();
+    let _session = place.advertise("nvim", Some(77));
+    assert_eq!(everywhere(&place.folders).problems, Vec::<String>::new(), "it is no entry");
+    drop(held);
+    // Many at once: never two inside, and who waits for a file that was removed takes the next one.
+    let inside = std::sync::atomic::AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let gate = enter(60_000).unwrap();
+                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                    inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                    drop(gate);
+                }
+            });
+        }
+    });
+    let left: Vec<_> = fs::read_dir(&place.folders[0]).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left.len(), 1, "the session's folder alone: {left:?}");
 }

@@ -1,6 +1,6 @@
 //! The client of a session: a connection to its socket, and the session at its end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use crate::agent::state::outside::OutsideClient;
 use crate::agent::state::request::Request;
 use crate::agent::tools::tool::OutsideTool;
 use crate::base::failure::{Failure, FailureKind};
+use crate::editor::HeldFile;
 use crate::serve::discovery::SessionEntry;
 use crate::serve::rpc::api::agent::{AgentApiClient, AnswerTaken, UndoPart};
 use crate::serve::rpc::api::diagnostics::{DiagnosticsApiClient, IntroducedDiagnostics};
@@ -53,6 +54,16 @@ impl JoinedSession {
 
     pub async fn info(&self) -> Result<SessionInfo, Failure> {
         InfoApiClient::info(&self.client).await.map_err(read)
+    }
+
+    /// Which of these files a user has open there.
+    pub async fn owns(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, Failure> {
+        InfoApiClient::owns(&self.client, files.to_vec()).await.map(|owned| owned.files).map_err(read)
+    }
+
+    /// Has the session read again what was written.
+    pub async fn written(&self, files: &[PathBuf]) -> Result<(), Failure> {
+        InfoApiClient::written(&self.client, files.to_vec()).await.map(|_| ()).map_err(read)
     }
 
     pub async fn ask(&self, request: &Request, by: String) -> Result<Outcome, Failure> {

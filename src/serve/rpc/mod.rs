@@ -5,4 +5,5 @@ pub mod client;
 pub mod failure;
 pub mod limits;
 mod methods;
+pub mod neighbours;
 pub mod server;

@@ -16,6 +16,7 @@ use crate::serve::discovery::advertise::Advertised;
 use crate::serve::discovery::{Advertisement, SessionEntry};
 use crate::serve::rpc::limits::{self, Rate, Rated};
 use crate::serve::rpc::methods::{self, Served};
+use crate::serve::rpc::neighbours::OtherSessions;
 
 /// How long a listener that cannot accept (too many open files) waits.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -47,12 +48,14 @@ impl Drop for Serving {
     }
 }
 
-/// Serves a session to other processes of this user. It is not kept alive by that.
+/// Serves a session to other processes of this user, and has it ask them before it changes files. It is not kept alive
+/// by that.
 ///
 /// # Errors
 /// No folder can hold its socket.
 pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf>) -> io::Result<Serving> {
     let places = folders.clone();
+    agent.know_neighbours(Arc::new(OtherSessions::of(folders.clone(), &what.root)));
     let advertised = tokio::task::spawn_blocking(move || Advertised::new(&folders, &what));
     let (advertised, listener) = advertised.await.map_err(io::Error::other)??;
     let listener = UnixListener::from_std(listener)?;

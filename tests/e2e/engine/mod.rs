@@ -12,6 +12,7 @@ mod forget;
 mod history;
 mod injection;
 mod limits;
+mod neighbours;
 mod outside;
 mod planning;
 mod preferences;

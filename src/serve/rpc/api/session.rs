@@ -1,11 +1,14 @@
 //! `session/*`: which session this is, what runs in it, and which others there are.
 
+use std::path::PathBuf;
+
 use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::commands::turn::TaskInTurn;
 use crate::agent::events::state::StreamState;
+use crate::editor::HeldFile;
 use crate::serve::discovery::SessionEntry;
 
 /// A session, and how things stand in it.
@@ -27,6 +30,12 @@ pub struct SessionList {
     pub sessions: Vec<SessionEntry>,
 }
 
+/// Files that a user has open in the editor of this session, of those that were asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnedFiles {
+    pub files: Vec<HeldFile>,
+}
+
 #[rpc(server, client, namespace = "session", namespace_separator = "/")]
 pub trait InfoApi {
     /// Which session this is, what runs in it, and how things stand.
@@ -38,4 +47,15 @@ pub trait InfoApi {
     /// Example: `{}`
     #[method(name = "list", param_kind = map)]
     async fn list(&self) -> RpcResult<SessionList>;
+
+    /// Which of these files, by absolute paths, a user has open here, or are changed here and not written. Another
+    /// session asks this before it changes them.
+    /// Example: `{"files": ["/the/project/cart.py"]}`
+    #[method(name = "owns", param_kind = map)]
+    async fn owns(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles>;
+
+    /// These files, by absolute paths, were written by another program: what is open of them without changes is read again.
+    /// Example: `{"files": ["/the/project/cart.py"]}`
+    #[method(name = "written", param_kind = map)]
+    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles>;
 }

@@ -1,11 +1,25 @@
 //! `session/*`: how things stand here, and which sessions there are.
 
+use std::path::PathBuf;
+
 use jsonrpsee::core::{RpcResult, async_trait};
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::plural::counted;
 use crate::serve::discovery::find;
-use crate::serve::rpc::api::session::{InfoApiServer, SessionInfo, SessionList};
+use crate::serve::rpc::api::session::{InfoApiServer, OwnedFiles, SessionInfo, SessionList};
 use crate::serve::rpc::methods::Served;
+
+/// Files of one question.
+const FILES: usize = 10_000;
+
+fn few(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
+    if files.len() <= FILES {
+        return Ok(files);
+    }
+    let message = format!("{} at once, {FILES} at most", counted(files.len(), "file"));
+    Err(Failure::user(message, "ask about some of them at a time"))
+}
 
 #[async_trait]
 impl InfoApiServer for Served {
@@ -18,6 +32,17 @@ impl InfoApiServer for Served {
             running: agent.turn().now(),
             state: agent.events().state(),
         })
+    }
+
+    async fn owns(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles> {
+        let held = self.agent()?.editor.held(&few(files)?).await;
+        Ok(OwnedFiles { files: held.map_err(Failure::from)? })
+    }
+
+    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles> {
+        let (agent, files) = (self.agent()?, few(files)?);
+        agent.editor.sync(&files).await;
+        Ok(OwnedFiles { files: agent.editor.held(&files).await.map_err(Failure::from)? })
     }
 
     async fn list(&self) -> RpcResult<SessionList> {

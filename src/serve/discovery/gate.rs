@@ -1,0 +1,64 @@
+//! The gate of a workspace: one process at a time looks for a session and, where there is none, becomes one.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::base::deadline::Deadline;
+use crate::base::own;
+use crate::serve::discovery::key;
+
+/// The gate, until this is dropped.
+#[derive(Debug)]
+pub struct StartGate {
+    path: PathBuf,
+    /// Held for its lock.
+    _file: File,
+}
+
+impl StartGate {
+    /// Waits until nobody else of this workspace has it. Blocks.
+    ///
+    /// # Errors
+    /// Somebody has it for too long, or no folder can hold it.
+    pub fn enter(folders: &[PathBuf], root: &Path, deadline: Deadline) -> io::Result<Self> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no folder for it");
+        for base in folders {
+            match enter(base, root, deadline) {
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => last = error,
+                done => return done,
+            }
+        }
+        Err(last)
+    }
+}
+
+impl Drop for StartGate {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::debug!(%error, "the gate is gone already");
+        }
+    }
+}
+
+fn enter(base: &Path, root: &Path, deadline: Deadline) -> io::Result<StartGate> {
+    if let Some(parent) = base.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    own::folder(base)?;
+    // Beside the folders of workspaces, which are removed when they are empty.
+    let path = base.join(format!(".{}.gate", key(root)));
+    loop {
+        let file = own::open(&path, true)?;
+        own::lock(&file, deadline)?;
+        // Whoever had it has removed the file: a lock on that keeps nobody out.
+        let same = path.symlink_metadata().is_ok_and(|now| file.metadata().is_ok_and(|held| held.ino() == now.ino()));
+        if same {
+            return Ok(StartGate { path, _file: file });
+        }
+        if deadline.passed() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+    }
+}

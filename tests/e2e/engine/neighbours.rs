@@ -1,0 +1,79 @@
+//! A file that another session has open: what is refused, what is not, and who is told of it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use sextant::agent::state::neighbours::{HeldElsewhere, Holding, Neighbours};
+use sextant::agent::state::outside::OutsideClient;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::replace;
+use crate::support::engine::{Engine, Setup, act};
+use crate::support::project::Project;
+
+/// Another session with one file, and what it was told.
+struct Other {
+    held: HeldElsewhere,
+    told: Mutex<Vec<PathBuf>>,
+    came: Notify,
+}
+
+impl Other {
+    fn with(project: &Project, file: &str, how: Holding) -> Arc<Self> {
+        let held = HeldElsewhere { path: project.root().join(file), session: "nvim-77".into(), pid: 77, how };
+        Arc::new(Self { held, told: Mutex::default(), came: Notify::new() })
+    }
+}
+
+#[async_trait]
+impl Neighbours for Other {
+    async fn holding(&self, files: &[PathBuf]) -> Vec<HeldElsewhere> {
+        if files.contains(&self.held.path) { vec![self.held.clone()] } else { Vec::new() }
+    }
+
+    async fn written(&self, files: &[PathBuf]) {
+        self.told.lock().unwrap().extend_from_slice(files);
+        self.came.notify_one();
+    }
+}
+
+const TEXT: &str = "def f() -> int:\n    return 1\n";
+
+#[tokio::test]
+async fn a_file_of_another_session_is_refused_with_its_name_and_stays_as_it_is() {
+    for (how, words) in [
+        (Holding::Open, "nvim-77 (process 77)"),
+        (Holding::Unsaved, "nvim-77 (process 77), with unsaved changes"),
+        (Holding::Unknown, "nvim-77 (process 77), or may be: it does not say"),
+    ] {
+        for memory in [true, false] {
+            let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
+            let edit = act("edit_file", replace("return 1", "return 2"));
+            let setup = Setup { replies: vec![edit], memory, ..Setup::default() };
+            let engine = Engine::new(&project, setup);
+            let other = Other::with(&project, "a.py", how);
+            engine.session.know_neighbours(Arc::<Other>::clone(&other));
+            engine.ask("change f").await;
+            assert_eq!(project.read("a.py"), TEXT);
+            let told = engine.told().join("\n");
+            assert!(told.contains(&format!("a.py is open in another session of this workspace, {words}")), "{told}");
+            assert!(told.contains("--session nvim-77"), "the way out: {told}");
+            // Nothing was entered, and nothing is left open.
+            let undone = engine.session.undo().await.result;
+            assert!(undone.as_ref().is_err_and(|failure| failure.message.contains("nothing to undo")), "{undone:?}");
+
+            let client = OutsideClient::new("1", "codex");
+            let call =
+                |path: &str| serde_json::json!({"path": path, "old_string": "return 1", "new_string": "return 3"});
+            let cancel = CancellationToken::new();
+            let refused = engine.session.call(&client, "edit_file", call("a.py"), &cancel).await.unwrap_err();
+            assert!(refused.one_line().contains("nvim-77"), "{refused:?}");
+            engine.session.call(&client, "edit_file", call("b.py"), &cancel).await.expect("it is nobody else's");
+            assert_eq!(project.read("b.py"), TEXT.replace('1', "3"));
+            other.came.notified().await;
+            assert_eq!(*other.told.lock().unwrap(), [project.root().join("b.py")], "and is told of");
+        }
+    }
+}
