@@ -17,12 +17,13 @@ use crate::agent::state::request::Request;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::answers::Answers;
-use crate::cli::join::{self, JoinOptions, JoinedWork};
+use crate::cli::join::{self, JoinOptions, JoinedWork, WorkPlace};
 use crate::cli::printing::Printer;
-use crate::cli::settings::{UserFiles, WorkOptions};
+use crate::cli::settings::{Settings, UserFiles, WorkOptions};
 use crate::cli::{log, models, terminal, wording};
 use crate::editor::event::Event;
 use crate::editors::headless::HeadlessEditor;
+use crate::symbols::path::SymbolPath;
 use crate::workspace::root::Root;
 
 /// How long the language servers may take to leave.
@@ -211,6 +212,23 @@ pub(super) async fn answered(
     ending
 }
 
+/// The file that a request is about.
+fn about(request: &Request, root: &Root) -> Option<PathBuf> {
+    let symbol = || Some(SymbolPath::parse(request.symbols.first()?).file).filter(|file| !file.is_empty());
+    request.path.clone().or_else(symbol).map(|file| root.path().join(file))
+}
+
+fn settings(arguments: &Folder, who: Option<Work<'_>>, root: &Root) -> Result<Settings, Failure> {
+    let mut settings = match who {
+        Some(who) => who.options.settings(&arguments.files, root.path())?,
+        None => WorkOptions::default().settings(&arguments.files, root.path())?.without_model(),
+    };
+    if let Some(mode) = who.and_then(|who| who.mode) {
+        settings.config.mode = mode;
+    }
+    Ok(settings)
+}
+
 async fn serve(
     arguments: &Folder,
     who: Option<Work<'_>>,
@@ -222,20 +240,19 @@ async fn serve(
     let mut request = request?;
     // A path on the command line is relative to where the user stands.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
-    if let Some(joined) = &joined
-        && let Some(session) = join::session(joined.options, &root, arguments.at.json).await?
-    {
-        join::refuse_own(&session, &arguments.own_options(who)).await?;
-        return join::work(session, joined, &request, who.map_or(&[], |who| &who.options.answers), arguments.at.json)
-            .await;
+    let mut gate = None;
+    if let Some(joined) = &joined {
+        match join::session(joined.options, (&root, about(&request, &root).as_deref()), arguments.at.json).await? {
+            WorkPlace::Joined(session) => {
+                join::refuse_own(&session, &arguments.own_options(who)).await?;
+                let request = join::placed(request, &root, &session.entry);
+                let answers: &[usize] = who.map_or(&[], |who| &who.options.answers);
+                return join::work(session, joined, &request, answers, arguments.at.json).await;
+            }
+            WorkPlace::Own(held) => gate = held,
+        }
     }
-    let mut settings = match who {
-        Some(who) => who.options.settings(&arguments.files, root.path())?,
-        None => WorkOptions::default().settings(&arguments.files, root.path())?.without_model(),
-    };
-    if let Some(mode) = who.and_then(|who| who.mode) {
-        settings.config.mode = mode;
-    }
+    let settings = settings(arguments, who, &root)?;
     let model = models::make(&settings.model)?;
     let (events, queue) = unbounded_channel();
     let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
@@ -247,7 +264,7 @@ async fn serve(
     }
     let asking = Arc::downgrade(&session);
     let printer = tokio::spawn(print(queue, arguments.at.json, move || answers.answer(&asking)));
-    let shared = if joined.is_some() { join::serve_own(&session, &request).await } else { None };
+    let shared = if joined.is_some() { join::serve_own(&session, &request, gate).await } else { None };
     let cancel = shared.as_ref().map_or_else(CancellationToken::new, |shared| shared.cancel());
     let stop = cancel.clone();
     tokio::spawn(async move {

@@ -1,6 +1,7 @@
 //! Whether a command works in a session that runs or in a process of its own; and its work in a running one: the same
 //! lines, the same end, the same way to stop it.
 
+use std::path::Path;
 use std::process;
 use std::sync::Arc;
 
@@ -14,9 +15,11 @@ use crate::agent::commands::turn::{self, AskedBy, TurnHeld};
 use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::follow::{self, Following};
+use crate::cli::look::{self, Looked};
 use crate::cli::settings::session_folders;
 use crate::cli::terminal;
-use crate::serve::discovery::find::{self, FoundSessions};
+use crate::serve::discovery::find::FoundSessions;
+use crate::serve::discovery::gate::StartGate;
 use crate::serve::discovery::{Advertisement, SessionEntry};
 use crate::serve::rpc::client::JoinedSession;
 use crate::serve::rpc::server::{Serving, serve};
@@ -50,57 +53,67 @@ pub(super) struct JoinedWork<'a> {
     pub(super) run: JoinedRun<'a>,
 }
 
-/// Looks for the sessions of a workspace, without holding up anything else.
-pub(super) async fn look(root: &Root) -> FoundSessions {
-    let path = root.path().to_owned();
-    tokio::task::spawn_blocking(move || find::of_root(&session_folders(), &path)).await.unwrap_or_default()
+/// Where a command does its work.
+pub(super) enum WorkPlace {
+    Joined(JoinedSession),
+    /// Here; nobody else begins a session in the workspace until the gate is dropped.
+    Own(Option<StartGate>),
 }
 
-/// The session to work in; `None` where this command works on its own, which is said.
+/// The session to work in, or none, which is said.
 pub(super) async fn session(
     options: &JoinOptions,
-    root: &Root,
+    (root, file): (&Root, Option<&Path>),
     as_json: bool,
-) -> Result<Option<JoinedSession>, Failure> {
+) -> Result<WorkPlace, Failure> {
     if options.headless {
-        return Ok(None);
+        return Ok(WorkPlace::Own(None));
     }
+    let gate = look::gate(root).await;
     let mut failed = None;
     // One that ends just now is found once more at most.
     for _ in 0..2 {
-        let found = look(root).await;
+        let Looked { found, chosen } = look::look(root, options.session.session.as_deref(), file).await?;
         found.problems.iter().for_each(|problem| tracing::warn!(problem, "no session"));
-        let Some(entry) = find::choose(&found, options.session.session.as_deref())? else {
+        let Some(entry) = chosen else {
             if !as_json {
                 terminal::complain("sextant: no session runs in this workspace; working headless");
             }
-            return Ok(None);
+            return Ok(WorkPlace::Own(gate));
         };
         match JoinedSession::to(entry).await {
             Ok(joined) => {
                 if !as_json {
-                    said(&joined.entry, &found, options);
+                    said(&joined.entry, root, &found, options);
                 }
-                return Ok(Some(joined));
+                return Ok(WorkPlace::Joined(joined));
             }
             Err(failure) => failed = Some(failure),
         }
     }
-    failed.map_or(Ok(None), Err)
+    failed.map_or(Ok(WorkPlace::Own(gate)), Err)
+}
+
+/// A request as the session takes it, whose workspace may begin in another folder.
+pub(super) fn placed(request: Request, root: &Root, entry: &SessionEntry) -> Request {
+    let symbols = request.symbols.iter().map(|symbol| look::placed_symbol(symbol, root.path(), &entry.root)).collect();
+    Request { symbols, ..request }
 }
 
 /// The session of a workspace that runs, for a command that works in none of its own.
 pub(super) async fn running(named: &SessionOption, root: &Root) -> Result<Option<Arc<JoinedSession>>, Failure> {
-    let Some(entry) = find::choose(&look(root).await, named.session.as_deref())? else { return Ok(None) };
+    let looked = look::look(root, named.session.as_deref(), None).await?;
+    let Some(entry) = looked.chosen else { return Ok(None) };
     Ok(Some(Arc::new(JoinedSession::to(entry).await?)))
 }
 
-fn said(entry: &SessionEntry, found: &FoundSessions, options: &JoinOptions) {
-    terminal::complain(&format!("sextant: working in the session {}", entry.name));
+fn said(entry: &SessionEntry, root: &Root, found: &FoundSessions, options: &JoinOptions) {
+    let of = if entry.root == root.path() { String::new() } else { format!(" of {}", entry.root.display()) };
+    terminal::complain(&format!("sextant: working in the session {}{of}", entry.name));
     if found.entries.len() > 1 && options.session.session.is_none() {
         let names: Vec<&str> = found.entries.iter().map(|entry| entry.name.as_str()).collect();
         let names = names.join(", ");
-        terminal::complain(&format!("  the one used last of {names}; --session NAME takes another"));
+        terminal::complain(&format!("  of {names}; --session NAME takes another"));
     }
 }
 
@@ -175,11 +188,13 @@ impl Shared {
 }
 
 /// Lets others find the session of this command. Without a folder for that it works all the same.
-pub(super) async fn serve_own(agent: &Arc<Agent>, request: &Request) -> Option<Shared> {
+pub(super) async fn serve_own(agent: &Arc<Agent>, request: &Request, gate: Option<StartGate>) -> Option<Shared> {
     let what = if request.text.is_empty() { "a command" } else { &request.text };
     let held = agent.turn().begin(agent, AskedBy::new(what, by())).ok()?;
     let what = Advertisement { root: agent.root().path().to_owned(), door: "headless", editor_pid: None };
-    match serve(agent, what, session_folders()).await {
+    let served = serve(agent, what, session_folders()).await;
+    drop(gate);
+    match served {
         Ok(serving) => Some(Shared { serving, held }),
         Err(error) => {
             tracing::warn!(%error, "no other program can join this session");

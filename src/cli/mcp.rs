@@ -1,37 +1,29 @@
 //! `sextant mcp`: the tools of a workspace for another agent, which starts this process.
 
+mod headless;
+mod joined;
+
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::agent::Agent;
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::state::outside::OutsideClient;
-use crate::base::clock::new_id;
-use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::client_config::{KnownClient, snippet};
+use crate::cli::mcp::headless::HeadlessWorkspace;
+use crate::cli::mcp::joined::JoinedWorkspace;
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
-use crate::cli::{join, log, models, terminal};
-use crate::editors::headless::HeadlessEditor;
-use crate::serve::discovery::find;
+use crate::cli::{log, look, terminal};
 use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener};
 use crate::serve::mcp::{http, stdio};
-use crate::serve::rpc::client::JoinedSession;
 use crate::workspace::root::Root;
-
-/// How long the language servers may take to leave.
-const LEAVE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct McpArguments {
@@ -178,101 +170,11 @@ struct Headless {
 #[async_trait]
 impl WorkspaceOpener for Headless {
     async fn open(&self, root: Root) -> Result<Arc<dyn OpenWorkspace>, Failure> {
-        if let Some(joined) = join(&root).await {
+        let gate = look::gate(&root).await;
+        if let Some(joined) = JoinedWorkspace::find(&root).await {
             return Ok(Arc::new(joined));
         }
-        let settings = self.options.settings(&self.files, root.path())?.without_model();
-        let model = models::make(&settings.model)?;
-        let (events, mut shown) = unbounded_channel();
-        let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
-        let editor = Arc::new(editor.with_commands(settings.commands));
-        let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
-        // Nobody looks on; the log has what is shown.
-        tokio::spawn(async move { while shown.recv().await.is_some() {} });
-        Ok(Arc::new(HeadlessWorkspace { session, editor }))
+        let settings = self.options.settings(&self.files, root.path())?;
+        Ok(Arc::new(HeadlessWorkspace::open(root, settings, gate).await?))
     }
-}
-
-/// The session of an editor, or of a command, that has this workspace open.
-async fn join(root: &Root) -> Option<JoinedWorkspace> {
-    let entry = find::choose(&join::look(root).await, None).ok()??;
-    match JoinedSession::to(entry).await {
-        Ok(session) => Some(JoinedWorkspace { session }),
-        Err(failure) => {
-            tracing::warn!("{}", failure.one_line());
-            None
-        }
-    }
-}
-
-struct HeadlessWorkspace {
-    session: Arc<Agent>,
-    editor: Arc<HeadlessEditor>,
-}
-
-#[async_trait]
-impl OpenWorkspace for HeadlessWorkspace {
-    async fn call(
-        &self,
-        client: &OutsideClient,
-        tool: &str,
-        given: Value,
-        cancel: &CancellationToken,
-    ) -> Result<OutsideAnswer, Failure> {
-        self.session.call(client, tool, given, cancel).await
-    }
-
-    async fn client_left(&self, client: &OutsideClient) {
-        self.session.client_left(client);
-    }
-
-    /// Where an editor has opened the workspace since, its buffers go before the disk.
-    async fn is_there(&self) -> bool {
-        join::look(self.session.root()).await.entries.is_empty()
-    }
-
-    async fn close(&self) {
-        self.session.finish_edits().await;
-        self.session.close().await;
-        self.editor.shutdown(Deadline::after(LEAVE)).await;
-    }
-}
-
-/// A workspace whose session runs elsewhere, in an editor.
-struct JoinedWorkspace {
-    session: JoinedSession,
-}
-
-#[async_trait]
-impl OpenWorkspace for JoinedWorkspace {
-    async fn call(
-        &self,
-        client: &OutsideClient,
-        tool: &str,
-        given: Value,
-        cancel: &CancellationToken,
-    ) -> Result<OutsideAnswer, Failure> {
-        let id = new_id();
-        let called = self.session.call(client, tool, given, &id);
-        tokio::pin!(called);
-        tokio::select! {
-            answer = &mut called => return answer,
-            () = cancel.cancelled() => {}
-        }
-        // An edit that has begun there is made whole, and the answer says what became of it.
-        self.session.cancel_call(&id).await?;
-        called.await
-    }
-
-    async fn client_left(&self, client: &OutsideClient) {
-        if let Err(failure) = self.session.client_left(client).await {
-            tracing::info!("{}", failure.one_line());
-        }
-    }
-
-    async fn is_there(&self) -> bool {
-        self.session.is_connected()
-    }
-
-    async fn close(&self) {}
 }

@@ -9,6 +9,7 @@ mod follow;
 mod headless;
 mod join;
 mod log;
+mod look;
 mod mcp;
 mod models;
 mod nvim;

@@ -21,6 +21,7 @@ mod learning;
 mod loading;
 mod log;
 mod mcp;
+mod meeting;
 mod memory;
 mod model;
 mod names;

@@ -26,5 +26,6 @@ mod stops;
 mod tabs;
 mod tasks;
 mod trace;
+mod two;
 mod wide;
 mod windows;

@@ -1,0 +1,129 @@
+//! Which session a command or a call belongs to: the one that has its file open, else the one of its workspace, else the
+//! one of the nearest workspace around it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::base::deadline::Deadline;
+use crate::base::failure::Failure;
+use crate::cli::settings::session_folders;
+use crate::serve::discovery::SessionEntry;
+use crate::serve::discovery::find::{self, FoundSessions};
+use crate::serve::discovery::gate::StartGate;
+use crate::serve::rpc::neighbours;
+use crate::symbols::path::SymbolPath;
+use crate::workspace::root::Root;
+
+/// How long another process may take to begin its session.
+const BEGINNING: Duration = Duration::from_secs(10);
+
+/// The sessions that may be joined, and the one that is.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub(super) found: FoundSessions,
+    pub(super) chosen: Option<SessionEntry>,
+}
+
+/// Looks for the session of a workspace, without holding up anything else. `named` is the user's choice, `file` what it
+/// is about, by its absolute path.
+///
+/// # Errors
+/// None of this name is there.
+pub(super) async fn look(root: &Root, named: Option<&str>, file: Option<&Path>) -> Result<Looked, Failure> {
+    if named.is_some() {
+        let found = related(root.path()).await;
+        let chosen = find::choose(&found, named)?;
+        return Ok(Looked { found, chosen });
+    }
+    let found = around(root.path()).await;
+    let first = found.entries.first().cloned();
+    if let Some(file) = file {
+        let file = real(file);
+        let related = related(root.path()).await.entries;
+        let only = related.len() == 1 && first.as_ref() == related.first();
+        if !related.is_empty() && !only {
+            let holder = neighbours::holder(&related, &file).await;
+            return Ok(Looked { found, chosen: holder.or(first) });
+        }
+    }
+    Ok(Looked { found, chosen: first })
+}
+
+/// The sessions of a workspace and of those around it.
+pub(super) async fn around(root: &Path) -> FoundSessions {
+    let root = root.to_owned();
+    let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+    let found = move || find::around(&session_folders(), &root, home.as_deref());
+    tokio::task::spawn_blocking(found).await.unwrap_or_default()
+}
+
+/// The same with those of workspaces inside.
+pub(super) async fn related(root: &Path) -> FoundSessions {
+    let root = root.to_owned();
+    tokio::task::spawn_blocking(move || find::related(&session_folders(), &root)).await.unwrap_or_default()
+}
+
+/// Keeps other processes from beginning a session in the workspace until this is dropped; `None` where that cannot be.
+pub(super) async fn gate(root: &Root) -> Option<StartGate> {
+    let root = root.path().to_owned();
+    let entered = move || StartGate::enter(&session_folders(), &root, Deadline::after(BEGINNING));
+    match tokio::task::spawn_blocking(entered).await.ok()? {
+        Ok(gate) => Some(gate),
+        Err(error) => {
+            tracing::warn!(%error, "another process may begin a session here at the same time");
+            None
+        }
+    }
+}
+
+/// A path without links, as far as it exists.
+pub(super) fn real(path: &Path) -> PathBuf {
+    let whole = |folder: &Path| {
+        let (real, rest) = (folder.canonicalize().ok()?, path.strip_prefix(folder).ok()?);
+        // Nothing joined would be a `/` at the end, and another name for whoever compares texts.
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    };
+    path.ancestors().find_map(whole).unwrap_or_else(|| path.to_owned())
+}
+
+/// A file as a session of another folder takes it. Its answers name files from its own folder on: where nothing is of
+/// that name here, it is one of those.
+pub(super) fn placed(given: &str, here: &Path, there: &Path) -> String {
+    let inside = here.join(given);
+    if here == there || given.is_empty() || !inside.exists() && there.join(given).exists() {
+        return given.to_owned();
+    }
+    inside.strip_prefix(there).unwrap_or(&inside).display().to_string()
+}
+
+/// The same of a symbol.
+pub(super) fn placed_symbol(given: &str, here: &Path, there: &Path) -> String {
+    let path = SymbolPath::parse(given);
+    SymbolPath::new(placed(&path.file, here, there), path.names).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_that_of_the_same_file_in_the_other_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outer, inner) = (dir.path(), dir.path().join("inner"));
+        std::fs::create_dir_all(&inner).unwrap();
+        for file in ["inner/a.py", "b.py"] {
+            std::fs::write(outer.join(file), "").unwrap();
+        }
+        for (given, there) in [("a.py", "inner/a.py"), ("inner/a.py", "inner/a.py"), ("b.py", "b.py"), ("", "")] {
+            assert_eq!(placed(given, &inner, outer), there);
+        }
+        assert_eq!(placed("new.py", &inner, outer), "inner/new.py");
+        assert_eq!(placed("inner/a.py", outer, &inner), "a.py");
+        assert_eq!(placed("b.py", outer, &inner), outer.join("b.py").display().to_string(), "refused there");
+        for (file, there) in [("inner/a.py", "inner/a.py"), ("inner/new.py", "inner/new.py")] {
+            assert_eq!(real(&outer.join(file)).as_os_str(), outer.canonicalize().unwrap().join(there).as_os_str());
+        }
+        assert_eq!(placed_symbol("a.py::A::f", &inner, outer), "inner/a.py::A::f");
+        assert_eq!(placed_symbol("A::f", &inner, outer), "A::f");
+    }
+}

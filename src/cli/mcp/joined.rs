@@ -1,0 +1,136 @@
+//! A workspace whose session runs elsewhere: each call goes to the session that has its file open.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::state::outside::OutsideClient;
+use crate::base::clock::new_id;
+use crate::base::failure::Failure;
+use crate::base::lock::lock;
+use crate::cli::look::{self, placed, placed_symbol};
+use crate::serve::discovery::{SessionEntry, is_editor};
+use crate::serve::mcp::workspace::OpenWorkspace;
+use crate::serve::rpc::client::JoinedSession;
+use crate::serve::rpc::neighbours;
+use crate::symbols::path::SymbolPath;
+use crate::workspace::root::Root;
+
+pub(super) struct JoinedWorkspace {
+    /// As the client names its files.
+    root: Root,
+    /// The session of what no editor has open.
+    main: Arc<JoinedSession>,
+    /// Others that a file was open in, by their sockets.
+    others: Mutex<HashMap<PathBuf, Arc<JoinedSession>>>,
+}
+
+impl JoinedWorkspace {
+    /// Joins the session of a workspace, or of the nearest one around it; `None` where there is none.
+    pub(super) async fn find(root: &Root) -> Option<Self> {
+        let entry = look::look(root, None, None).await.ok()?.chosen?;
+        match JoinedSession::to(entry).await {
+            Ok(main) => Some(Self { root: root.clone(), main: Arc::new(main), others: Mutex::default() }),
+            Err(failure) => {
+                tracing::warn!("{}", failure.one_line());
+                None
+            }
+        }
+    }
+
+    /// The session that a call belongs to.
+    async fn session(&self, given: &Value) -> Arc<JoinedSession> {
+        let Some(file) = file(given) else { return Arc::clone(&self.main) };
+        let file = self.root.path().join(placed(&file, self.root.path(), &self.main.entry.root));
+        let mut entries = look::related(self.root.path()).await.entries;
+        // The client's own one goes first, where several have the file.
+        entries.sort_by_key(|entry| entry.socket != self.main.entry.socket);
+        let chosen = match entries.get(1) {
+            Some(_) => neighbours::holder(&entries, &look::real(&file)).await,
+            None => None,
+        };
+        match chosen.filter(|entry| entry.socket != self.main.entry.socket) {
+            Some(entry) => self.other(entry).await.unwrap_or_else(|| Arc::clone(&self.main)),
+            None => Arc::clone(&self.main),
+        }
+    }
+
+    async fn other(&self, entry: SessionEntry) -> Option<Arc<JoinedSession>> {
+        let known = lock(&self.others).get(&entry.socket).filter(|known| known.is_connected()).cloned();
+        if known.is_some() {
+            return known;
+        }
+        let socket = entry.socket.clone();
+        let joined = JoinedSession::to(entry).await.inspect_err(|failure| tracing::warn!("{}", failure.one_line()));
+        let joined = Arc::new(joined.ok()?);
+        lock(&self.others).insert(socket, Arc::clone(&joined));
+        Some(joined)
+    }
+}
+
+/// The file that a call names.
+fn file(given: &Value) -> Option<String> {
+    let of = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
+    let symbol = || of("symbol").map(|symbol| SymbolPath::parse(symbol).file).filter(|file| !file.is_empty());
+    of("path").map(str::to_owned).or_else(symbol)
+}
+
+/// A call as a session of another folder takes it.
+fn moved(mut given: Value, here: &Path, there: &Path) -> Value {
+    for (name, placed) in [("path", placed as fn(&str, &Path, &Path) -> String), ("symbol", placed_symbol)] {
+        if let Some(text) = given[name].as_str().map(str::to_owned) {
+            given[name] = json!(placed(&text, here, there));
+        }
+    }
+    given
+}
+
+#[async_trait]
+impl OpenWorkspace for JoinedWorkspace {
+    async fn call(
+        &self,
+        client: &OutsideClient,
+        tool: &str,
+        given: Value,
+        cancel: &CancellationToken,
+    ) -> Result<OutsideAnswer, Failure> {
+        let id = new_id();
+        let session = self.session(&given).await;
+        let given = moved(given, self.root.path(), &session.entry.root);
+        let called = session.call(client, tool, given, &id);
+        tokio::pin!(called);
+        tokio::select! {
+            answer = &mut called => return answer,
+            () = cancel.cancelled() => {}
+        }
+        // An edit that has begun there is made whole, and the answer says what became of it.
+        session.cancel_call(&id).await?;
+        called.await
+    }
+
+    async fn client_left(&self, client: &OutsideClient) {
+        let others: Vec<_> = lock(&self.others).values().cloned().collect();
+        let all = others.iter().chain([&self.main]).filter(|session| session.is_connected());
+        for left in join_all(all.map(|session| session.client_left(client))).await {
+            if let Err(failure) = left {
+                tracing::info!("{}", failure.one_line());
+            }
+        }
+    }
+
+    /// Where an editor has opened the workspace since, it goes before a session that is none.
+    async fn is_there(&self) -> bool {
+        if !self.main.is_connected() {
+            return false;
+        }
+        is_editor(&self.main.entry) || !look::around(self.root.path()).await.entries.iter().any(is_editor)
+    }
+
+    async fn close(&self) {}
+}

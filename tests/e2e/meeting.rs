@@ -1,0 +1,92 @@
+//! Which session a command comes to: one that has just begun, one of a folder around, one of another agent.
+
+use serde_json::json;
+
+use crate::mcp::replace;
+use crate::rpc::{joined, sextant, stderr, stdout};
+use crate::support::mcp::{McpClient, descendants, gone};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const CART: &str = "import os\n\n\ndef total(prices: list[int]) -> int:\n    return sum(prices)\n";
+
+/// The sessions of this project; those of others on this machine may be there as well.
+pub async fn listed(project: &Project) -> String {
+    let all = stdout(&sextant(project, &["sessions"]).await);
+    let root = project.root().display().to_string();
+    all.lines().filter(|line| line.contains(&root)).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_commands_at_once_one_works_and_the_other_is_told() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let server = ModelServer::start([Reply::Stall("{".into()), Reply::Stall("{".into())]).await;
+    let url = server.url();
+    let ask = ["ask", "change it", "--file", "a.py", "--model", "openai_compatible:m", "--base-url", &url];
+    // One of them works until it is ended with the test; the other one does not wait for that.
+    let both = (Box::pin(sextant(&project, &ask)), Box::pin(sextant(&project, &ask)));
+    let (told, works) = futures::future::select(both.0, both.1).await.factor_first();
+    let said = stderr(&told);
+    assert!(!told.status.success(), "{said}");
+    assert!(said.contains("a task is running already") && said.contains("“change it”"), "{said}");
+    server.requests_seen(1).await;
+    assert_eq!(server.requests().len(), 1);
+    drop(works);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_in_a_folder_of_the_workspace_works_in_its_session() {
+    let project =
+        Project::new(&[("cart.py", CART), ("packages/one/pyproject.toml", ""), ("packages/one/one.py", CART)]);
+    let mut nvim = Nvim::start(&project, "{}", &["ruff"]).await;
+    nvim.edit("packages/one/one.py").await;
+    nvim.command("AgentAsk what is here?").await;
+    nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    let session = joined(&project).await;
+    let inner = project.root().join("packages/one");
+    let root = inner.to_str().expect("a path");
+    nvim.command("call append('$', 'import sys')").await;
+    let symbol = ["ask", "fix the errors", "--root", root, "--file", "packages/one/one.py"];
+    let asked = sextant(&project, &symbol).await;
+    let wanted = format!("working in the session {} of {}", session.entry.name, project.root().display());
+    assert!(stderr(&asked).contains(&wanted), "{}", stderr(&asked));
+    assert!(!nvim.text().await.contains("import"), "{}{}", stdout(&asked), stderr(&asked));
+    // Another agent names files from its own folder on, and may name them as the answers do.
+    let mut client = McpClient::start_in(&project, &inner, &[]);
+    client.begin("codex").await;
+    for path in ["one.py", "packages/one/one.py"] {
+        assert!(client.read("read_file", json!({"path": path})).await.contains("def total"), "{path}");
+    }
+    let edited =
+        client.edit("edit_symbol", json!({"symbol": "one.py::total", "action": "delete", "content": ""})).await;
+    assert_eq!(edited["path"], "packages/one/one.py", "{edited}");
+    assert!(!nvim.text().await.contains("def total"));
+    client.edit("write_file", json!({"path": "new.py", "content": "y = 1\n"})).await;
+    assert_eq!(project.read("packages/one/new.py"), "y = 1\n");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_session_of_one_agent_is_that_of_the_next_until_it_ends() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let mut one = McpClient::with_servers(&project, "claude").await;
+    one.edit("edit_file", replace("cart.py", "return sum(prices)", "return sum(prices) + 1")).await;
+    assert!(listed(&project).await.starts_with("mcp-"));
+    let mut two = McpClient::with_servers(&project, "codex").await;
+    let edited = two.edit("edit_file", replace("cart.py", "+ 1", "+ 'x'")).await;
+    assert!(!edited["new_diagnostics"].as_array().expect("a list").is_empty(), "{edited}");
+    assert_eq!(descendants(two.id()), Vec::<u32>::new(), "the servers are the first one's");
+    let undone = sextant(&project, &["undo"]).await;
+    assert!(stderr(&undone).contains("working in the session mcp-"), "{}", stderr(&undone));
+    assert!(stdout(&undone).contains("edits of codex"), "{}{}", stdout(&undone), stderr(&undone));
+    assert_eq!(project.read("cart.py"), CART.replace("sum(prices)", "sum(prices) + 1"));
+    let children = descendants(one.id());
+    assert!(one.end().await.success());
+    gone(&children).await;
+    while two.call("read_file", json!({"path": "cart.py"})).await["isError"] == true {}
+    two.edit("edit_file", replace("cart.py", "+ 1", "+ 2")).await;
+    assert!(listed(&project).await.starts_with("mcp-"), "it serves now");
+    assert!(two.end().await.success());
+    assert_eq!(listed(&project).await, "");
+}

@@ -1,0 +1,97 @@
+//! Two Neovims in one workspace: which of them a change is made in, what is refused, and what the other one sees.
+
+use serde_json::json;
+
+use crate::mcp::replace;
+use crate::meeting::listed;
+use crate::rpc::{sextant, stderr, stdout};
+use crate::support::mcp::McpClient;
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const UNUSED: &str = "import os\n\n\ndef total(prices: list[int]) -> int:\n    return sum(prices)\n";
+const MENDED: &str = "\n\ndef total(prices: list[int]) -> int:\n    return sum(prices)\n";
+
+/// A Neovim whose session has been opened by a command, with this file open.
+async fn used(project: &Project, file: &str) -> Nvim {
+    let mut nvim = Nvim::start(project, "{ quickfix = { open = false } }", &["ruff"]).await;
+    nvim.edit(file).await;
+    nvim.command("AgentAsk what is here?").await;
+    nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    nvim
+}
+
+fn name(nvim: &Nvim) -> String {
+    format!("nvim-{}", nvim.id())
+}
+
+/// Waits until the buffer has this text.
+async fn reads(nvim: &Nvim, text: &str) {
+    let lines: Vec<&str> = text.lines().collect();
+    let lua = format!(
+        "return (vim.wait(60000, function() return vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false),
+            vim.json.decode({:?})) end, 10))",
+        json!(lines).to_string()
+    );
+    assert!(nvim.lua::<bool>(&lua).await, "{}", nvim.text().await);
+}
+
+async fn both_are_found(project: &Project) {
+    while listed(project).await.lines().count() < 2 {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_changed_in_the_neovim_that_has_it_and_refused_elsewhere() {
+    let project = Project::new(&[("cart.py", UNUSED), ("other.py", "x = 1\n")]);
+    let one = used(&project, "cart.py").await;
+    let mut two = used(&project, "other.py").await;
+    both_are_found(&project).await;
+    one.command("call append('$', 'extra = 1')").await;
+    // The second one was used last, and does not have the file.
+    two.command("AgentAsk! fix the errors").await;
+    let (_, ended) = two.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    let answer = two.answer().await;
+    assert!(format!("{ended}{answer}").contains(&name(&one)), "{ended} {answer}");
+    assert_eq!(project.read("cart.py"), UNUSED);
+    assert_eq!(one.text().await, format!("{UNUSED}extra = 1\n"));
+
+    // A shell and another agent are brought to the one that has it, whoever was used last.
+    let asked = sextant(&project, &["ask", "fix the errors", "--file", "cart.py"]).await;
+    assert!(stderr(&asked).contains(&format!("working in the session {}", name(&one))), "{}", stderr(&asked));
+    assert_eq!(one.text().await, format!("{MENDED}extra = 1\n"), "{}{}", stdout(&asked), stderr(&asked));
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let read = client.read("read_file", json!({"path": "cart.py"})).await;
+    assert!(read.contains("extra = 1"), "{read}");
+    client.edit("edit_file", replace("cart.py", "extra = 1", "extra = 2")).await;
+    assert_eq!(one.text().await, format!("{MENDED}extra = 2\n"));
+    client.edit("edit_file", replace("other.py", "x = 1", "x = 2")).await;
+    assert_eq!((two.text().await, project.read("other.py")), ("x = 2\n".to_owned(), "x = 2\n".to_owned()));
+    assert!(client.end().await.success());
+    // Who works beside them is refused as well.
+    let beside = sextant(&project, &["ask", "fix the errors", "--file", "cart.py", "--headless"]).await;
+    assert!(!stdout(&beside).contains("1 edit"), "{}", stdout(&beside));
+    assert_eq!(project.read("cart.py"), UNUSED, "the unsaved changes are the user's to write");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_both_have_is_read_again_in_the_other_one() {
+    let project = Project::new(&[("cart.py", UNUSED)]);
+    let mut one = used(&project, "cart.py").await;
+    let two = used(&project, "cart.py").await;
+    both_are_found(&project).await;
+    one.command("AgentAsk fix the errors").await;
+    one.finished().await;
+    assert_eq!(project.read("cart.py"), MENDED);
+    reads(&two, MENDED).await;
+    // What is unsaved in the other one is in the way of neither: it is said whose it is.
+    two.command("call append('$', 'extra = 1')").await;
+    one.command("AgentUndo").await;
+    let (_, ended) = one.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    let said = format!("{ended}{}", one.answer().await);
+    assert!(said.contains(&name(&two)) && said.contains("unsaved"), "{said}");
+    assert_eq!(project.read("cart.py"), MENDED);
+    two.command("write").await;
+    one.command("AgentUndo").await;
+    one.finished().await;
+    reads(&two, &format!("{UNUSED}extra = 1\n")).await;
+}
