@@ -91,6 +91,10 @@ impl Where {
 }
 
 impl Folder {
+    pub(super) fn as_json(&self) -> bool {
+        self.at.json
+    }
+
     /// The options that were given and that only a session of this command's own can follow.
     fn own_options(&self, who: Option<Work<'_>>) -> Vec<&'static str> {
         let mut given = who.map_or_else(Vec::new, |who| who.options.given());
@@ -136,6 +140,8 @@ pub(super) type HeadlessRun<'r> =
 pub(super) struct Work<'a> {
     pub(super) options: &'a WorkOptions,
     pub(super) mode: Option<PlanMode>,
+    /// Whether a model is needed, whose configuration has to be right then.
+    pub(super) asks_model: bool,
 }
 
 pub(super) fn run(
@@ -144,7 +150,7 @@ pub(super) fn run(
     work: HeadlessRun<'_>,
     joined: join::JoinedRun<'_>,
 ) -> ExitCode {
-    let who = Work { options: &arguments.options, mode };
+    let who = Work { options: &arguments.options, mode, asks_model: true };
     let joined = JoinedWork { options: &arguments.join, run: joined };
     work_on(&arguments.folder, Some(who), arguments.request(), work, Some(joined))
 }
@@ -157,6 +163,18 @@ pub(super) fn run_without(
     joined: Option<JoinedWork<'_>>,
 ) -> ExitCode {
     work_on(folder, who, Ok(Request::default()), work, joined)
+}
+
+/// The same for a command that may ask a question, and that asks no model.
+pub(super) fn run_answered(
+    folder: &Folder,
+    answers: &[usize],
+    work: HeadlessRun<'_>,
+    joined: JoinedWork<'_>,
+) -> ExitCode {
+    let options = WorkOptions::answering(answers);
+    let who = Work { options: &options, mode: None, asks_model: false };
+    work_on(folder, Some(who), Ok(Request::default()), work, Some(joined))
 }
 
 fn work_on(
@@ -220,8 +238,8 @@ fn about(request: &Request, root: &Root) -> Option<PathBuf> {
 
 fn settings(arguments: &Folder, who: Option<Work<'_>>, root: &Root) -> Result<Settings, Failure> {
     let mut settings = match who {
-        Some(who) => who.options.settings(&arguments.files, root.path())?,
-        None => WorkOptions::default().settings(&arguments.files, root.path())?.without_model(),
+        Some(who) if who.asks_model => who.options.settings(&arguments.files, root.path())?,
+        _ => WorkOptions::default().settings(&arguments.files, root.path())?.without_model(),
     };
     if let Some(mode) = who.and_then(|who| who.mode) {
         settings.config.mode = mode;

@@ -5,7 +5,9 @@ mod approve;
 mod ask;
 mod client_config;
 mod diff;
+mod doctor;
 mod follow;
+mod forget;
 mod headless;
 mod join;
 mod log;
@@ -13,6 +15,7 @@ mod look;
 mod mcp;
 mod models;
 mod nvim;
+mod pages;
 mod plan;
 mod printing;
 mod prompts;
@@ -29,11 +32,16 @@ mod wording;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// What every subcommand ends with.
+const STATUS: &str = "Exit status: 0 when what was asked for is done; 1 when it is not, and why is on standard error \
+    (`diff`: also for a new error, `doctor`: for something that does not work); 2 when the command line cannot be read. \
+    With --json a failure is a line of JSON with kind, message and hint.";
 
 /// An AI agent inside Neovim that navigates by symbols instead of line numbers.
 #[derive(Debug, Parser)]
-#[command(name = "sextant", version)]
+#[command(name = "sextant", version, after_help = STATUS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -53,6 +61,8 @@ enum Command {
     Undo(undo::UndoArguments),
     /// Bring back what was undone last
     Redo(redo::RedoArguments),
+    /// Forget what holds a text, of all that is remembered of a workspace; says what went and what stays
+    Forget(forget::ForgetArguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::DiffArguments),
     /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
@@ -67,8 +77,14 @@ enum Command {
     Watch(status::StatusArguments),
     /// Stop the task that runs in the session of a workspace; what it finished is kept
     Stop(status::StatusArguments),
+    /// Look whether everything that is needed is there and sound; status 1 where something does not work
+    Doctor(doctor::DoctorArguments),
     /// List the texts that open a prompt, or print one; files of your own replace them
     Prompts(prompts::PromptsArguments),
+    /// Print what completes this command line in a shell
+    Completions(pages::CompletionsArguments),
+    /// Write the manual pages into a folder
+    Man(pages::ManArguments),
     /// Serve the tools of a workspace to another agent, over standard input and output (MCP)
     Mcp(mcp::McpArguments),
     /// Serve the Neovim that starts this process, over standard input and output
@@ -89,6 +105,8 @@ pub fn run() -> ExitCode {
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Undo(arguments) => undo::run(&arguments),
         Command::Redo(arguments) => redo::run(&arguments),
+        Command::Forget(arguments) => forget::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
@@ -97,6 +115,8 @@ pub fn run() -> ExitCode {
         Command::Watch(arguments) => status::watch(&arguments),
         Command::Stop(arguments) => status::stop(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),
+        Command::Completions(arguments) => pages::completions(&arguments, Cli::command()),
+        Command::Man(arguments) => pages::man(&arguments, Cli::command()),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }

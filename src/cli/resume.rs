@@ -25,7 +25,7 @@ pub(super) struct ResumeArguments {
 
 pub(super) fn run(arguments: &ResumeArguments) -> ExitCode {
     let (approve, answers) = (arguments.approve, !arguments.options.answers.is_empty());
-    let who = Work { options: &arguments.options, mode: arguments.mode.given() };
+    let who = Work { options: &arguments.options, mode: arguments.mode.given(), asks_model: true };
     let own: headless::HeadlessRun<'_> = &move |session, _request, cancel| {
         Box::pin(async move {
             let mut ending = session.resume(approve, cancel).await;

@@ -194,6 +194,11 @@ impl WorkOptions {
         given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
     }
 
+    /// For work that asks no model, with the user's answers to its questions.
+    pub(super) fn answering(answers: &[usize]) -> Self {
+        Self { answers: answers.to_vec(), ..Self::default() }
+    }
+
     /// For work that asks no model.
     pub(super) fn without_model(servers: ServerFolders, timeout_ms: Option<u64>) -> Self {
         Self { servers, timeout_ms, ..Self::default() }

@@ -124,7 +124,7 @@ fn look(conn: &Connection, path: &Path, trust: &Trust, notices: &mut Vec<StoreNo
     if verdict == "ok" { Ok(()) } else { Err(MemoryError::Damaged(verdict)) }
 }
 
-fn check(conn: &Connection) -> Result<String> {
+pub(in crate::memory) fn check(conn: &Connection) -> Result<String> {
     Ok(conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?)
 }
 

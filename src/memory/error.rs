@@ -45,7 +45,7 @@ impl MemoryError {
         Self::Invalid { field, problem: problem.into() }
     }
 
-    pub(in crate::memory) fn is_damage(&self) -> bool {
+    pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged(_))
     }
 }

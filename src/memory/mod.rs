@@ -7,6 +7,7 @@ mod damage;
 pub mod entries;
 pub mod entry;
 pub mod error;
+pub mod examine;
 pub mod forget;
 mod guard;
 pub mod learnings;

@@ -10,6 +10,7 @@ mod compact;
 mod consent;
 mod demo;
 mod diff;
+mod doctor;
 mod durable;
 mod endless;
 mod engine;

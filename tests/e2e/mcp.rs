@@ -136,12 +136,13 @@ async fn the_check_has_a_limit_of_its_own_and_can_be_turned_off() {
     assert_eq!((&late["new_diagnostics"], &late["diagnostics_status"]), (&json!([]), &json!("partial")), "{late}");
     assert_eq!(late["pending"], json!(["fake (a.py)"]), "{late}");
     assert!(began.elapsed().as_millis() < 5000, "{:?}", began.elapsed());
+    assert!(client.end().await.success());
     project.write("notes.md", "# Notes\n");
     let mut other = McpClient::open(&project, "codex", &[]).await;
     let skipped = other.edit("edit_file", replace("notes.md", "Notes", "More")).await;
     assert_eq!((&skipped["new_diagnostics"], &skipped["diagnostics_status"]), (&json!([]), &json!("skipped")));
     assert_eq!(project.read("a.py"), "x = 2\n");
-    assert!(client.end().await.success());
+    assert!(other.end().await.success());
 
     let config = project.beside("config").join("sextant/config.toml");
     let servers = std::fs::read_to_string(&config).expect("a file");

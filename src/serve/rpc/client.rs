@@ -23,6 +23,7 @@ use crate::serve::discovery::SessionEntry;
 use crate::serve::rpc::api::agent::{AgentApiClient, AnswerTaken, UndoPart};
 use crate::serve::rpc::api::diagnostics::{DiagnosticsApiClient, IntroducedDiagnostics};
 use crate::serve::rpc::api::edit::EditApiClient;
+use crate::serve::rpc::api::memory::MemoryApiClient;
 use crate::serve::rpc::api::plan::PlanApiClient;
 use crate::serve::rpc::api::session::{InfoApiClient, SessionInfo};
 use crate::serve::rpc::failure::read;
@@ -97,6 +98,11 @@ impl JoinedSession {
 
     pub async fn redo(&self, by: String) -> Result<Undone, Failure> {
         AgentApiClient::redo(&self.client, Some(by)).await.map_err(read)
+    }
+
+    /// Forgets what holds a text; what that takes along is said.
+    pub async fn forget(&self, text: &str, by: String) -> Result<String, Failure> {
+        MemoryApiClient::forget(&self.client, text.to_owned(), Some(by)).await.map(|told| told.text).map_err(read)
     }
 
     /// The tools that may be called there.

@@ -20,5 +20,5 @@ pub trait MemoryApi {
     /// Forgets what holds a text. Asks in the session first where that costs an undo.
     /// Example: `{"text": "prices in cents"}`
     #[method(name = "forget", param_kind = map)]
-    async fn forget(&self, text: String) -> RpcResult<MemoryAnswer>;
+    async fn forget(&self, text: String, by: Option<String>) -> RpcResult<MemoryAnswer>;
 }

@@ -3,6 +3,8 @@
 use jsonrpsee::core::{RpcResult, async_trait};
 
 use crate::agent::state::language::Say;
+use crate::agent::state::outcome::Ending;
+use crate::base::failure::Failure;
 use crate::serve::rpc::api::memory::{MemoryAnswer, MemoryApiServer};
 use crate::serve::rpc::methods::Served;
 
@@ -13,8 +15,16 @@ impl MemoryApiServer for Served {
         Ok(MemoryAnswer { text })
     }
 
-    async fn forget(&self, text: String) -> RpcResult<MemoryAnswer> {
-        let text = self.agent()?.forget(&text, Say::to(&text)).await?;
-        Ok(MemoryAnswer { text })
+    async fn forget(&self, text: String, by: Option<String>) -> RpcResult<MemoryAnswer> {
+        let forgotten = self.in_turn("what is to be forgotten", by, |agent, cancel| {
+            Box::pin(async move {
+                let result = tokio::select! {
+                    result = agent.forget(&text, Say::to(&text)) => result,
+                    () = cancel.cancelled() => Err(Failure::cancelled().without_change()),
+                };
+                Ending { result, events: Vec::new() }
+            })
+        });
+        Ok(MemoryAnswer { text: forgotten.await? })
     }
 }

@@ -1,0 +1,100 @@
+//! `sextant doctor`: whether everything that Sextant needs is there and sound. It changes and starts nothing of a project.
+
+mod checks;
+mod programs;
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::base::failure::{Failure, FailureKind};
+use crate::cli::headless::{self, Where};
+use crate::cli::settings::UserFiles;
+use crate::cli::{log, terminal};
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArguments {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    files: UserFiles,
+}
+
+/// How serious what was found is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Health {
+    Ok,
+    /// Something is missing that not everybody needs.
+    Note,
+    /// It works, and not as well as it could.
+    Warning,
+    /// Something does not work.
+    Error,
+}
+
+/// What was found of one thing.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CheckedThing {
+    name: &'static str,
+    state: Health,
+    text: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    hint: String,
+}
+
+impl CheckedThing {
+    fn ok(name: &'static str, text: impl Into<String>) -> Self {
+        Self { name, state: Health::Ok, text: text.into(), hint: String::new() }
+    }
+
+    fn of(name: &'static str, state: Health, text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, state, text: text.into(), hint: hint.into() }
+    }
+
+    fn failed(name: &'static str, failure: &Failure) -> Self {
+        let failure = crate::cli::wording::failure(failure);
+        Self::of(name, Health::Error, failure.message.clone(), failure.hint.text())
+    }
+}
+
+pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
+    if let Some(path) = &arguments.files.log {
+        log::start(path);
+    }
+    let found = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let found = match found {
+        Ok(runtime) => runtime.block_on(checks::all(&arguments.place, &arguments.files)),
+        Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
+    };
+    match found {
+        Ok(found) => told(&found, arguments.place.json),
+        Err(failure) => {
+            headless::fail(&failure, arguments.place.json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn told(found: &[CheckedThing], as_json: bool) -> ExitCode {
+    let worst = found.iter().map(|thing| thing.state).max().unwrap_or(Health::Ok);
+    if as_json {
+        terminal::json(&json!({"ok": worst < Health::Error, "checks": found}));
+    } else {
+        for thing in found {
+            let mark = match thing.state {
+                Health::Ok => "ok",
+                Health::Note => "–",
+                Health::Warning => "warning",
+                Health::Error => "ERROR",
+            };
+            terminal::line(&format!("{mark:<8} {:<10} {}", thing.name, thing.text));
+            if !thing.hint.is_empty() {
+                terminal::line(&format!("{:<19} → {}", "", thing.hint));
+            }
+        }
+    }
+    if worst < Health::Error { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

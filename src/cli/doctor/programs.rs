@@ -1,0 +1,104 @@
+//! The other programs: git, Neovim, language servers, and the commands of the configuration.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::cli::doctor::{CheckedThing, Health};
+use crate::cli::settings::Settings;
+use crate::diagnostics::model::DiagnosticsProvider;
+use crate::diagnostics::program;
+
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The oldest Neovim that the plugin works in.
+const NEOVIM: (u32, u32) = (0, 11);
+
+pub(super) async fn all(root: &Path, settings: Option<&Settings>) -> Vec<CheckedThing> {
+    let places = program::places(root, &[], std::env::var_os("PATH").as_deref());
+    let mut found = vec![git(&places).await, neovim(&places).await];
+    let Some(settings) = settings else { return found };
+    if settings.servers.is_empty() {
+        let hint =
+            "install one, such as basedpyright or ruff, or name it in the configuration; --servers names a folder";
+        let text = "none is found: little is known of what an edit does to the diagnostics";
+        found.push(CheckedThing::of("server", Health::Warning, text, hint));
+    }
+    for server in &settings.servers {
+        let program = server.command.first().map(PathBuf::from).unwrap_or_default();
+        found.push(if program.is_absolute() && program.is_file() {
+            CheckedThing::ok("server", format!("{} ({})", server.name, program.display()))
+        } else {
+            let hint = "install it, or give its whole path in the configuration";
+            CheckedThing::of(
+                "server",
+                Health::Error,
+                format!("{}: {} is not found", server.name, program.display()),
+                hint,
+            )
+        });
+    }
+    for command in &settings.commands {
+        found.push(match command.program() {
+            Some(program) => CheckedThing::ok("command", format!("{} ({})", command.name(), program.display())),
+            None => {
+                let hint = "install it, or put its folder on PATH; folders inside of the project are passed over";
+                CheckedThing::of("command", Health::Warning, format!("{} is not installed", command.name()), hint)
+            }
+        });
+    }
+    found
+}
+
+async fn git(places: &[PathBuf]) -> CheckedThing {
+    let Some(git) = program::find(places, "git") else {
+        return CheckedThing::of("git", Health::Warning, "git is not found", "`sextant diff` needs it");
+    };
+    match version(&git).await {
+        Some(said) => CheckedThing::ok("git", format!("{said} ({})", git.display())),
+        None => CheckedThing::of("git", Health::Warning, format!("{} does not say its version", git.display()), ""),
+    }
+}
+
+async fn neovim(places: &[PathBuf]) -> CheckedThing {
+    let Some(nvim) = program::find(places, "nvim") else {
+        let hint = "the plugin needs Neovim 0.11 or newer; everything in a shell works without it";
+        return CheckedThing::of("neovim", Health::Note, "Neovim is not found", hint);
+    };
+    let said = version(&nvim).await.unwrap_or_default();
+    let old = numbers(&said).is_none_or(|version| version < NEOVIM);
+    if old {
+        let hint = "the plugin needs Neovim 0.11 or newer";
+        return CheckedThing::of("neovim", Health::Warning, format!("{said} ({})", nvim.display()), hint);
+    }
+    CheckedThing::ok("neovim", format!("{said} ({})", nvim.display()))
+}
+
+/// The first line of what a program says of its version.
+async fn version(program: &Path) -> Option<String> {
+    let mut command = program::command(program).ok()?;
+    command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}
+
+/// The first two numbers of a version.
+fn numbers(said: &str) -> Option<(u32, u32)> {
+    let from = said.find(|c: char| c.is_ascii_digit())?;
+    let mut parts = said[from..].split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_first_two_numbers() {
+        assert_eq!(numbers("NVIM v0.11.4"), Some((0, 11)));
+        assert_eq!(numbers("NVIM v0.9.5-dev"), Some((0, 9)));
+        assert!(numbers("NVIM v1.0").is_some_and(|version| version >= NEOVIM));
+        assert_eq!(numbers("none"), None);
+    }
+}
