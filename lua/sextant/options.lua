@@ -17,6 +17,7 @@ local M = {}
 ---@field commands_allowed? string[] Commands that the agent may run without asking you, each the beginning of one.
 ---@field commands_env? string[] Environment variables that these are given beside what every program needs, by name.
 ---@field memory? sextant.Options.memory
+---@field rpc? sextant.Options.rpc
 ---@field preferences? table<string, string> What you prefer in every project, by name.
 
 ---@class sextant.Options.diagnostics
@@ -44,6 +45,9 @@ local M = {}
 ---@field enabled? boolean Remember from task to task, in the user's state folder.
 ---@field session? string The name of what belongs together.
 ---@field checkpoints_mb? integer Megabytes that the states to go back to may take.
+
+---@class sextant.Options.rpc
+---@field port? boolean Serve the session on a port of this machine too, for programs that know its token.
 
 ---@class sextant.Option
 ---@field name string dotted where it is inside of another
@@ -204,6 +208,12 @@ M.rows = {
     type = 'integer',
     default = 256,
     help = 'Megabytes that the states to go back to may take.',
+  },
+  {
+    name = 'rpc.port',
+    type = 'boolean',
+    default = false,
+    help = 'Serve the session on a port of this machine too, for programs that know its token.',
   },
   {
     name = 'preferences',

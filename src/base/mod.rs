@@ -12,3 +12,4 @@ pub mod plural;
 pub mod printable;
 pub mod secrets;
 pub mod text;
+pub mod token;

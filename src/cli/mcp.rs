@@ -3,7 +3,6 @@
 mod headless;
 mod joined;
 
-use std::io::Read;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::token;
 use crate::cli::client_config::{KnownClient, snippet};
 use crate::cli::mcp::headless::HeadlessWorkspace;
 use crate::cli::mcp::joined::JoinedWorkspace;
@@ -101,14 +101,14 @@ async fn serve_http(
     port: u16,
     stop: CancellationToken,
 ) -> Result<(), Failure> {
-    let token = token()?;
+    let token = given_token()?;
     let told = |address: SocketAddr| {
         terminal::json(&json!({"url": format!("http://{address}/"), "token": token}));
     };
     http::serve((opener, fallback), port, &token, &told, stop).await
 }
 
-fn token() -> Result<String, Failure> {
+fn given_token() -> Result<String, Failure> {
     match std::env::var(TOKEN) {
         Ok(given) if given.len() < TOKEN_LENGTH || !given.bytes().all(|byte| byte.is_ascii_graphic()) => {
             let message = format!("{TOKEN} is no token: {TOKEN_LENGTH} visible characters at least");
@@ -116,11 +116,8 @@ fn token() -> Result<String, Failure> {
         }
         Ok(given) => Ok(given),
         Err(_) => {
-            let mut bytes = [0_u8; TOKEN_LENGTH];
-            let read = std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes));
             let none = |error| Failure::new(FailureKind::Internal, format!("no token can be made: {error}"), TOKEN);
-            read.map_err(none)?;
-            Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+            token::fresh().map_err(none)
         }
     }
 }

@@ -36,8 +36,12 @@ fn folders(project: &Project) -> Vec<PathBuf> {
 }
 
 async fn session() -> Session {
+    session_with(Value::Null).await
+}
+
+async fn session_with(config: Value) -> Session {
     let project = Project::new(&[("cart.py", "def total(prices: list[int]) -> int:\n    return sum(prices)\n")]);
-    let engine = Engine::new(&project, Setup { memory: true, ..Setup::default() });
+    let engine = Engine::new(&project, Setup { memory: true, config, ..Setup::default() });
     let what = Advertisement { root: project.root().to_owned(), door: "headless", editor_pid: None };
     let serving = serve(&engine.session, what, folders(&project)).await.expect("a socket");
     Session { project, engine, serving }
@@ -279,4 +283,55 @@ async fn a_session_that_ends_is_found_no_more() {
     assert_eq!(find::of_root(&folders(&session.project), session.project.root()).entries.len(), 1);
     session.serving.end().await;
     assert!(find::of_root(&folders(&session.project), session.project.root()).entries.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_serves_who_knows_the_token_and_turns_others_away() {
+    let plain = session().await;
+    assert_eq!(plain.serving.entry().port, None, "none without the option");
+    plain.serving.end().await;
+    let session = session_with(json!({"rpc": {"port": true}})).await;
+    let port = session.serving.entry().port.clone().expect("a port");
+    assert!(port.address.starts_with("127.0.0.1:"), "{port:?}");
+    let mode = std::fs::metadata(&port.token_file).expect("a token").permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    let token = std::fs::read_to_string(&port.token_file).expect("a token");
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"session/info"}"#;
+    let ask = async |host: &str, more: &str| {
+        let mut stream = tokio::net::TcpStream::connect(&port.address).await.expect("a connection");
+        let head = format!(
+            "POST / HTTP/1.1\r\nHost: {host}\r\n{more}Connection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.expect("a request");
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer).await;
+        answer
+    };
+    let known = format!("Authorization: Bearer {token}\r\n");
+    let answer = ask(&port.address, &known).await;
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(&session.serving.entry().name), "{answer}");
+    for (host, more, status) in [
+        (port.address.as_str(), String::new(), 401),
+        (&port.address, "Authorization: Bearer 0123\r\n".to_owned(), 401),
+        ("evil.example", known.clone(), 403),
+        (&port.address, format!("{known}Origin: http://evil.example\r\n"), 403),
+        (&port.address, format!("{known}Origin: http://{}\r\n", port.address), 403),
+        // An upgrade is held to the same.
+        (
+            &port.address,
+            "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAA\r\n".to_owned(),
+            401,
+        ),
+    ] {
+        let answer = ask(host, &more).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host} {more}: {answer}");
+        assert!(!answer.contains("result"), "{answer}");
+    }
+    session.answers().await;
+    let found = find::of_root(&folders(&session.project), session.project.root());
+    assert_eq!(found.entries, [session.serving.entry().clone()], "{:?}", found.problems);
+    session.serving.end().await;
+    assert!(!port.token_file.exists(), "it goes with the session");
 }

@@ -20,6 +20,7 @@ pub struct Config {
     pub quickfix: Quickfix,
     pub limits: Limits,
     pub memory: MemoryOptions,
+    pub rpc: RpcOptions,
     /// Commands that a model may run without asking, each the beginning of one: `pytest`, `cargo test`.
     pub commands_allowed: Vec<String>,
     /// Environment variables that such commands are given beside what every program needs, by name.
@@ -87,6 +88,14 @@ impl Default for Checks {
             new_errors: NewErrors::default(),
         }
     }
+}
+
+/// How other programs reach a session, beside its socket.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RpcOptions {
+    /// Whether it is served on a port of this machine as well, for programs that know a token.
+    pub port: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -2,14 +2,15 @@
 
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::base::clock::now_ms;
-use crate::base::own;
-use crate::serve::discovery::{Advertisement, SessionEntry, VERSION, find, key, short_enough};
+use crate::base::{own, token};
+use crate::serve::discovery::{Advertisement, OpenPort, SessionEntry, VERSION, find, key, short_enough};
 
 /// How often another name is tried, or a folder that somebody has just removed is made again.
 const TRIES: u32 = 8;
@@ -21,6 +22,8 @@ pub struct Advertised {
     path: PathBuf,
     /// Held for its lock.
     file: File,
+    /// What a program has to know that comes by the port.
+    token: Option<String>,
 }
 
 impl Advertised {
@@ -29,13 +32,25 @@ impl Advertised {
     /// # Errors
     /// Where none of them can be used, with the reason of the last one.
     pub fn new(folders: &[PathBuf], what: &Advertisement) -> io::Result<(Self, UnixListener)> {
+        Self::with_port(folders, what, None)
+    }
+
+    /// The same with a port of this machine, for which a token is made.
+    ///
+    /// # Errors
+    /// As [`Advertised::new`].
+    pub fn with_port(
+        folders: &[PathBuf],
+        what: &Advertisement,
+        port: Option<SocketAddr>,
+    ) -> io::Result<(Self, UnixListener)> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no folder for it");
         for base in folders {
             if !short_enough(base) {
                 last = io::Error::new(io::ErrorKind::InvalidInput, format!("{} is too long", base.display()));
                 continue;
             }
-            match advertise_in(base, what) {
+            match advertise_in(base, what, port) {
                 Ok(done) => return Ok(done),
                 Err(error) => last = io::Error::new(error.kind(), format!("{}: {error}", base.display())),
             }
@@ -45,6 +60,10 @@ impl Advertised {
 
     pub fn entry(&self) -> &SessionEntry {
         &self.entry
+    }
+
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
     }
 
     /// The session was used now: of several, the one that was used last is joined.
@@ -57,7 +76,8 @@ impl Advertised {
 
 impl Drop for Advertised {
     fn drop(&mut self) {
-        for path in [&self.path, &self.entry.socket] {
+        let token = self.entry.port.as_ref().map(|port| &port.token_file);
+        for path in [&self.path, &self.entry.socket].into_iter().chain(token) {
             if let Err(error) = fs::remove_file(path) {
                 tracing::debug!(%error, "a part of this session's entry is gone already");
             }
@@ -67,7 +87,7 @@ impl Drop for Advertised {
     }
 }
 
-fn advertise_in(base: &Path, what: &Advertisement) -> io::Result<(Advertised, UnixListener)> {
+fn advertise_in(base: &Path, what: &Advertisement, port: Option<SocketAddr>) -> io::Result<(Advertised, UnixListener)> {
     if let Some(parent) = base.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -79,7 +99,7 @@ fn advertise_in(base: &Path, what: &Advertisement) -> io::Result<(Advertised, Un
         find::sweep(&folder);
         // Where only the dead were in it, it went with them.
         own::folder(&folder)?;
-        match enter(&folder, number, what) {
+        match enter(&folder, number, what, port) {
             Ok(done) => return Ok(done),
             // Somebody has the name, or has taken the empty folder away.
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
@@ -91,7 +111,12 @@ fn advertise_in(base: &Path, what: &Advertisement) -> io::Result<(Advertised, Un
     Err(last)
 }
 
-fn enter(folder: &Path, number: u32, what: &Advertisement) -> io::Result<(Advertised, UnixListener)> {
+fn enter(
+    folder: &Path,
+    number: u32,
+    what: &Advertisement,
+    port: Option<SocketAddr>,
+) -> io::Result<(Advertised, UnixListener)> {
     let pid = std::process::id();
     let name = match number {
         0 => format!("{}-{}", what.door, what.editor_pid.unwrap_or(pid)),
@@ -111,7 +136,9 @@ fn enter(folder: &Path, number: u32, what: &Advertisement) -> io::Result<(Advert
         let listener = UnixListener::bind(&socket)?;
         fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
+        let (port, token) = port.map(|address| open_port(folder, &name, address)).transpose()?.unzip();
         let entry = SessionEntry {
+            port,
             version: VERSION,
             root: what.root.clone(),
             pid,
@@ -123,13 +150,22 @@ fn enter(folder: &Path, number: u32, what: &Advertisement) -> io::Result<(Advert
         };
         file.write_all(&serde_json::to_vec(&entry)?)?;
         fs::rename(&making, &path)?;
-        Ok((entry, listener))
+        Ok((entry, listener, token))
     })();
     match made {
-        Ok((entry, listener)) => Ok((Advertised { entry, path, file }, listener)),
+        Ok((entry, listener, token)) => Ok((Advertised { entry, path, file, token }, listener)),
         Err(error) => {
             let _ = fs::remove_file(&making);
             Err(error)
         }
     }
+}
+
+/// Makes the token of a port, in a file that this user alone can read.
+fn open_port(folder: &Path, name: &str, address: SocketAddr) -> io::Result<(OpenPort, String)> {
+    let (token, token_file) = (token::fresh()?, folder.join(format!("{name}.token")));
+    // One that a dead process of this name has left.
+    let _ = fs::remove_file(&token_file);
+    own::make(&token_file)?.write_all(token.as_bytes())?;
+    Ok((OpenPort { address: address.to_string(), token_file }, token))
 }

@@ -126,7 +126,8 @@ fn look(folder: &Path, name: &str) -> Result<Option<(i128, SessionEntry)>, Strin
     }
     let in_its_place = folder.file_name().is_some_and(|folder| *folder == *key(&entry.root))
         && entry.name == name
-        && entry.socket == folder.join(format!("{name}.sock"));
+        && entry.socket == folder.join(format!("{name}.sock"))
+        && entry.port.as_ref().is_none_or(|port| port.token_file == folder.join(format!("{name}.token")));
     if !in_its_place {
         return Err("it is not where it belongs".to_owned());
     }
@@ -136,7 +137,8 @@ fn look(folder: &Path, name: &str) -> Result<Option<(i128, SessionEntry)>, Strin
 }
 
 fn remove(folder: &Path, name: &str) {
-    for path in [folder.join(format!("{name}.sock")), folder.join(format!("{name}.json"))] {
+    for ending in ["token", "sock", "json"] {
+        let path = folder.join(format!("{name}.{ending}"));
         if let Err(error) = fs::remove_file(&path) {
             tracing::debug!(path = %path.display(), %error, "what a dead process left stays behind");
         }

@@ -48,6 +48,18 @@ pub struct SessionEntry {
     /// As a user is told of it, and names it with `--session`.
     pub name: String,
     pub socket: PathBuf,
+    /// Where the session is served on a port of this machine too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<OpenPort>,
+}
+
+/// A port of this machine that a session is served on, for who knows the token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPort {
+    /// `127.0.0.1:40000`.
+    pub address: String,
+    /// The file that the token is in, which this user alone can read.
+    pub token_file: PathBuf,
 }
 
 /// Whether a user sees the files of a session in an editor.

@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::token;
 use crate::serve::mcp::server::McpServer;
 use crate::serve::mcp::workspace::WorkspaceOpener;
 use crate::serve::mcp::workspaces::Workspaces;
@@ -124,10 +125,10 @@ fn config(address: SocketAddr, stop: &CancellationToken) -> StreamableHttpServer
 }
 
 /// Turns away who does not know the token, before anything of the request is read.
-fn refusal(headers: &HeaderMap, token: &str) -> Option<HttpAnswer> {
+fn refusal(headers: &HeaderMap, wanted: &str) -> Option<HttpAnswer> {
     let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    if same(given.as_bytes(), token.as_bytes()) {
+    if token::same(given, wanted) {
         return None;
     }
     let mut answer =
@@ -137,19 +138,4 @@ fn refusal(headers: &HeaderMap, token: &str) -> Option<HttpAnswer> {
     headers.insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
     headers.insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("text/plain"));
     Some(answer)
-}
-
-/// Compares without telling by its time how much of it is right.
-fn same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_token_has_to_be_whole() {
-        assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"", b"abc") && !same(b"abcd", b"abc"));
-    }
 }

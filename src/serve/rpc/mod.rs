@@ -7,3 +7,4 @@ pub mod limits;
 mod methods;
 pub mod neighbours;
 pub mod server;
+mod tcp;

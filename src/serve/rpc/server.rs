@@ -5,11 +5,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use jsonrpsee::RpcModule;
+use jsonrpsee::core::BoxError;
 use jsonrpsee::server::middleware::rpc::RpcServiceBuilder;
-use jsonrpsee::server::{Methods, ServerHandle, StopHandle, serve_with_graceful_shutdown, stop_channel};
-use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use jsonrpsee::server::{
+    HttpResponse, Methods, ServerBuilder, ServerHandle, StopHandle, serve_with_graceful_shutdown, stop_channel,
+};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::agent::commands::agent::Agent;
 use crate::serve::discovery::advertise::Advertised;
@@ -17,6 +21,7 @@ use crate::serve::discovery::{Advertisement, SessionEntry};
 use crate::serve::rpc::limits::{self, Rate, Rated};
 use crate::serve::rpc::methods::{self, Served};
 use crate::serve::rpc::neighbours::OtherSessions;
+use crate::serve::rpc::tcp::{self, Guarded, PortGuard};
 
 /// How long a listener that cannot accept (too many open files) waits.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -56,7 +61,9 @@ impl Drop for Serving {
 pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf>) -> io::Result<Serving> {
     let places = folders.clone();
     agent.know_neighbours(Arc::new(OtherSessions::of(folders.clone(), &what.root)));
-    let advertised = tokio::task::spawn_blocking(move || Advertised::new(&folders, &what));
+    let port = if agent.config.rpc.port { Some(tcp::listen()?) } else { None };
+    let address = port.as_ref().map(|(_, address)| *address);
+    let advertised = tokio::task::spawn_blocking(move || Advertised::with_port(&folders, &what, address));
     let (advertised, listener) = advertised.await.map_err(io::Error::other)??;
     let listener = UnixListener::from_std(listener)?;
     let advertised = Arc::new(advertised);
@@ -64,45 +71,97 @@ pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf
     let methods =
         methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places, calls: Arc::default() });
     let (stop, handle) = stop_channel();
-    tokio::spawn(accept(listener, methods, stop));
+    let open = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
+    if let (Some((listener, address)), Some(token)) = (port, advertised.token()) {
+        let (listener, guard) = (tcp::accepting(listener)?, PortGuard::new(address, token));
+        tokio::spawn(accept_from_port((listener, guard), methods.clone(), stop.clone(), Arc::clone(&open)));
+    }
+    tokio::spawn(accept(listener, methods, stop, open));
     tracing::info!(socket = %advertised.entry().socket.display(), "this session can be joined");
     Ok(Serving { advertised, stop: handle })
 }
 
-async fn accept(listener: UnixListener, methods: Methods, stop: StopHandle) {
-    let builder = jsonrpsee::server::ServerBuilder::with_config(limits::config()).to_service_builder();
-    let open = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
+async fn accept(listener: UnixListener, methods: Methods, stop: StopHandle, open: Arc<Semaphore>) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stop.clone().shutdown() => return,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "a connection was not accepted");
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            }
-        };
+        let Some(stream) = taken(accepted).await else { continue };
         if let Err(why) = may_connect(&stream) {
             tracing::warn!(why, "a connection was refused");
             continue;
         }
-        let Ok(place) = Arc::clone(&open).try_acquire_owned() else {
-            tracing::warn!("a connection was refused: there are too many");
-            continue;
-        };
-        let rate = Rate::default();
-        let middleware = RpcServiceBuilder::new().layer_fn(move |inner| Rated::new(inner, rate.clone()));
-        let service = builder.clone().set_rpc_middleware(middleware).build(methods.clone(), stop.clone());
+        let Some(place) = place(&open) else { continue };
+        let service = service(&methods, &stop);
         let stopped = stop.clone().shutdown();
         tokio::spawn(async move {
-            if let Err(error) = serve_with_graceful_shutdown(stream, service, stopped).await {
-                tracing::debug!(%error, "a connection broke");
-            }
-            drop(place);
+            let _place = place;
+            ended(serve_with_graceful_shutdown(stream, service, stopped).await);
         });
+    }
+}
+
+async fn accept_from_port(
+    (listener, guard): (TcpListener, PortGuard),
+    methods: Methods,
+    stop: StopHandle,
+    open: Arc<Semaphore>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.clone().shutdown() => return,
+        };
+        let Some(stream) = taken(accepted).await else { continue };
+        let Some(place) = place(&open) else { continue };
+        let service = Guarded { guard: guard.clone(), inner: service(&methods, &stop) };
+        let stopped = stop.clone().shutdown();
+        tokio::spawn(async move {
+            let _place = place;
+            ended(serve_with_graceful_shutdown(stream, service, stopped).await);
+        });
+    }
+}
+
+/// The stream of a connection. Where none can be accepted (too many open files), the next one is waited for a moment.
+async fn taken<S, A>(accepted: io::Result<(S, A)>) -> Option<S> {
+    match accepted {
+        Ok((stream, _)) => Some(stream),
+        Err(error) => {
+            tracing::warn!(%error, "a connection was not accepted");
+            tokio::time::sleep(PAUSE).await;
+            None
+        }
+    }
+}
+
+/// The place of one connection among those that are allowed.
+fn place(open: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    let place = Arc::clone(open).try_acquire_owned().ok();
+    if place.is_none() {
+        tracing::warn!("a connection was refused: there are too many");
+    }
+    place
+}
+
+/// What answers the requests of one connection, within its own rate.
+fn service(
+    methods: &Methods,
+    stop: &StopHandle,
+) -> impl tower::Service<hyper::Request<Incoming>, Response = HttpResponse, Error = BoxError, Future: Send>
++ Clone
++ Send
++ 'static {
+    let rate = Rate::default();
+    let middleware = RpcServiceBuilder::new().layer_fn(move |inner| Rated::new(inner, rate.clone()));
+    let builder = ServerBuilder::with_config(limits::config()).to_service_builder();
+    builder.set_rpc_middleware(middleware).build(methods.clone(), stop.clone())
+}
+
+fn ended(served: Result<(), BoxError>) {
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection broke");
     }
 }
 
