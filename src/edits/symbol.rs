@@ -150,6 +150,21 @@ fn replace(
     TextEdit::new(start..extent.end, format!("{}{kept}{}", &content[..header], &content[header..]))
 }
 
+/// The decorators that a replacement leaves above a definition, since its content has none.
+pub fn kept_decorators<'t>(
+    text: &'t str,
+    language: &Language,
+    outline: &Outline,
+    symbol: usize,
+    content: &str,
+) -> Option<&'t str> {
+    let dedented = layout::dedent(content, indent(content));
+    let old = Head::of(text, outline, symbol)?;
+    let new = Head::of(&dedented, &Outline::parse(language, &dedented), 0)?;
+    let kept = text[old.decorators..old.header].trim();
+    (new.header == new.decorators && !kept.is_empty()).then_some(kept)
+}
+
 fn insert_after(text: &str, outline: &Outline, symbol: usize, content: &str) -> TextEdit {
     let blank = separation(text, outline, symbol);
     // A comment behind the last statement stays with it.

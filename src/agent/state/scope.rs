@@ -1,6 +1,9 @@
 //! Which symbols a task may touch, from the cursor or the plan to the check of every edit.
 
 mod confine;
+mod touched;
+
+pub(crate) use touched::touched;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +12,6 @@ use crate::base::failure::Failure;
 use crate::base::text::LineIndex;
 use crate::edits::TextEdit;
 use crate::edits::apply::apply;
-use crate::edits::hunks::hunks as lines_of;
 use crate::symbols::outline::Outline;
 use crate::symbols::path::SymbolPath;
 use crate::symbols::{imports, language};
@@ -253,28 +255,6 @@ pub(crate) fn moved(offset: usize, edits: &[TextEdit]) -> usize {
         }
     }
     offset.saturating_add_signed(shift)
-}
-
-/// The symbols that hold the text an edit changes, as full paths; the file for its module level.
-pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
-    let EditRequest::Change { document, hunks } = want else { return vec![want.path().to_owned()] };
-    let Some(language) = language::of_path(&document.path) else { return vec![document.path.clone()] };
-    let outline = Outline::parse(language, &document.text);
-    let mut names: Vec<String> = Vec::new();
-    // One edit may reach over several symbols: its lines count, not its edges.
-    let lines = |edit: &TextEdit| {
-        let from = edit.range.start;
-        let parts = lines_of(&document.text[edit.range.clone()], &edit.text);
-        parts.into_iter().map(move |part| from + part.range.start)
-    };
-    for start in hunks.iter().flat_map(lines) {
-        let symbol = outline.at(start).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
-        let name = SymbolPath::new(&document.path, symbol).to_string();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
 }
 
 /// The source of a symbol, with the indentation of its first line.

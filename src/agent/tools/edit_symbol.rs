@@ -16,6 +16,7 @@ use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::agent::tools::unnumbered::{self, UNNUMBERED};
 use crate::base::failure::{Failure, tool_failure};
+use crate::base::message::headline;
 use crate::edits::hunks;
 use crate::edits::symbol::{self, SymbolAction};
 use crate::llm::tools::Access;
@@ -48,7 +49,11 @@ impl Tool for EditSymbol {
         let text = &place.document.text;
         let plain = unnumbered::without_numbers(&self.content);
         let content = plain.as_deref().unwrap_or(&self.content);
-        let notes = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
+        let mut notes: Vec<String> = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
+        if self.action == SymbolAction::Replace {
+            let kept = symbol::kept_decorators(text, place.language, &place.outline, place.symbol, content);
+            notes.extend(kept.map(|kept| format!("{} stays above it: edit_file takes it away", headline(kept))));
+        }
         let whole = symbol::edit(text, place.language, &place.outline, place.symbol, self.action, content).map_err(
             |error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"),
         )?;

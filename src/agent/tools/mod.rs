@@ -13,6 +13,7 @@ pub(crate) mod hover;
 pub(crate) mod list_symbols;
 pub(crate) mod lookup;
 pub(crate) mod page;
+mod passed;
 pub(crate) mod read_file;
 pub mod read_once;
 pub(crate) mod read_symbol;

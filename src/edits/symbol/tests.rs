@@ -55,6 +55,23 @@ fn replacing_keeps_comments_and_decorators_that_the_content_does_not_bring() {
 }
 
 #[test]
+fn decorators_that_stay_are_named() {
+    let text = "class A:\n    # why\n    @property\n    @cached\n    def x(self): ...\n    def y(self): ...\n";
+    let language = language::of_path("a.py").unwrap();
+    let outline = Outline::parse(language, text);
+    let kept = |name: &str, content: &str| {
+        kept_decorators(text, language, &outline, outline.find(name).unwrap(), content).map(str::to_owned)
+    };
+    assert_eq!(kept("A::x", "def x(self):\n    return 1\n").as_deref(), Some("@property\n    @cached"));
+    assert_eq!(
+        kept("A::x", "    # new\n    def x(self):\n        return 1\n").as_deref(),
+        Some("@property\n    @cached")
+    );
+    assert_eq!(kept("A::x", "@property\ndef x(self):\n    return 1\n"), None);
+    assert_eq!(kept("A::y", "def y(self):\n    return 1\n"), None);
+}
+
+#[test]
 fn replacing_takes_the_decorators_of_the_content_and_keeps_the_comment() {
     let after = run(CART, "Cart::total", SymbolAction::Replace, "@lazy\ndef total(self):\n    return 0");
     assert!(

@@ -1,0 +1,93 @@
+//! Which symbols an edit has changed, or put there, by name.
+
+use crate::agent::state::edit_request::EditRequest;
+use crate::agent::state::scope::moved;
+use crate::edits::TextEdit;
+use crate::edits::apply::apply;
+use crate::edits::hunks::hunks as lines_of;
+use crate::symbols::language;
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
+
+/// The symbols that hold the text an edit changes, as full paths; the file for its module level. What it puts beside a
+/// symbol is what it has put there, and not that symbol.
+pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
+    let EditRequest::Change { document, hunks } = want else { return vec![want.path().to_owned()] };
+    let Some(language) = language::of_path(&document.path) else { return vec![document.path.clone()] };
+    let outline = Outline::parse(language, &document.text);
+    let after = apply(&document.text, hunks).map(|text| Outline::parse(language, &text)).unwrap_or_default();
+    let mut names: Vec<String> = Vec::new();
+    let mut name = |symbol: String| {
+        let name = SymbolPath::new(&document.path, symbol).to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    };
+    for hunk in hunks {
+        let new = put_there(&outline, &after, hunks, hunk);
+        if !new.is_empty() {
+            new.into_iter().for_each(&mut name);
+            continue;
+        }
+        // One edit may reach over several symbols: its lines count, not its edges.
+        for part in lines_of(&document.text[hunk.range.clone()], &hunk.text) {
+            let at = hunk.range.start + part.range.start;
+            name(outline.at(at).map(|symbol| outline.path_of(symbol)).unwrap_or_default());
+        }
+    }
+    names
+}
+
+/// The outermost symbols that are new in what an edit only inserts.
+fn put_there(before: &Outline, after: &Outline, hunks: &[TextEdit], hunk: &TextEdit) -> Vec<String> {
+    if !hunk.range.is_empty() {
+        return Vec::new();
+    }
+    let old: Vec<usize> = before.symbols.iter().map(|symbol| moved(symbol.name_range.start, hunks)).collect();
+    let shift: isize = hunks
+        .iter()
+        .filter(|other| other.range.start < hunk.range.start)
+        .map(|other| other.text.len() as isize - other.range.len() as isize)
+        .sum();
+    let start = hunk.range.start.saturating_add_signed(shift);
+    let inserted = start..start + hunk.text.len();
+    let is_new = |index: usize| {
+        let name = &after.symbols[index].name_range;
+        inserted.contains(&name.start) && !old.contains(&name.start)
+    };
+    let outermost = |index: &usize| is_new(*index) && !after.symbols[*index].parent.is_some_and(is_new);
+    (0..after.symbols.len()).filter(outermost).map(|index| after.path_of(index)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::Document;
+
+    fn of(text: &str, hunks: &[(usize, usize, &str)]) -> Vec<String> {
+        let document =
+            Document { path: "a.py".into(), text: text.into(), version: 0, exists: true, unsaved: false, locked: None };
+        let hunks = hunks.iter().map(|(from, to, new)| TextEdit::new(*from..*to, *new)).collect();
+        touched(&EditRequest::Change { document, hunks })
+    }
+
+    #[test]
+    fn what_is_put_beside_a_symbol_is_named_and_not_that_symbol() {
+        let text = "class A:\n    def f(self):\n        return 1\n\n\ndef g():\n    return 2\n";
+        let behind_f = text.find("\n\n\ndef g").unwrap();
+        let method = "\n\n    def h(self):\n        return 3";
+        assert_eq!(of(text, &[(behind_f, behind_f, method)]), ["a.py::A::h"]);
+        let before_g = text.find("def g").unwrap();
+        assert_eq!(of(text, &[(before_g, before_g, "def k():\n    return 4\n\n\n")]), ["a.py::k"]);
+        let two = [(behind_f, behind_f, method), (text.len(), text.len(), "\n\nclass B:\n    def f(self): ...\n")];
+        assert_eq!(of(text, &two), ["a.py::A::h", "a.py::B"]);
+    }
+
+    #[test]
+    fn what_is_put_into_a_symbol_changes_that_symbol() {
+        let text = "def g():\n    return 2\n";
+        let body = text.find("    return").unwrap();
+        assert_eq!(of(text, &[(body, body, "    x = 1\n")]), ["a.py::g"]);
+        assert_eq!(of(text, &[(body, text.len(), "    return 3\n")]), ["a.py::g"]);
+    }
+}
