@@ -6,6 +6,7 @@ mod prohibition;
 mod reading;
 
 use crate::llm::ask::reading::{ClauseWish, RequestReading};
+use crate::llm::said;
 
 /// The offline model serves repairs only; a prompt reminds a language model of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,9 @@ const REPAIR_STEMS: &str = "fix repair correct resolve clean tidy organi diagnos
 /// Stems of words for what checkers report, as a whole.
 const REPORT_STEMS: &str = "diagnos error warning lint clean tidy problem issue type complain \
     aviso advertencia queja fehler warnung meldung";
+
+/// Stems of words for tests, and for what goes wrong when something runs.
+const RUN_STEMS: &str = "test tests fail crash hang prueba falla schlägt scheiter absturz stürzt";
 
 /// Words that add nothing to a wish to have something mended.
 const FILLERS: &str = "a an the this that these those it them here there is are in of on at for from with and or to be \
@@ -65,9 +69,14 @@ pub fn mends_reports(query: &str) -> bool {
     mends(query) && has_stem(query, REPORT_STEMS)
 }
 
-/// Whether it speaks of what checkers report.
+/// Whether it speaks of what checkers report, and not to leave that as it is.
 pub fn speaks_of_reports(query: &str) -> bool {
-    has_stem(query, REPORT_STEMS)
+    has_stem(query, REPORT_STEMS) && !said::leaves_alone(query, |word| begins(word, REPORT_STEMS))
+}
+
+/// Whether it is about a test, or about something that fails where it runs: that nobody reports.
+pub fn speaks_of_running(query: &str) -> bool {
+    has_stem(query, RUN_STEMS) && !has_stem(query, REPORT_STEMS)
 }
 
 /// Whether it wants what is reported mended and nothing else: every word is about that, a filler, or a name of what

@@ -71,6 +71,8 @@ pub struct ReportFacts {
     pub left_out: usize,
     /// How many in scope are older and not what the request is about; they are not among `diagnostics`.
     pub older: usize,
+    /// How many the request is about that are neither shown nor counted in `left_out`.
+    pub more: usize,
     pub fixes: Vec<FixOffer>,
 }
 

@@ -254,8 +254,9 @@ impl Facts {
                 format!("{i}: {} {symbol} {} [{source}{doubt}] {message}", line.severity, line.code)
             })
             .collect();
-        if lines.len() > DIAGNOSTICS {
-            content.push(format!("… {} more", lines.len() - DIAGNOSTICS));
+        let more = lines.len().saturating_sub(DIAGNOSTICS) + reports.more;
+        if more > 0 {
+            content.push(format!("… {more} more"));
         }
         if !others.is_empty() {
             content.push(format!("({others})"));

@@ -10,6 +10,7 @@ use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::state::{analysis::Analysis, authority};
+use crate::diagnostics::model::Severity;
 use crate::llm::ask::{self, Ask};
 
 /// What a model is told of the reports in scope.
@@ -23,6 +24,9 @@ pub(crate) struct Relevant {
     pub(crate) older: usize,
 }
 
+/// Words of a request that is no more than a name: `Cart.total in src/shop/cart.py`.
+const NAME_WORDS: usize = 6;
+
 /// What a request wants of the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
@@ -30,6 +34,8 @@ enum Wish {
     Mend,
     /// It speaks of them.
     Speak,
+    /// To have mended what fails where it runs: an error in what it names may be why.
+    Run,
     Nothing,
 }
 
@@ -50,6 +56,7 @@ pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     let about = |one: &LocatedDiagnostic| {
         authority::is_named(&task.request, &one.diagnostic)
             || (wish == Wish::Speak && is_about(&task.intent.analysis, &task.scope, one))
+            || (wish == Wish::Run && may_be_why(&task.intent.analysis, one))
     };
     found.extend(rest.into_iter().filter(about));
     Relevant { older: all - found.len(), fixable, found }
@@ -61,6 +68,7 @@ impl Wish {
         match (self, other) {
             (Self::Mend, _) | (_, Self::Mend) => Self::Mend,
             (Self::Speak, _) | (_, Self::Speak) => Self::Speak,
+            (Self::Run, _) | (_, Self::Run) => Self::Run,
             _ => Self::Nothing,
         }
     }
@@ -69,11 +77,13 @@ impl Wish {
 fn wish(request: &str, is_step: bool) -> Wish {
     let kind = if is_step { ask::classify_step(request) } else { ask::classify(request) };
     match kind {
-        // A name alone says nothing against it.
-        Ask::Repair | Ask::Unclear => Wish::Mend,
+        Ask::Repair | Ask::Work if !is_step && ask::mends(request) && ask::speaks_of_running(request) => Wish::Run,
+        Ask::Repair => Wish::Mend,
+        // A name alone says nothing against it; more words that are not understood do.
+        Ask::Unclear if ask::words(request).len() <= NAME_WORDS => Wish::Mend,
         _ if ask::mends_reports(request) => Wish::Mend,
         _ if ask::mends(request) || ask::speaks_of_reports(request) => Wish::Speak,
-        Ask::Question | Ask::Work | Ask::Forbidden => Wish::Nothing,
+        _ => Wish::Nothing,
     }
 }
 
@@ -81,6 +91,13 @@ fn wish(request: &str, is_step: bool) -> Wish {
 fn is_about(analysis: &Analysis, scope: &Scope, one: &LocatedDiagnostic) -> bool {
     let names = !(analysis.symbols.is_empty() && analysis.files.is_empty() && analysis.codes.is_empty());
     !matches!(scope, Scope::Workspace) || !names || analysis.bears_on(one)
+}
+
+/// Whether it is an error of a symbol that the request names.
+fn may_be_why(analysis: &Analysis, one: &LocatedDiagnostic) -> bool {
+    one.diagnostic.severity == Severity::Error
+        && !analysis.symbols.is_empty()
+        && Scope::Symbols(analysis.symbols.clone()).holds(&one.symbol)
 }
 
 /// What the task has brought so far, by symbol, message and place.
@@ -109,7 +126,17 @@ mod tests {
         for request in ["why is there a type error here?", "explain the warnings"] {
             assert_eq!(wish(request, false), Wish::Speak, "{request}");
         }
-        for request in ["rename the parameter", "why does this fail?", "add a docstring to f", "write a test for g"] {
+        for request in ["test_f in t.py fails. Find out why and repair the code.", "fix the failing test"] {
+            assert_eq!(wish(request, false), Wish::Run, "{request}");
+        }
+        for request in [
+            "rename the parameter",
+            "why does this fail?",
+            "add a docstring to f",
+            "write a test for g",
+            "In a.py f, g and h repeat the same branches. Put that into one private function and use it in these.",
+            "merge f and g, but leave the signatures and the warning of h as they are",
+        ] {
             assert_eq!(wish(request, false), Wish::Nothing, "{request}");
         }
     }

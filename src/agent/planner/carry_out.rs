@@ -13,7 +13,7 @@ use crate::agent::planner::attempt::Tried;
 use crate::agent::planner::checks;
 use crate::agent::planner::judge::{facts_after, joined, judge_edit};
 use crate::agent::planner::validate::place_of;
-use crate::agent::run::context::SOURCE;
+use crate::agent::run::sources::SOURCE;
 use crate::agent::run::{unfinished, work};
 use crate::agent::state::baseline::{Baseline, before_first_edits};
 use crate::agent::state::comparison::{self, Verdict};

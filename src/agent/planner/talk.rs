@@ -3,7 +3,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::run::converse::{action, is_look, result_of, within};
+use crate::agent::run::calls::{action, is_look, result_of};
+use crate::agent::run::converse::within;
 use crate::agent::run::{act, model_turn, so_far};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -41,7 +42,8 @@ pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) 
         transcript.tell(opening.first);
     }
     let fence = transcript.fence.clone();
-    transcript.tell(planning::planning(input, (&fence, budget)));
+    let asked = planning::planning(input, (&fence, budget), |words| transcript.tells(words));
+    transcript.tell(asked);
     PlanTalk { budget, tools: crate::agent::run::converse::tools(session, task, input.context.framing.commands) }
 }
 

@@ -107,13 +107,20 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     let Begun { tool, called, about, reasoning, edits, span } = begun;
     let (step, cancel) = (task.counts.step, session.cancelled());
     let (ok, mut text) = match ran {
-        Ok(answer) => (true, mask(&answer.text).into_owned()),
+        Ok(answer) => {
+            task.conversation.open.extend(answer.open);
+            (true, mask(&answer.text).into_owned())
+        }
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
     if task.journal.checkpoints.len() == edits
         && let Ok(Some(verdict)) = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await
     {
-        text = format!("{text}\n{}", edit_answer::deferred(&verdict, &session.config.diagnostics));
+        let checks = &session.config.diagnostics;
+        text = format!("{text}\n{}", edit_answer::deferred(&verdict, checks));
+        if verdict.new_from(checks.severity_floor).next().is_some() || !verdict.pending.is_empty() {
+            task.conversation.open.push("the edits before have introduced diagnostics".to_owned());
+        }
     }
     span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
     // Of an edit also what it did to the diagnostics: whether what it was for is gone.

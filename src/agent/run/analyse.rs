@@ -241,7 +241,8 @@ mod tests {
         assert_eq!(names(&far), ["a.py::only_here"]);
         assert_eq!(far.ambiguous.len(), 1);
         let lines = ["`total` may be a.py::Cart::total or b.py::total", "`only_here` is a.py::only_here"];
-        assert_eq!(far.lines(), lines);
+        assert_eq!(far.lines(|_| false), lines);
+        assert_eq!(far.lines(|path| path.names == "only_here"), lines[..1]);
         assert!(
             !far.question && far.words().contains("total may be a.py::Cart::total or b.py::total"),
             "{}",

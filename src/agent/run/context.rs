@@ -8,16 +8,14 @@ use crate::agent::diagnostics::reported::{self, OFFERS_MS};
 use crate::agent::diagnostics::triage::{self, RankedDiagnostic};
 use crate::agent::memory::{learn, project, recall};
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::{conventions, file_list, named};
+use crate::agent::run::{conventions, file_list, sources};
 use crate::agent::state::authority;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render;
-use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::{target, tools};
+use crate::agent::tools;
 use crate::base::deadline::Deadline;
-use crate::base::secrets::mask;
 use crate::diagnostics::grouping;
 use crate::diagnostics::merge::Placed;
 use crate::llm::abilities::Style;
@@ -26,8 +24,6 @@ use crate::llm::input::{
 };
 use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::step::{DiagnosticLine, FixOffer};
-use crate::symbols::language;
-use crate::symbols::outline::Outline;
 
 /// Diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
@@ -40,15 +36,15 @@ const SYMBOL_GROUPS: usize = 12;
 const THEME_GROUPS: usize = 5;
 /// Fixes of one step's question.
 const FIXES: usize = 4;
-/// Bytes of source of one question: about 700 tokens.
-pub(crate) const SOURCE: usize = 2400;
 const FILES: usize = 40;
 
 pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
     let only_fixes = session.model.needs_providers();
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
     let Relevant { found, fixable, older } = relevant(session, task).await;
+    let all = found.len();
     let mut found = first_ones(task, found, fixable, most).await;
+    let unseen = all - found.len();
     if only_fixes {
         // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
         found.sort_by_cached_key(|found| task.reports.barren.contains(&triage::key(found)));
@@ -58,12 +54,14 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
     let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, deadline).await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
+    let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
+    let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
     task.note_left_out(left).await;
-    let reports = ReportFacts { left_out, older, fixes, ..ReportFacts::default() };
+    let reports = ReportFacts { left_out, older, more, fixes, ..ReportFacts::default() };
     let context = context(session, task, &seen, reports, false).await;
     let ask = StepAsk {
         step: task.counts.step,
@@ -109,7 +107,7 @@ async fn context(
     let part = recall::memory_part(session, task, codes(seen), planning).await;
     let abilities = session.model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
-    let texts = sources(session, task, if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE }).await;
+    let texts = sources::sources(session, task, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
         project::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
     } else {
@@ -119,7 +117,7 @@ async fn context(
     let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;
     ModelContext {
         tools: tools::specs(),
-        request: request_facts(task),
+        request: request_facts(task, &texts),
         sources: SourceFacts { texts, workspace },
         reports: ReportFacts { diagnostics: seen.iter().map(line).collect(), unsettled, ..reports },
         memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
@@ -127,7 +125,7 @@ async fn context(
     }
 }
 
-fn request_facts(task: &Task) -> RequestFacts {
+fn request_facts(task: &Task, shown: &[(String, String)]) -> RequestFacts {
     let user = if task.request == task.journal.request { String::new() } else { task.journal.request.clone() };
     RequestFacts {
         query: task.request.clone(),
@@ -135,72 +133,12 @@ fn request_facts(task: &Task) -> RequestFacts {
         cursor: task.intent.cursor.clone(),
         current_file: task.intent.current_file.clone(),
         scope: task.scope.told(),
-        named: task.intent.analysis.lines(),
+        named: task.intent.analysis.lines(|path| {
+            let own = path.to_string();
+            // A source has its path above it, and what is whole shows what it defines.
+            shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
+        }),
     }
-}
-
-/// Bytes of source that a token is taken for, rounded down: what is counted is estimated again where it is shown.
-const BYTES_PER_TOKEN: usize = 3;
-
-/// The source in scope as the editor has it now; the outline where it would be too long.
-async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(String, String)> {
-    let mut sources = Vec::new();
-    // What is only named may be meant otherwise than to be read whole.
-    let (of_scope, of_named) = (room, room / 3);
-    let in_scope = wanted(&task.scope).into_iter().map(|wanted| (wanted, of_scope));
-    let named = task.intent.analysis.named(&task.scope).into_iter();
-    // What is to be left alone need not be read.
-    let named = named.filter(|(_, path, names)| {
-        let last = names.rsplit("::").next().unwrap_or_default();
-        ![path.as_str(), last].iter().any(|name| !name.is_empty() && named::leaves_alone(&task.journal.request, name))
-    });
-    let named = named.map(|named| (named, of_named)).collect::<Vec<_>>();
-    for ((name, path, names), most) in in_scope.chain(named) {
-        let Ok(document) = target::document(session, &path).await else { continue };
-        let Some(mut text) = excerpt(&document.path, &mask(&document.text), &names, room.min(most)) else { continue };
-        room = room.saturating_sub(text.len());
-        if text.is_empty() {
-            "(too long to show)".clone_into(&mut text);
-        }
-        task.conversation.seen.insert(document.path, document.text);
-        sources.push((name, text));
-    }
-    sources
-}
-
-/// Name, file, and names inside of it.
-fn wanted(scope: &Scope) -> Vec<(String, String, String)> {
-    let files = scope.whole_files().iter().map(|file| (file.clone(), file.clone(), String::new()));
-    let symbols = scope.symbols().iter().map(|symbol| (symbol.to_string(), symbol.file.clone(), symbol.names.clone()));
-    // What the user pointed at comes first, and what the request names besides after it.
-    if matches!(scope, Scope::Parts { .. }) { symbols.chain(files).collect() } else { files.chain(symbols).collect() }
-}
-
-/// The text of a symbol or a file, as far as there is room; `None` for a symbol that is not there yet.
-fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<String> {
-    let outline = language::of_path(path).map(|language| Outline::parse(language, text));
-    match outline {
-        _ if names.is_empty() && text.len() <= room => Some(text.to_owned()),
-        None => Some(fit(text, room)),
-        Some(outline) if names.is_empty() => {
-            let list: Vec<String> = (0..outline.symbols.len()).map(|index| outline.path_of(index)).collect();
-            Some(fit(&format!("(too long to show; its symbols: {})", list.join(", ")), room))
-        }
-        Some(outline) => outline.find(names).ok().map(|symbol| fit(source(text, &outline, symbol), room)),
-    }
-}
-
-/// As much as fits, cut at a line.
-fn fit(text: &str, room: usize) -> String {
-    if text.len() <= room {
-        return text.to_owned();
-    }
-    let mut cut = room.min(text.len());
-    while !text.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    let end = text[..cut].rfind('\n').unwrap_or(0);
-    if end == 0 { String::new() } else { format!("{}\n(cut here; read_symbol shows the rest)", &text[..end]) }
 }
 
 /// Each code once, in the order of the diagnostics.

@@ -1,4 +1,4 @@
-//! What a model may ask for in a conversation besides tools: a word of the user, a wider scope, another plan.
+//! What a model may ask for in a conversation besides tools: a word of the user, a wider scope, another plan, the end.
 
 use std::sync::LazyLock;
 
@@ -26,6 +26,7 @@ use crate::symbols::path::SymbolPath;
 
 const ASK_USER: &str = "ask_user";
 const REPLAN: &str = "replan";
+const DONE: &str = "done";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AskUser {
@@ -41,7 +42,12 @@ struct Replan {
     reason: String,
 }
 
-static CONTROLS: LazyLock<[ToolSpec; 2]> = LazyLock::new(|| {
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Done {
+    answer: String,
+}
+
+static CONTROLS: LazyLock<[ToolSpec; 3]> = LazyLock::new(|| {
     let spec = |name: &str, purpose: &str, schema: Value| ToolSpec::new(name, purpose, Access::Read, vec![], schema);
     [
         spec(
@@ -50,6 +56,11 @@ static CONTROLS: LazyLock<[ToolSpec; 2]> = LazyLock::new(|| {
             schema::<AskUser>(),
         ),
         spec(REPLAN, "ends the step: what you see makes the plan itself wrong", schema::<Replan>()),
+        spec(
+            DONE,
+            "last call: ends with this answer if all before it passes and nothing new is reported",
+            schema::<Done>(),
+        ),
     ]
 });
 
@@ -58,7 +69,11 @@ static CONTROLS: LazyLock<[ToolSpec; 2]> = LazyLock::new(|| {
 pub(crate) fn offered(mode: Mode, can_ask: bool) -> impl Iterator<Item = &'static ToolSpec> {
     let asks = can_ask || mode == Mode::Supervised;
     let replans = mode == Mode::Planner;
-    CONTROLS.iter().filter(move |tool| if tool.name == REPLAN { replans } else { asks })
+    CONTROLS.iter().filter(move |tool| match tool.name.as_str() {
+        REPLAN => replans,
+        ASK_USER => asks,
+        _ => true,
+    })
 }
 
 /// What came of a use.
@@ -66,6 +81,8 @@ pub(crate) enum Control {
     /// What the model is answered.
     Answer(Result<String, Failure>),
     Ends(Ended),
+    /// It is done where what it sent along holds; with its answer.
+    Done(String),
 }
 
 /// Carries it out where it is one; `None` for a tool.
@@ -73,6 +90,10 @@ pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> O
     match used.tool.as_str() {
         REPLAN => Some(match read::<Replan>(&used.parameters) {
             Ok(Replan { reason }) => Control::Ends(objects(reason, String::new(), Vec::new())),
+            Err(failure) => Control::Answer(Err(failure)),
+        }),
+        DONE => Some(match read::<Done>(&used.parameters) {
+            Ok(Done { answer }) => Control::Done(answer),
             Err(failure) => Control::Answer(Err(failure)),
         }),
         ASK_USER => Some(match read::<AskUser>(&used.parameters) {
@@ -154,10 +175,10 @@ mod tests {
     #[test]
     fn a_plan_can_be_objected_to_only_where_there_is_one() {
         let names = |mode: Mode| -> Vec<&str> { offered(mode, true).map(|tool| tool.name.as_str()).collect() };
-        assert_eq!(names(Mode::Simple), ["ask_user"]);
-        assert_eq!(names(Mode::Supervised), ["ask_user"]);
-        assert_eq!(names(Mode::Planner), ["ask_user", "replan"]);
-        assert_eq!(offered(Mode::Simple, false).count(), 0, "nobody is there");
-        assert_eq!(offered(Mode::Supervised, false).count(), 1);
+        assert_eq!(names(Mode::Simple), ["ask_user", "done"]);
+        assert_eq!(names(Mode::Supervised), ["ask_user", "done"]);
+        assert_eq!(names(Mode::Planner), ["ask_user", "replan", "done"]);
+        assert_eq!(offered(Mode::Simple, false).count(), 1, "nobody is there");
+        assert_eq!(offered(Mode::Supervised, false).count(), 2);
     }
 }

@@ -1,30 +1,31 @@
 //! The loop of a model that takes part in a conversation: it answers with calls, each is carried out and answered,
-//! until it answers without one.
+//! until it answers without one, or with the one that ends.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::durable;
-use crate::agent::run::control::{self, Control};
+use crate::agent::run::calls::{Ran, carry_out};
+use crate::agent::run::control;
 use crate::agent::run::model_turn::{answered, next_step};
 use crate::agent::run::run_loop::{RESULTS, model_failure};
 use crate::agent::run::unfinished::unfinished;
-use crate::agent::run::{act, context, so_far};
+use crate::agent::run::{context, so_far, sources};
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::span;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
-use crate::agent::tools::{self, apply_fix};
+use crate::agent::tools;
 use crate::base::failure::Failure;
 use crate::base::message::headline;
 use crate::editor::event::Event;
-use crate::llm::chat::{ChatInput, ChatReply, ToolResult, ToolUse};
+use crate::llm::chat::{ChatInput, ChatReply, ToolResult};
 use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::prompt::conversation;
-use crate::llm::step::{Action, LastResult, ModelError};
+use crate::llm::step::{LastResult, ModelError};
 use crate::llm::tokens::head_and_tail;
-use crate::llm::tools::{Access, ToolSpec, find, offered};
+use crate::llm::tools::{ToolSpec, offered};
 
 /// What a task is talked over with.
 struct Talk {
@@ -89,6 +90,10 @@ pub(crate) fn tools(session: &Session, task: &Task, commands: bool) -> Vec<ToolS
 async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
     let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
     let mut input = context::step_facts(session, task).await;
+    if task.conversation.transcript.is_open() {
+        // What there would be to read was told when it was opened, and may be read.
+        input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
+    }
     for (_, source) in &mut input.context.sources.texts {
         if task.conversation.transcript.holds(source) {
             "(as you have read it)".clone_into(source);
@@ -100,7 +105,9 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
         transcript.tell("Go on.".to_owned());
     } else if transcript.is_open() {
         let fence = transcript.fence.clone();
-        transcript.tell(conversation::next_step(&input.context, contract, inputs, (&fence, budget)));
+        let tells = |words: &str| transcript.tells(words);
+        let told = conversation::next_step(&input.context, contract, inputs, (&fence, budget), tells);
+        transcript.tell(told);
     } else {
         let opening = conversation::opening(&input.context, contract, inputs, budget);
         (transcript.fence, task.counts.errors) = (opening.fence, 0);
@@ -133,7 +140,7 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
         }
         return ends(session, task, talk, text).await;
     }
-    let (results, ended) = carry_out(session, task, &talk.tools, &uses, &text).await;
+    let Ran { results, ended, done, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
     let ok = results.iter().any(|result| result.ok);
     let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
     keep_for_others(task, &results);
@@ -141,6 +148,11 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     task.conversation.transcript.results(results);
     if ended.is_some() {
         return ended;
+    }
+    if let Some(answer) = done {
+        // It is no text of an answer, and was not shown as it came.
+        session.emit(Event::Words { text: answer.clone() });
+        return ends(session, task, talk, answer).await;
     }
     if cut {
         task.conversation.transcript.tell(CUT.to_owned());
@@ -185,106 +197,6 @@ async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: Strin
         }
         None => Some(Ended::Done { changed: task.journal.checkpoints.len() > talk.mark, answer }),
     }
-}
-
-/// Runs the uses of one answer in their order: what only looks together, what changes something one after the other
-/// until the first that fails.
-async fn carry_out(
-    session: &Session,
-    task: &mut Task,
-    tools: &[ToolSpec],
-    uses: &[ToolUse],
-    reasoning: &str,
-) -> (Vec<ToolResult>, Option<Ended>) {
-    let reasoning = headline(reasoning);
-    let mut results: Vec<ToolResult> = Vec::new();
-    let (mut at, mut broken) = (0, None);
-    while let Some(used) = uses.get(at) {
-        if session.cancelled().is_cancelled() {
-            break;
-        }
-        if let Some(problem) = &used.problem {
-            results.push(result_of(used, false, problem.clone()));
-            broken = broken.or_else(|| changes(tools, used).then(|| used.tool.clone()));
-            at += 1;
-            continue;
-        }
-        match control::run(session, task, used).await {
-            Some(Control::Ends(ended)) => {
-                results.push(result_of(used, true, "The step ends here.".to_owned()));
-                results.extend(uses[at + 1..].iter().map(|used| result_of(used, false, "not run".to_owned())));
-                return (results, Some(ended));
-            }
-            Some(Control::Answer(answer)) => {
-                let ok = answer.is_ok();
-                results.push(result_of(used, ok, answer.unwrap_or_else(|failure| failure.one_line())));
-                at += 1;
-                continue;
-            }
-            None => {}
-        }
-        let looks = uses[at..].iter().take_while(|used| used.problem.is_none() && is_look(used)).count();
-        if looks > 0 {
-            let together = &uses[at..at + looks];
-            let actions: Vec<Action> = together.iter().map(action).collect();
-            let looked = act::look_together(session, task, &actions, &reasoning).await;
-            results.extend(together.iter().zip(looked).map(|(used, (result, ok))| result_of(used, ok, result.text)));
-            at += looks;
-            continue;
-        }
-        if let Some(before) = &broken {
-            results.push(result_of(used, false, format!("not run: the {before} before it failed")));
-        } else {
-            let (result, ok) = act::act(session, task, &put_off(tools, &uses[at..]), &reasoning).await;
-            // A fix that is gone says nothing against the edits behind it.
-            if !ok && changes(tools, used) && used.tool != apply_fix::TOOL.name {
-                broken = Some(used.tool.clone());
-            }
-            results.push(result_of(used, ok, result.text));
-        }
-        at += 1;
-    }
-    let left = uses.iter().skip(results.len()).map(|used| result_of(used, false, "not run: stopped".to_owned()));
-    results.extend(left.collect::<Vec<_>>());
-    (results, None)
-}
-
-pub(crate) fn action(used: &ToolUse) -> Action {
-    Action { tool: used.tool.clone(), parameters: used.parameters.clone() }
-}
-
-/// The first of these uses; where more edits follow it, its diagnostics are left to the last of them: what one edit
-/// breaks the next one may need.
-fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
-    let mut action = action(&uses[0]);
-    let takes_it = |used: &ToolUse| {
-        let tool = find(tools, &used.tool);
-        tool.is_some_and(|tool| tool.parameters.iter().any(|parameter| parameter.name == DIAGNOSTICS))
-    };
-    if takes_it(&uses[0])
-        && uses.get(1).is_some_and(|next| next.problem.is_none() && takes_it(next))
-        && let Some(given) = action.parameters.as_object_mut()
-    {
-        given.entry(DIAGNOSTICS).or_insert_with(|| "defer".into());
-    }
-    action
-}
-
-/// The parameter of an edit that says when its diagnostics are told.
-const DIAGNOSTICS: &str = "diagnostics";
-
-/// Whether it only looks.
-pub(crate) fn is_look(used: &ToolUse) -> bool {
-    find(tools::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
-}
-
-/// Whether it edits; what cannot be read may have been meant to.
-fn changes(tools: &[ToolSpec], used: &ToolUse) -> bool {
-    find(tools, &used.tool).is_none_or(|tool| tool.access == Access::Edit)
-}
-
-pub(crate) fn result_of(used: &ToolUse, ok: bool, text: String) -> ToolResult {
-    ToolResult { id: used.id.clone(), tool: used.tool.clone(), ok, text }
 }
 
 /// As much of a result as fits, its beginning and its end.

@@ -2,6 +2,7 @@
 
 pub(crate) mod act;
 pub mod analyse;
+pub(crate) mod calls;
 pub(crate) mod compact;
 pub(crate) mod context;
 pub mod contract;
@@ -16,6 +17,7 @@ pub(crate) mod named;
 pub(crate) mod requested;
 pub(crate) mod run_loop;
 pub(crate) mod so_far;
+pub(crate) mod sources;
 pub(crate) mod start;
 pub(crate) mod unfinished;
 pub(crate) mod unfit;

@@ -49,23 +49,17 @@ impl Meaning {
 }
 
 impl Analysis {
-    /// What the names of the request stand for, a line each.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        self.meanings.iter().filter_map(Meaning::line).take(MOST_LINES).collect()
+    /// What the names of the request stand for, a line each; but for what is to be seen where the test says so.
+    pub(crate) fn lines(&self, is_seen: impl Fn(&SymbolPath) -> bool) -> Vec<String> {
+        let untold = |meaning: &&Meaning| !matches!(meaning.paths.as_slice(), [one] if is_seen(one));
+        self.meanings.iter().filter(untold).filter_map(Meaning::line).take(MOST_LINES).collect()
     }
 
-    /// What is named and not shown as part of the scope: name, file, names inside of it.
-    pub(crate) fn named(&self, scope: &Scope) -> Vec<(String, String, String)> {
+    /// What is named and not shown as part of the scope.
+    pub(crate) fn named(&self, scope: &Scope) -> Vec<SymbolPath> {
         let shown = |symbol: &SymbolPath| *scope != Scope::Workspace && scope.holds(symbol);
         let files = self.files.iter().map(|file| SymbolPath::new(file, ""));
-        self.symbols
-            .iter()
-            .cloned()
-            .chain(files)
-            .filter(|symbol| !shown(symbol))
-            .take(MOST_SOURCES)
-            .map(|symbol| (symbol.to_string(), symbol.file, symbol.names))
-            .collect()
+        self.symbols.iter().cloned().chain(files).filter(|symbol| !shown(symbol)).take(MOST_SOURCES).collect()
     }
 
     /// Whether a diagnostic is about what the request names.

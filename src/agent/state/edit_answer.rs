@@ -45,6 +45,14 @@ pub struct EditDiagnostics {
     pub late: Vec<Line>,
 }
 
+/// Said behind what is not counted as fixed: alone it reads as an order.
+const NOT_COUNTED: &str = "Keep it, unless a better mend is at hand";
+
+/// Said of those who have not answered: nobody has to ask again.
+fn not_known(pending: &[String]) -> String {
+    format!("not known yet: {} (told with a later result: go on)", pending.join(", "))
+}
+
 /// What is pending of an edit whose diagnostics were put off.
 pub(crate) const DEFERRED: &str = "deferred to the next result";
 
@@ -57,7 +65,7 @@ impl EditAnswer {
         if !changed.imports.is_empty() {
             notes.push(format!("imports of {} changed with it", changed.imports.join(", ")));
         }
-        notes.extend(verdict.not_counted_line());
+        notes.extend(verdict.not_counted_line().map(|line| format!("{line}. {NOT_COUNTED}")));
         notes.extend(applied.iter().filter_map(|done| done.note.clone()));
         let floor = |found: &&LocatedDiagnostic| found.diagnostic.severity <= checks.severity_floor;
         Self {
@@ -113,10 +121,24 @@ impl EditAnswer {
             out.extend(self.diagnostics.late.iter().map(line));
         }
         if !self.diagnostics.pending.is_empty() {
-            out.push(format!("not known yet: {}", self.diagnostics.pending.join(", ")));
+            out.push(not_known(&self.diagnostics.pending));
         }
         out.extend(self.notes.iter().cloned());
         out.join("\n")
+    }
+
+    /// Why nobody should end a task on it unread: it has introduced something, or not everybody has answered. What is
+    /// put off is told with a later result.
+    pub(crate) fn open(&self) -> Option<String> {
+        let said = &self.diagnostics;
+        if said.pending == [DEFERRED] {
+            return None;
+        }
+        let new = said.more > 0 || said.new_diagnostics.iter().any(|line| !self.usual.is_usual(line));
+        if new || !said.revealed.is_empty() || !said.late.is_empty() {
+            return Some(format!("the edit of {} has introduced diagnostics", self.path));
+        }
+        (!said.pending.is_empty()).then(|| format!("not everything is known of {} yet", self.path))
     }
 
     fn headline(&self) -> String {
@@ -164,7 +186,7 @@ pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
         vec![format!("diagnostics of the edits before: {}", known_words::of_edit(verdict.status, counts, ""))];
     out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
     if !verdict.pending.is_empty() {
-        out.push(format!("not known yet: {}", verdict.pending.join(", ")));
+        out.push(not_known(&verdict.pending));
     }
     out.join("\n")
 }

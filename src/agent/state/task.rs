@@ -106,6 +106,8 @@ pub struct Conversation {
     /// The text of each file as the model has seen it last.
     pub seen: BTreeMap<String, String>,
     pub results: Vec<LastResult>,
+    /// Why the task should not end before the results of the last answer are read.
+    pub open: Vec<String>,
     /// The reads that it was answered.
     pub answered: Answered,
     /// The fixes of the last question.

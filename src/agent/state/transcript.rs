@@ -72,6 +72,11 @@ impl Transcript {
             })
     }
 
+    /// Whether the model was told these words.
+    pub fn tells(&self, words: &str) -> bool {
+        self.messages.iter().any(|message| matches!(message, ChatMessage::User(told) if told.contains(words)))
+    }
+
     /// Estimated tokens of all messages.
     pub fn tokens(&self) -> usize {
         self.messages.iter().map(ChatMessage::tokens).sum()

@@ -8,16 +8,18 @@ pub struct ToolAnswer {
     pub text: String,
     /// Of the tools that edit.
     pub edit: Option<EditAnswer>,
+    /// Why nobody should end a task on it without having read it.
+    pub open: Option<String>,
 }
 
 impl ToolAnswer {
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), edit: None }
+        Self { text: text.into(), edit: None, open: None }
     }
 }
 
 impl From<EditAnswer> for ToolAnswer {
     fn from(answer: EditAnswer) -> Self {
-        Self { text: answer.text(), edit: Some(answer) }
+        Self { text: answer.text(), open: answer.open(), edit: Some(answer) }
     }
 }

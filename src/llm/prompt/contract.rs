@@ -33,7 +33,14 @@ pub(super) fn memory_tokens(contract: &Contract) -> usize {
 impl Facts {
     pub(super) fn contract(&mut self, contract: &Contract) {
         let Some(plan) = contract.plan() else { return };
-        self.plan(plan);
+        let title = format!("Plan (done {:.2}, you are at step {})", plan.progress, plan.step);
+        self.numbered(&title, &plan.plan, plan.step);
+        self.rest_of_contract(contract, plan);
+    }
+
+    /// The same without the plan itself.
+    pub(super) fn rest_of_contract(&mut self, contract: &Contract, plan: &PlanFacts) {
+        self.deviation(plan);
         if let Contract::Supervised(facts) = contract {
             self.line(&format!("Kept to the plan so far: {:.2}", facts.adherence));
             if !facts.escalations.is_empty() {
@@ -44,9 +51,7 @@ impl Facts {
         }
     }
 
-    fn plan(&mut self, plan: &PlanFacts) {
-        let title = format!("Plan (done {:.2}, you are at step {})", plan.progress, plan.step);
-        self.numbered(&title, &plan.plan, plan.step);
+    fn deviation(&mut self, plan: &PlanFacts) {
         if let Some(deviation) = &plan.deviation {
             let impacted: Vec<String> = deviation.impacted.iter().map(ToString::to_string).collect();
             let leaning =

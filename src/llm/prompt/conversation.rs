@@ -3,7 +3,7 @@
 //! What has been said is never said again in other words: every call shares all but its last messages with the one
 //! before, and a provider can cache that.
 
-use crate::llm::contract::Contract;
+use crate::llm::contract::{Contract, PlanFacts};
 use crate::llm::input::{ModelContext, RequestFacts};
 use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::prompt::contract::memory_tokens;
@@ -48,20 +48,36 @@ pub fn system(fence: &str) -> String {
     texts::text("conversation").replace("{data}", fence).trim_end().to_owned()
 }
 
-/// What opens a further step of a plan, in a conversation that is under way.
+/// What opens a further step of a plan, in a conversation that is under way; `tells` says what it holds already.
 pub fn next_step(
     context: &ModelContext,
     contract: &Contract,
     inputs: &[(String, String)],
     (fence, budget): (&str, PromptBudget),
+    tells: impl Fn(&str) -> bool,
 ) -> String {
     let mut facts = Facts::inside(fence, &(context, contract, inputs)).within(budget);
-    facts.request(&context.request);
-    facts.contract(contract);
+    let request = &context.request;
+    if !request.user.is_empty() && tells(request.user.trim()) {
+        facts.step(request);
+    } else {
+        facts.request(request);
+    }
+    match contract.plan() {
+        Some(plan) if is_told(plan, tells) => facts.rest_of_contract(contract, plan),
+        _ => facts.contract(contract),
+    }
     facts.inputs(inputs);
     facts.sources(&context.sources.texts);
     facts.reports(context);
     facts.into_message()
+}
+
+/// Whether the step and all behind it stand in the conversation as they are.
+fn is_told(plan: &PlanFacts, tells: impl Fn(&str) -> bool) -> bool {
+    let title = |line: &String| line.split_once("] ").map(|(_, title)| one_line(title));
+    let left = plan.plan.iter().skip(plan.step.saturating_sub(1));
+    plan.plan.len() == 1 || left.into_iter().all(|line| title(line).is_some_and(|title| tells(&title)))
 }
 
 /// Something that a model is told between two of its answers: `what` in our words, `data` as somebody else wrote it,
@@ -76,6 +92,10 @@ pub fn told((fence, budget): (&str, PromptBudget), what: &str, title: &str, data
     facts.into_message()
 }
 
+fn step_line(request: &RequestFacts) -> String {
+    format!("Your step of the plan for it: {}", request.query.trim())
+}
+
 impl Facts {
     /// The request of a task, or the step of a plan with the user's own words.
     pub(super) fn request(&mut self, request: &RequestFacts) {
@@ -83,8 +103,18 @@ impl Facts {
             self.line(&format!("Request: {}", request.query.trim()));
         } else {
             self.line(&format!("The user's request: {}", request.user.trim()));
-            self.line(&format!("Your step of the plan for it: {}", request.query.trim()));
+            self.line(&step_line(request));
         }
+        self.about(request);
+    }
+
+    /// The step of a plan alone, where the user's own words stand in the conversation.
+    fn step(&mut self, request: &RequestFacts) {
+        self.line(&step_line(request));
+        self.about(request);
+    }
+
+    fn about(&mut self, request: &RequestFacts) {
         self.place(request.current_file.as_deref(), &request.scope);
         if !request.cursor.is_empty() {
             self.line(&format!("Cursor: {}", one_line(&request.cursor)));

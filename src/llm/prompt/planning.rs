@@ -5,12 +5,13 @@ use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::prompt::{Facts, MESSAGE_CHARS, clean, one_line};
 use crate::llm::texts;
 
-/// Asks for a plan, in a conversation that was opened with the facts.
-pub fn planning(input: &PlanInput, (fence, budget): (&str, PromptBudget)) -> String {
+/// Asks for a plan, in a conversation that was opened with the facts; `tells` says what it holds already.
+pub fn planning(input: &PlanInput, (fence, budget): (&str, PromptBudget), tells: impl Fn(&str) -> bool) -> String {
     let mut facts = Facts::inside(fence, input).within(budget);
     facts.groups(&input.context.reports);
     facts.plan_ask(&input.ask);
-    facts.line(texts::text("planning").trim_end());
+    let rules = texts::text("planning").trim_end();
+    facts.line(if tells(rules) { ONCE_MORE } else { rules });
     facts.into_message()
 }
 
@@ -21,6 +22,10 @@ pub fn again(problems: &[String], (fence, budget): (&str, PromptBudget)) -> Stri
     facts.line("Answer with the whole plan once more, as one JSON object, without these faults.");
     facts.into_message()
 }
+
+/// Said where the conversation has the rules of a plan already.
+const ONCE_MORE: &str = "Now make a plan for the request once more, by the same rules and in the same form, and change \
+                         nothing yet.";
 
 impl Facts {
     pub(super) fn groups(&mut self, reports: &ReportFacts) {

@@ -7,7 +7,8 @@ use crate::llm::framing::Framing;
 use crate::llm::input::{
     MemoryFacts, ModelContext, ModelInput, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
 };
-use crate::llm::prompt::{self, Prompt};
+use crate::llm::prompt::budget::PromptBudget;
+use crate::llm::prompt::{self, Prompt, conversation, planning};
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult};
 use crate::llm::tokens;
 use crate::llm::tools::sample;
@@ -403,4 +404,45 @@ proptest! {
         let closed = prompt.user.matches(&format!("\n</{fence}>\n")).count();
         prop_assert_eq!(prompt.user.matches(&format!("</{fence}")).count(), closed);
     }
+}
+
+#[test]
+fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
+    let mut context = ModelContext::default();
+    context.request.query = "change g".into();
+    context.request.user = "make both larger".into();
+    let lines = ["1. [x] change f (a.py::f): 0 new", "2. [>] change g (a.py::g)", "3. [ ] change h (a.py::h)"];
+    let plan = PlanFacts { plan: lines.map(str::to_owned).to_vec(), step: 2, progress: 0.33, deviation: None };
+    let told = |held: &[&str]| {
+        let held: Vec<String> = held.iter().map(|text| (*text).to_owned()).collect();
+        let tells = |words: &str| held.iter().any(|text| text.contains(words));
+        let contract = Contract::Planner(plan.clone());
+        conversation::next_step(&context, &contract, &[], ("data", PromptBudget::default()), tells)
+    };
+    let anew = told(&[]);
+    assert!(
+        anew.starts_with("The user's request: make both larger\nYour step of the plan for it: change g\n"),
+        "{anew}"
+    );
+    assert!(anew.contains("you are at step 2") && anew.contains("3. [ ] change h"), "{anew}");
+    let held = told(&["Request: make both larger", "2. [ ] change g (a.py::g)\n3. [ ] change h (a.py::h)"]);
+    assert!(held.starts_with("Your step of the plan for it: change g\nMay edit:"), "{held}");
+    assert!(!held.contains("Plan (done"), "{held}");
+    let changed = told(&["Request: make both larger", "2. [ ] change g (a.py::g)\n3. [ ] change i (a.py::i)"]);
+    assert!(changed.contains("3. [ ] change h"), "a plan that was changed is told: {changed}");
+}
+
+#[test]
+fn the_rules_of_a_plan_are_said_once_and_what_is_not_listed_is_counted() {
+    let mut input = PlanInput::default();
+    let ask = |held: &str, input: &PlanInput| {
+        planning::planning(input, ("data", PromptBudget::default()), |words| held.contains(words))
+    };
+    let first = ask("", &input);
+    assert!(first.contains("\"steps\": ["), "{first}");
+    let again = ask(&first, &input);
+    assert!(again.contains("once more, by the same rules") && again.len() < 200, "{again}");
+    input.context.reports = ReportFacts { more: 3, ..task().context.reports };
+    let shown = conversation::opening(&input.context, &Contract::Simple, &[], PromptBudget::default());
+    assert!(shown.first.contains("\n… 3 more\n"), "{}", shown.first);
 }

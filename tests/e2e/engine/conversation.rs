@@ -199,8 +199,12 @@ async fn the_steps_of_a_plan_are_one_conversation_and_each_carries_the_request()
     assert!(only_added_to(&talked), "{talked:#?}");
     for (asked, step) in [(1, "change f"), (3, "change g")] {
         let told = talked[asked].last();
-        assert!(told.contains("The user's request: make both larger") && told.contains(step), "{told}");
+        assert!(told.contains(&format!("Your step of the plan for it: {step}")), "{told}");
+        let said =
+            |message: &&ChatMessage| matches!(message, ChatMessage::User(text) if text.contains("make both larger"));
+        assert_eq!(talked[asked].messages.iter().filter(said).count(), 1, "the request is there, and is said once");
     }
+    assert!(talked[1].last().contains("you are at step 1") && !talked[3].last().contains("you are at step"));
     assert!(project.read("a.py").contains("f() + 1"));
 }
 
@@ -284,4 +288,70 @@ async fn a_page_of_a_long_file_is_whole_and_says_how_to_go_on() {
     engine.ask("what is in long.py?").await;
     let told = engine.talked()[1].last();
     assert!(!told.contains("left out here") && told.contains("offset"), "cut once, by its page: {told}");
+}
+
+#[tokio::test]
+async fn done_behind_what_passes_ends_the_task_without_another_question() {
+    let project = project();
+    let config = json!({"commands_allowed": ["true"]});
+    let chats = vec![
+        calls(&[
+            ("edit_file", replace("return 1", "return 11")),
+            ("run_command", json!({"command": ["true"]})),
+            ("done", json!({"answer": "f gives 11."})),
+            ("edit_file", replace("return 11", "return 12")),
+        ]),
+        says("never asked"),
+    ];
+    let mut engine = Engine::new(&project, Setup { config, ..talk(chats) });
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!((&outcome["ok"], &outcome["answer"]), (&json!(true), &json!("f gives 11.")), "{outcome}");
+    assert_eq!(engine.talked().len(), 1);
+    assert!(project.read("a.py").contains("return 11\n"), "what stands behind the end is not run");
+    let shown = engine.seen().into_iter().any(|event| matches!(event, Event::Words { text } if text == "f gives 11."));
+    assert!(shown, "the user reads it as any other answer");
+}
+
+#[tokio::test]
+async fn done_ends_nothing_behind_what_has_to_be_read_first() {
+    let done = || ("done", json!({"answer": "done"}));
+    for (before, why) in [
+        (("edit_file", replace("return 7", "return 8")), "not over: the edit_file before it failed"),
+        (("edit_file", replace("return 1", "return (1")), "not over: the edit of a.py has introduced diagnostics"),
+        (("run_command", json!({"command": ["false"]})), "not over: false has not passed"),
+        (("read_symbol", json!({"symbol": "a.py::f"})), "not over: read what read_symbol gave first"),
+    ] {
+        let project = project();
+        let config = json!({"commands_allowed": ["false"]});
+        let chats = vec![
+            calls(&[before, done()]),
+            calls(&[("write_file", json!({"path": "b.py", "content": "x = 1\n"})), done()]),
+            says("it was left"),
+            says("it was left"),
+            says("it was left"),
+        ];
+        let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+        engine.ask("make f return 11").await;
+        let told = engine.talked()[1].last();
+        assert!(told.contains("done false") && told.contains(why), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_replacement_leaves_above_a_definition_is_said() {
+    let text = "import functools\n\n\n@functools.cache\ndef f() -> int:\n    return 1\n";
+    let project = Project::new(&[("a.py", text)]);
+    let edit = |content: &str| ("edit_symbol", json!({"symbol": "a.py::f", "action": "replace", "content": content}));
+    let chats = vec![
+        calls(&[edit("def f() -> int:\n    return 2\n")]),
+        calls(&[edit("@functools.cache\ndef f() -> int:\n    return 3\n")]),
+        says("f gives 3."),
+    ];
+    let engine = Engine::new(&project, talk(chats));
+    engine.ask("make f return 3").await;
+    let talked = engine.talked();
+    let said = "@functools.cache stays above it: edit_file takes it away";
+    assert!(talked[1].last().contains(said), "{}", talked[1].last());
+    assert!(!talked[2].last().contains("stays above it"), "{}", talked[2].last());
+    assert!(project.read("a.py").ends_with("@functools.cache\ndef f() -> int:\n    return 3\n"));
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::agent::diagnostics::reported;
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::context::SOURCE;
+use crate::agent::run::sources::SOURCE;
 use crate::agent::state::language::Say;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;

@@ -3,7 +3,7 @@
 use crate::agent::diagnostics::reported;
 use crate::agent::run::compact::around::around;
 use crate::agent::run::compact::choose::{self, CompactTarget};
-use crate::agent::run::context::SOURCE;
+use crate::agent::run::sources::SOURCE;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
