@@ -37,7 +37,7 @@ tasks: tools ## Do small real tasks in the three modes, judged from outside, and
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/run.py $(addprefix --part ,$(PART))
 
-agent-bench: tools ## Do twenty real tasks with recorded answers, beside a plain tool-calling loop (CHECK=1, BRIDGE=, RECORD=, STRICT=1, MODEL= BASE_URL=, ONLY=, JSON=)
+agent-bench: tools ## Do twenty real tasks with recorded answers, beside plain tool-calling loops (CHECK=1, BRIDGE=, RECORD=, STRICT=1, MODEL= BASE_URL=, ONLY=, JSON=)
 	$(CARGO) build --locked
 	@CHECK="$(CHECK)" BRIDGE="$(BRIDGE)" RECORD="$(RECORD)" STRICT="$(STRICT)" MODEL="$(MODEL)" BASE_URL="$(BASE_URL)" \
 		ONLY="$(ONLY)" LOOP="$(LOOP)" JOBS="$(JOBS)" JSON="$(JSON)" $(PYTHON) tests/agent_bench/run.py

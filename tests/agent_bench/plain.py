@@ -1,6 +1,7 @@
 """A plain tool-calling loop: what Sextant is compared with. Append-only messages, several calls an answer, nothing else.
 
-It offers Sextant's tools by the same names and schemas (plain_tools.json) and carries them out in the simplest way.
+It offers eight tools by the names that Sextant has for them (plain_tools.json) and carries them out in the simplest
+way; same.py is the same loop over Sextant's own tools.
 """
 
 import ast
@@ -203,6 +204,17 @@ def use(folder: Folder, name: str, arguments: typing.Any) -> str:
 def carry_out(task: Task, root: pathlib.Path, home: pathlib.Path, tools: pathlib.Path, server: wire.Server) -> str:
     """The whole loop; the last answer."""
     folder = Folder(root, project.environment(root, home, tools))
+    return talk(task, folder, server, TOOLS, lambda name, given: use(folder, name, given))
+
+
+def talk(
+    task: Task,
+    folder: Folder,
+    server: wire.Server,
+    tools: "list[typing.Any]",
+    carry_out: "typing.Callable[[str, typing.Any], str]",
+) -> str:
+    """The conversation over any tools."""
     where = " ".join(task.where[index] for index in range(1, len(task.where), 2))
     files = f"\n\nIt is about {where}." if where else ""
     files += f"\n\nFiles:\n{folder.list_files()}" if len(folder.list_files()) < 3000 else ""
@@ -211,7 +223,7 @@ def carry_out(task: Task, root: pathlib.Path, home: pathlib.Path, tools: pathlib
         {"role": "user", "content": task.request + files},
     ]
     for _ in range(MOST_CALLS):
-        body = {"model": "bench", "messages": list(messages), "tools": TOOLS}
+        body = {"model": "bench", "messages": list(messages), "tools": tools}
         number, answer = server.ask(body)
         calls = wire.calls_of(number, answer)
         said: Message = {"role": "assistant", "content": answer.get("content") or None}
@@ -220,7 +232,7 @@ def carry_out(task: Task, root: pathlib.Path, home: pathlib.Path, tools: pathlib
         said["tool_calls"] = [{key: value for key, value in call.items() if key != "index"} for call in calls]
         messages.append(said)
         for call, told in zip(calls, answer["tool_calls"]):
-            result = use(folder, call["function"]["name"], told.get("arguments", {}))
+            result = carry_out(call["function"]["name"], told.get("arguments", {}))
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
     return f"no end after {MOST_CALLS} calls"
 

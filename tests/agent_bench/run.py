@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Real tasks on pinned packages through Sextant and through a plain tool-calling loop, judged from outside.
+"""Real tasks on pinned packages through Sextant and through two plain tool-calling loops, judged from outside.
 
-    python3 tests/agent_bench/run.py                    both loops with the recorded answers, and the figures
+    python3 tests/agent_bench/run.py                    the loops with the recorded answers, and the figures
     … --check                   every task is undone before and done by its reference solution
     … --bridge FOLDER           answers from files: FOLDER/TASK.LOOP, see next.py and answer.py
     … --model NAME --base-url URL       a real model behind OpenAI's API (key in OPENAI_API_KEY)
     … --strict                  stop a task whose prompts are not those of the recording
     … --record FOLDER           take the runs of a bridge that are done as the recording
-    … --only TASKS --loop sextant|plain --jobs N --json FILE
+    … --only TASKS --loop sextant|same|plain --jobs N --json FILE
 
 SEXTANT names the program, STYLE the model's style (conversation).
 """
@@ -31,13 +31,18 @@ import fetch
 import judge
 import plain
 import project
+import same
 import sextant
 import table
 import wire
 from project import Task
 
-LOOPS = ("sextant", "plain")
-RECORDED = {"sextant": fetch.HERE / "recorded", "plain": fetch.HERE / "recorded_plain"}
+LOOPS = ("sextant", "same", "plain")
+RECORDED = {
+    "sextant": fetch.HERE / "recorded",
+    "same": fetch.HERE / "recorded_same",
+    "plain": fetch.HERE / "recorded_plain",
+}
 
 
 @dataclasses.dataclass
@@ -108,6 +113,10 @@ def carry_out(given: argparse.Namespace, task: Task, loop: str) -> Row:
                     row.trouble.append(f"sextant: {said.failure.get('message')}")
                 elif said.status not in (0, 1) or not said.outcome:
                     row.trouble.append(f"sextant: status {said.status}, {said.stderr[-300:]}")
+                for name in same.unlike(server.calls[0].body) if server.calls else []:
+                    row.trouble.append(f"same_tools.json has it otherwise: {name}")
+            elif loop == "same":
+                row.answer = same.carry_out(task, root, home, judge.TOOLS, server)
             else:
                 row.answer = plain.carry_out(task, root, home, judge.TOOLS, server)
         except answers.Ended as error:
@@ -200,7 +209,7 @@ def main() -> int:
     if given.check:
         return prove(tasks, given.jobs)
     loops = given.loop or list(LOOPS)
-    if "sextant" in loops and not sextant.BINARY.exists():
+    if loops != ["plain"] and not sextant.BINARY.exists():
         print(f"agent-bench: {sextant.BINARY} is missing; start it with make agent-bench", file=sys.stderr)
         return 1
     rows: "list[Row]" = []

@@ -29,7 +29,7 @@ def line(row: "Row") -> "list[str]":
 
 
 def totals(rows: "list[Row]", loops: "list[str]") -> "dict[str, typing.Any]":
-    """Of each loop the sums, over the tasks that every loop has gone through; and the ratios of two loops."""
+    """Of each loop the sums, over the tasks that every loop has gone through; and the ratios of the first to the others."""
     ran = {loop: {row.task: row for row in rows if row.loop == loop and not row.missing} for loop in loops}
     both = set.intersection(*(set(of) for of in ran.values())) if ran else set()
     out: "dict[str, typing.Any]" = {"tasks": len(both)}
@@ -39,11 +39,10 @@ def totals(rows: "list[Row]", loops: "list[str]") -> "dict[str, typing.Any]":
         for task in both:
             sums[loop].add(ran[loop][task].figures)
         out[loop] = {**sums[loop].told(), "done": sum(ran[loop][task].done for task in both)}
-    if len(loops) == 2 and both:
-        first, second = (sums[loop] for loop in loops)
+    for other in loops[1:] if both else []:
         names = ("calls", "prompt", "answer", "schema", "billed")
-        parts = {name: (getattr(first, name), getattr(second, name)) for name in names}
-        out["ratio"] = {name: round(a / b, 3) if b else None for name, (a, b) in parts.items()}
+        parts = {name: (getattr(sums[loops[0]], name), getattr(sums[other], name)) for name in names}
+        out[f"to {other}"] = {name: round(a / b, 3) if b else None for name, (a, b) in parts.items()}
     return out
 
 
@@ -60,8 +59,8 @@ def text(rows: "list[Row]", loops: "list[str]") -> "list[str]":
         for row in ran:
             figures.add(row.figures)
         out += [f"{'all':24}{f'{sum(row.done for row in ran)}/{len(ran)}':>5}{cells(figures)}", ""]
-    if "ratio" in told:
-        ratios = ", ".join(f"{name} {value}" for name, value in told["ratio"].items())
-        out += [f"{loops[0]} to {loops[1]}, over the {told['tasks']} tasks that both went through: {ratios}"]
+    for other in [other for other in loops[1:] if f"to {other}" in told]:
+        ratios = ", ".join(f"{name} {value}" for name, value in told[f"to {other}"].items())
+        out += [f"{loops[0]} to {other}, over the {told['tasks']} tasks that all went through: {ratios}"]
     out += ["tokens are bytes / 3.5; cached: what begins as the call before, tools included, at a tenth when billed; shared: of the messages alone"]
     return out
