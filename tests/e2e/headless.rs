@@ -276,7 +276,8 @@ async fn ruffs_fix_for_an_unused_import_is_an_edit_until_the_file_changes() {
 async fn a_killed_server_holds_nobody_up_and_comes_back() {
     let shop = Shop::open();
     fresh(&shop.ask(&["shop/cart.py"]).await);
-    let server = shop.editor.servers().iter().find(|server| server.name() == "lsp:basedpyright").expect("a server");
+    let servers = shop.editor.servers();
+    let server = servers.iter().find(|server| server.name() == "lsp:basedpyright").expect("a server");
     let process = server.process().expect("it runs");
     let mut news = server.news();
     let signal = async |signal: &str| {

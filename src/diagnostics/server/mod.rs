@@ -86,6 +86,8 @@ pub(crate) struct Inner {
     /// The number of the process; words of an earlier one are not listened to.
     pub run: AtomicU64,
     pub observed: Observed,
+    /// LSP language ids that it is for; `None` means any.
+    languages: Mutex<Option<Vec<String>>>,
     pub settling: Mutex<HashMap<String, Settling>>,
     late: Mutex<Vec<Report>>,
     pub fixing: Fixing,
@@ -117,6 +119,7 @@ impl LanguageServer {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let inner = Inner {
             source: format!("lsp:{}", config.name),
+            languages: Mutex::new((!config.languages.is_empty()).then(|| config.languages.clone())),
             documents: Mutex::new(Documents::new(root.clone())),
             phase: watch::Sender::new(ServerPhase::Idle),
             news: watch::Sender::new(0),
@@ -134,8 +137,30 @@ impl LanguageServer {
 
     /// Whether the file is of one of its languages.
     pub fn covers(&self, path: &str) -> bool {
-        let languages = &self.inner.config.languages;
-        languages.is_empty() || languages.iter().any(|language| language == documents::language_id(path))
+        let languages = lock(&self.inner.languages);
+        let known = |languages: &Vec<String>| languages.iter().any(|known| known == documents::language_id(path));
+        languages.as_ref().is_none_or(known)
+    }
+
+    /// The same for no language, until [`LanguageServer::also_covers`] says of one.
+    #[must_use]
+    pub fn for_no_language(self) -> Self {
+        *lock(&self.inner.languages) = Some(Vec::new());
+        self
+    }
+
+    /// Its languages; `None` means any.
+    pub fn covered(&self) -> Option<Vec<String>> {
+        lock(&self.inner.languages).clone()
+    }
+
+    /// It is for the language of this file too. Whether it was not known to be.
+    pub fn also_covers(&self, path: &str) -> bool {
+        if self.covers(path) {
+            return false;
+        }
+        lock(&self.inner.languages).get_or_insert_default().push(documents::language_id(path).to_owned());
+        true
     }
 
     /// The files it was given and that are not closed, sorted.

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::diagnostics::model::FileText;
 use crate::editor::error::EditorError;
 use crate::editor::{Applied, Document, FileEdit, Save};
 use crate::editors::headless::format::{self, FileFormat};
+use crate::editors::headless::overlay::OpenBuffers;
 use crate::editors::headless::transaction::{self, FileOperation, Refused};
 use crate::workspace::beneath;
 
@@ -17,14 +19,24 @@ struct Seen {
     bytes: Option<Vec<u8>>,
     /// Text that an edit left unwritten (`Save::Never`).
     buffer: Option<String>,
+    /// Of a file that is open in an editor: the text there.
+    open: Option<Arc<str>>,
     version: i64,
 }
 
+/// An edit of a file that is open in an editor: its text there, as it is written to a file.
+#[derive(Clone, Debug)]
+pub(super) struct OpenEdit {
+    pub(super) path: String,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
 /// A folder's files. All methods ask the disk and may block.
-#[derive(Debug)]
 pub(super) struct Files {
     root: PathBuf,
     seen: HashMap<String, Seen>,
+    buffers: Option<Arc<dyn OpenBuffers>>,
 }
 
 /// One edit that has passed every check.
@@ -38,7 +50,11 @@ struct Planned {
 
 impl Files {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, seen: HashMap::new() }
+        Self { root, seen: HashMap::new(), buffers: None }
+    }
+
+    pub(super) fn set_buffers(&mut self, buffers: Arc<dyn OpenBuffers>) {
+        self.buffers = Some(buffers);
     }
 
     pub(super) fn read(&mut self, path: &str) -> Result<Document, EditorError> {
@@ -60,12 +76,28 @@ impl Files {
         let read_only = found.as_ref().is_some_and(|found| found.mode & 0o222 == 0);
         let bytes = found.map(|found| found.bytes);
         let next = self.seen.get(path).map_or(1, |seen| seen.version + 1);
-        let seen = self.seen.entry(path.to_owned()).or_insert(Seen { bytes: None, buffer: None, version: next });
+        let open = self.buffers.as_ref().and_then(|buffers| buffers.text(path));
+        let new = Seen { bytes: None, buffer: None, open: None, version: next };
+        let seen = self.seen.entry(path.to_owned()).or_insert(new);
+        if open.is_some() || seen.open.is_some() {
+            if seen.open != open {
+                *seen = Seen { bytes: None, buffer: None, open: open.clone(), version: next };
+            }
+            seen.bytes.clone_from(&bytes);
+        }
+        if let Some(open) = open {
+            let (text, format) =
+                format::decode(open.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
+            let unsaved = bytes.as_deref() != Some(open.as_bytes());
+            let (version, exists) = (seen.version, bytes.is_some());
+            let document = Document { path: path.to_owned(), text, version, exists, unsaved, locked: None };
+            return Ok((document, format, bytes.unwrap_or_default()));
+        }
         if seen.bytes != bytes {
             if seen.buffer.is_some() {
                 return Err(EditorError::Conflict(path.to_owned()));
             }
-            *seen = Seen { bytes: bytes.clone(), buffer: None, version: next };
+            *seen = Seen { bytes: bytes.clone(), buffer: None, open: None, version: next };
         }
         let exists = bytes.is_some();
         let (buffer, version) = (seen.buffer.clone(), seen.version);
@@ -97,6 +129,33 @@ impl Files {
         let changes: Vec<FileOperation> = planned.iter().filter_map(|plan| plan.change.clone()).collect();
         transaction::commit(&self.root, &changes).map_err(|refused| self.refusal(&planned, &refused))?;
         planned.into_iter().map(|plan| self.finish(plan)).collect()
+    }
+
+    /// What an edit makes of a file that is open in an editor; `None` for one that is not.
+    pub(super) fn open_edit(&mut self, edit: &FileEdit) -> Result<Option<OpenEdit>, EditorError> {
+        let path = edit.path().to_owned();
+        let Some(open) = self.buffers.as_ref().and_then(|buffers| buffers.text(&path)) else { return Ok(None) };
+        let (document, format, _) = self.look(&path)?;
+        let (version, hunks) = match edit {
+            FileEdit::Create { .. } => return Err(EditorError::Exists(path)),
+            FileEdit::Delete { .. } => {
+                let reason = "it is open in the editor; close its buffer first".to_owned();
+                return Err(EditorError::Locked { path, reason });
+            }
+            FileEdit::Change { version, hunks, .. } => (version, hunks),
+        };
+        if document.version != *version {
+            return Err(EditorError::Stale(path));
+        }
+        let text = format::splice(&document.text, hunks, format)
+            .map_err(|problem| EditorError::Other(format!("{path}: {problem}")))?;
+        let after = String::from_utf8_lossy(&format::encode(&text, format)).into_owned();
+        Ok(Some(OpenEdit { path, before: open.to_string(), after }))
+    }
+
+    /// Whether an edit could be made now; nothing is changed.
+    pub(super) fn check(&mut self, edit: &FileEdit, save: Save) -> Result<(), EditorError> {
+        self.plan(edit, save).map(|_| ())
     }
 
     /// The texts as they would be; nothing is changed.

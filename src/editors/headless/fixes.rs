@@ -1,6 +1,7 @@
 //! The fixes on offer: which ids are good, and what a fix would change.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use futures::future::join_all;
 
@@ -8,6 +9,7 @@ use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::model::{DiagnosticsProvider, FileText};
+use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::actions::{ActionError, ActionOffer};
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
@@ -23,8 +25,7 @@ pub(super) struct Fixes {
 
 #[derive(Clone, Debug)]
 struct Offered {
-    /// Index of the server.
-    server: usize,
+    server: Arc<LanguageServer>,
     /// Of the document.
     version: i64,
     offer: ActionOffer,
@@ -36,6 +37,11 @@ impl Fixes {
         let id = format!("f{}", self.count);
         self.offered.insert(id.clone(), offered);
         id
+    }
+
+    /// The fixes of other servers are good no longer.
+    pub(super) fn keep_those_of(&mut self, servers: &[Arc<LanguageServer>]) {
+        self.offered.retain(|_, offered| servers.iter().any(|server| Arc::ptr_eq(server, &offered.server)));
     }
 
     /// The fixes of edited files are good no longer.
@@ -52,21 +58,25 @@ pub(super) async fn offers(
     deadline: Deadline,
 ) -> Result<Vec<Fix>, EditorError> {
     let file = FileText { path: document.path.clone(), text: document.text.clone() };
-    let asked: Vec<usize> =
-        (0..editor.servers.len()).filter(|index| editor.servers[*index].covers(&file.path)).collect();
-    let answers = join_all(asked.iter().map(|index| editor.servers[*index].offers(&file, range, deadline))).await;
+    let asked: Vec<Arc<LanguageServer>> =
+        editor.servers().into_iter().filter(|server| server.covers(&file.path)).collect();
+    let answers = join_all(asked.iter().map(|server| server.offers(&file, range, deadline))).await;
     let mut fixes = Vec::new();
     let mut failure = None;
     let mut answered = asked.is_empty();
     for (server, answer) in asked.into_iter().zip(answers) {
-        let provider = editor.servers[server].name();
+        let provider = server.name();
         match answer {
             Ok(offers) => {
                 answered = true;
                 for offer in offers {
                     let (title, kind, repairs) = (offer.title.clone(), offer.kind.clone(), offer.repairs.clone());
                     let preferred = offer.preferred;
-                    let id = lock(&editor.fixes).add(Offered { server, version: document.version, offer });
+                    let id = lock(&editor.fixes).add(Offered {
+                        server: Arc::clone(&server),
+                        version: document.version,
+                        offer,
+                    });
                     fixes.push(Fix { id, provider: provider.to_owned(), title, kind, preferred, repairs });
                 }
             }
@@ -95,7 +105,7 @@ pub(super) async fn change(
     if editor.read(&offered.offer.path).await?.version != offered.version {
         return Err(gone());
     }
-    let server = &editor.servers[offered.server];
+    let server = &offered.server;
     let edits = server.edits(&offered.offer, deadline).await.map_err(|error| refusal(error, id, deadline))?;
     let mut change = WorkspaceChange::default();
     for edit in edits {

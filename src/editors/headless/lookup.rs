@@ -1,6 +1,7 @@
 //! Questions about a name, put to every server that covers its file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::FuturesOrdered;
@@ -31,9 +32,10 @@ pub(super) async fn look_up(
     read.extend(wanted.beside.iter().cloned());
     let read: Vec<String> = read.into_iter().collect();
     let known = editor.refresh(&read).await;
-    let asked: Vec<&LanguageServer> = editor.servers.iter().filter(|server| server.covers(&wanted.path)).collect();
+    let asked: Vec<Arc<LanguageServer>> =
+        editor.servers().into_iter().filter(|server| server.covers(&wanted.path)).collect();
     let mut answers: FuturesOrdered<_> =
-        asked.into_iter().map(|server| one(editor, server, (&document, &known), wanted, deadline)).collect();
+        asked.iter().map(|server| one(editor, server, (&document, &known), wanted, deadline)).collect();
     let mut said = Vec::new();
     while let Some(answer) = answers.next().await {
         let something = answer.said.as_ref().is_ok_and(|said| worth(&wanted.question, &said.value) == Worth::Something);

@@ -4,6 +4,7 @@ mod files;
 mod fixes;
 pub(in crate::editors) mod format;
 mod lookup;
+pub(in crate::editors) mod overlay;
 mod probe;
 mod transaction;
 
@@ -31,6 +32,7 @@ use crate::editor::lookup::{LookupAnswer, NameLookup};
 use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Save, WorkspaceChange};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
+use crate::editors::headless::overlay::OpenBuffers;
 
 /// LSP's numbers for what happened to a file on disk.
 const CREATED: u8 = 1;
@@ -41,7 +43,12 @@ const DELETED: u8 = 3;
 pub struct HeadlessEditor {
     root: PathBuf,
     files: Arc<Mutex<Files>>,
-    servers: Vec<LanguageServer>,
+    /// Replaced as a whole where an editor's servers come and go.
+    servers: Mutex<Vec<Arc<LanguageServer>>>,
+    /// Asked about texts that are not applied, where the others may not be.
+    trying: Mutex<Vec<Arc<LanguageServer>>>,
+    /// Files that an editor has open, where there is one.
+    buffers: Option<Arc<dyn OpenBuffers>>,
     /// Providers that need no editor and answer at once: the syntax.
     providers: Vec<Box<dyn DiagnosticsProvider>>,
     commands: Commands,
@@ -68,7 +75,11 @@ impl HeadlessEditor {
             files: Arc::new(Mutex::new(Files::new(root.clone()))),
             providers: Vec::new(),
             commands: Commands::new(Vec::new()),
-            servers: servers.into_iter().map(|config| LanguageServer::new(config, &root)).collect(),
+            servers: Mutex::new(
+                servers.into_iter().map(|config| Arc::new(LanguageServer::new(config, &root))).collect(),
+            ),
+            trying: Mutex::default(),
+            buffers: None,
             fixes: Mutex::default(),
             asked: Mutex::default(),
             read: Mutex::default(),
@@ -99,11 +110,19 @@ impl HeadlessEditor {
 
     /// Ends all servers, by force where the deadline passes.
     pub async fn shutdown(&self, deadline: Deadline) {
-        join_all(self.servers.iter().map(|server| server.shutdown(deadline))).await;
+        let (servers, trying) = (self.servers(), lock(&self.trying).clone());
+        join_all(servers.iter().chain(&trying).map(|server| server.shutdown(deadline))).await;
     }
 
-    pub fn servers(&self) -> &[LanguageServer] {
-        &self.servers
+    /// Those that are asked now.
+    pub fn servers(&self) -> Vec<Arc<LanguageServer>> {
+        lock(&self.servers).clone()
+    }
+
+    /// Asks these from now on. What the others have offered is good no longer.
+    pub(in crate::editors) fn set_servers(&self, servers: Vec<Arc<LanguageServer>>) {
+        lock(&self.fixes).keep_those_of(&servers);
+        *lock(&self.servers) = servers;
     }
 
     /// Works on the files without holding up the other tasks of this thread.
@@ -133,7 +152,7 @@ impl HeadlessEditor {
     }
 
     fn loaded_files(&self) -> BTreeSet<String> {
-        self.servers.iter().flat_map(LanguageServer::open).collect()
+        self.servers().iter().flat_map(|server| server.open()).collect()
     }
 
     /// Reads the asked files and all that the servers know, and tells these what changed on disk meanwhile.
@@ -145,7 +164,7 @@ impl HeadlessEditor {
             .await
             .unwrap_or_default();
         let mut wanted = Vec::new();
-        for server in &self.servers {
+        for server in self.servers() {
             let open: BTreeSet<String> = server.open().into_iter().collect();
             let known: Vec<FileText> =
                 read.iter().filter(|(_, path)| open.contains(path)).filter_map(|(read, _)| text(read)).collect();
@@ -171,7 +190,7 @@ impl HeadlessEditor {
 
     /// Tells the servers what was done.
     fn announce(&self, edits: &[FileEdit], applied: &[Applied]) {
-        for server in &self.servers {
+        for server in self.servers() {
             let open: BTreeSet<String> = server.open().into_iter().collect();
             let mut texts = Vec::new();
             let mut on_disk = Vec::new();
@@ -246,7 +265,7 @@ impl Editor for HeadlessEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         let wanted = path.to_owned();
         let document = self.with_files(move |files| files.read(&wanted)).await?;
-        if document.exists && self.servers.iter().any(|server| server.covers(path)) {
+        if document.exists && self.servers().iter().any(|server| server.covers(path)) {
             lock(&self.read).insert(document.path.clone());
         }
         Ok(document)
@@ -255,7 +274,10 @@ impl Editor for HeadlessEditor {
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
         let _turn = self.turn.read().await;
         let wanted = edits.to_vec();
-        let applied = self.with_files(move |files| files.apply(&wanted, save)).await?;
+        let applied = match &self.buffers {
+            Some(buffers) => overlay::apply(self, buffers.as_ref(), edits, save).await?,
+            None => self.with_files(move |files| files.apply(&wanted, save)).await?,
+        };
         self.announce(edits, &applied);
         lock(&self.fixes).forget(edits.iter().map(FileEdit::path));
         Ok(applied)
@@ -264,13 +286,15 @@ impl Editor for HeadlessEditor {
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         let paths = [edited, bystanders].concat();
         let Ok(_turn) = tokio::time::timeout(deadline.left(), self.turn.read()).await else {
-            let pairs = self.servers.iter().flat_map(|server| paths.iter().map(move |path| (server, path)));
+            let servers = self.servers();
+            let pairs = servers.iter().flat_map(|server| paths.iter().map(move |path| (server, path)));
             let covered = pairs.filter(|(server, path)| server.covers(path));
             return covered.map(|(server, path)| server.unasked(path, deadline)).collect();
         };
         let documents = self.refresh(&paths).await;
         let texts: Vec<FileText> = documents.iter().map(file_text).collect();
-        let servers = join_all(self.servers.iter().map(|server| server.fetch(&texts, deadline)));
+        let asked_servers = self.servers();
+        let servers = join_all(asked_servers.iter().map(|server| server.fetch(&texts, deadline)));
         let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
         let asked: Vec<Asked> = documents.iter().map(|document| asked(document, edited)).collect();
         let commands = self.commands.ask(&asked, deadline);
@@ -282,7 +306,7 @@ impl Editor for HeadlessEditor {
     }
 
     async fn late(&self) -> Vec<Report> {
-        let mut reports: Vec<Report> = self.servers.iter().flat_map(LanguageServer::late).collect();
+        let mut reports: Vec<Report> = self.servers().iter().flat_map(|server| server.late()).collect();
         let asked = lock(&self.asked);
         for report in &mut reports {
             let known = asked.get(&(report.provider.clone(), report.file.clone()));
@@ -296,6 +320,11 @@ impl Editor for HeadlessEditor {
     async fn loaded(&self) -> Vec<String> {
         let mut loaded = self.loaded_files();
         loaded.extend(lock(&self.read).iter().cloned());
+        if let Some(buffers) = &self.buffers {
+            let servers = self.servers();
+            let covered = |path: &String| servers.iter().any(|server| server.covers(path));
+            loaded.extend(buffers.paths(&self.root).into_iter().filter(covered));
+        }
         loaded.into_iter().collect()
     }
 
