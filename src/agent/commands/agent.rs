@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::agent::commands::edit_plan::PlanRefused;
 use crate::agent::commands::outside::{self, OutsideAnswer};
 use crate::agent::commands::turn::TaskTurn;
 use crate::agent::commands::undo::{self, redo};
@@ -79,6 +80,14 @@ impl Agent {
     /// Carries out the plan.
     pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
         crate::agent::commands::approve::approve(self, steps, cancel).instrument(span::task()).await
+    }
+
+    /// Takes a document that the user has written for the plan that waits.
+    ///
+    /// # Errors
+    /// It has faults, each with its line, or none waits.
+    pub async fn edit_plan(&self, text: &str) -> Result<Vec<Event>, PlanRefused> {
+        crate::agent::commands::edit_plan::edit_plan(self, text).await
     }
 
     pub(crate) fn has_plan(&self) -> bool {

@@ -4,6 +4,7 @@ pub mod agent;
 pub(crate) mod answer_question;
 pub(crate) mod approve;
 pub(crate) mod ask;
+pub mod edit_plan;
 pub mod forget;
 pub mod intents;
 pub mod outside;

@@ -157,6 +157,13 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     (plan, problems)
 }
 
+/// The lines, counted from 1, on which a step begins: one for each step that is read.
+pub fn step_lines(text: &str) -> Vec<usize> {
+    let item = |raw: &str| raw.strip_prefix("- ").or_else(|| raw.strip_prefix("* ")).map(str::to_owned);
+    let is_step = |raw: &str| item(raw).is_some_and(|item| boxed(&item).is_ok());
+    (1..).zip(text.lines()).filter(|(_, raw)| is_step(raw)).map(|(number, _)| number).collect()
+}
+
 /// `[x] what to do`
 fn boxed(item: &str) -> Result<(StepState, String), String> {
     let mut chars = item.chars();

@@ -9,6 +9,7 @@ pub(crate) mod judge;
 pub(crate) mod looks;
 pub(crate) mod make;
 pub(crate) mod replan;
+pub(crate) mod rewritten;
 pub(crate) mod run;
 pub(crate) mod talk;
 pub(crate) mod validate;

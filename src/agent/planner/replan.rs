@@ -69,7 +69,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
 }
 
 /// What the user's words made of the steps: those that went first, then those that came.
-fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
+pub(crate) fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
     let has = |plan: &Plan, title: &str| plan.steps.iter().any(|step| step.title == title);
     let mut new: Vec<&Step> = after.steps.iter().filter(|step| !has(before, &step.title)).collect();
     let mut changes = Vec::new();

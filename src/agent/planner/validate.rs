@@ -37,7 +37,13 @@ pub(crate) async fn validate(
     }
 }
 
-async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> (Step, Vec<String>) {
+/// One step behind these, and what is wrong with it.
+pub(crate) async fn check_step(
+    session: &Session,
+    task: &Task,
+    given: PlanReplyStep,
+    before: &[&Step],
+) -> (Step, Vec<String>) {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
         problems.push(format!("there is no kind {:?}", given.kind));

@@ -1,0 +1,53 @@
+//! The plan that waits becomes the document that the user has made of it.
+
+use crate::agent::durable;
+use crate::agent::events::fact::TaskFact;
+use crate::agent::memory::keep;
+use crate::agent::plan::document::Problem;
+use crate::agent::plan::event::plan_event;
+use crate::agent::plan::mode::Phase;
+use crate::agent::planner::{replan, rewritten, waiting};
+use crate::agent::state::session::Session;
+use crate::base::failure::Failure;
+use crate::base::hint::HintCode;
+use crate::editor::event::Event;
+
+/// Why a document did not become the plan. The one that stood stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanRefused {
+    /// What is wrong with it, by lines.
+    Faults(Vec<Problem>),
+    Failure(Failure),
+}
+
+/// Takes the document for the plan that waits, and tells what is to be shown of it.
+///
+/// # Errors
+/// It has faults, or none waits.
+pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<Vec<Event>, PlanRefused> {
+    let Some((plan, mut task)) = session.plan.lock().await.take() else {
+        let failure = match waiting::is_kept(session).await {
+            true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
+            false => Failure::user("there is no plan to change", HintCode::Plan),
+        };
+        return Err(PlanRefused::Failure(failure));
+    };
+    let new = match rewritten::rewritten(session, &task, &plan, text).await {
+        Ok(new) => new,
+        Err(faults) => {
+            *session.plan.lock().await = Some((plan, task));
+            return Err(PlanRefused::Faults(faults));
+        }
+    };
+    let changes = replan::changes(&plan, &new);
+    if !changes.is_empty() {
+        task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
+        keep::keep(session, &mut task).await;
+    }
+    task.progress.question = None;
+    durable::keep_plan(session, &new, &mut task).await;
+    let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
+    let events = vec![plan_event(&new, phase.words())];
+    *session.plan.lock().await = Some((new, task));
+    Ok(events)
+}
