@@ -6,6 +6,7 @@ mod ask;
 mod client_config;
 mod diff;
 mod doctor;
+mod engine;
 mod follow;
 mod forget;
 mod headless;
@@ -87,6 +88,9 @@ enum Command {
     Man(pages::ManArguments),
     /// Serve the tools of a workspace to another agent, over standard input and output (MCP)
     Mcp(mcp::McpArguments),
+    /// Hold the session of a workspace for the proxies of an editor, which start this
+    #[command(hide = true)]
+    Engine(engine::EngineArguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::NvimArguments),
 }
@@ -118,6 +122,7 @@ pub fn run() -> ExitCode {
         Command::Completions(arguments) => pages::completions(&arguments, Cli::command()),
         Command::Man(arguments) => pages::man(&arguments, Cli::command()),
         Command::Mcp(arguments) => mcp::run(arguments),
+        Command::Engine(arguments) => engine::run(arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

@@ -165,19 +165,42 @@ impl UserFiles {
         self.config.is_some()
     }
 
+    /// What these options say goes before what the file says, key by key.
+    fn file_with(&self, options: &Value) -> Result<File, Failure> {
+        if options.is_null() {
+            return self.file();
+        }
+        let wrong = |error: serde_json::Error| config_error(format!("the options cannot be used: {error}"));
+        let text = self.text()?.map(|(_, text)| text).unwrap_or_default();
+        let mut all: Value = toml::from_str(&text).map_err(|error| config_error(error.to_string()))?;
+        let Some(given) = options.as_object() else {
+            return Err(config_error("the options cannot be used: they are no table".to_owned()));
+        };
+        for (key, value) in given {
+            all[key] = value.clone();
+        }
+        serde_json::from_value(all).map_err(wrong)
+    }
+
     fn file(&self) -> Result<File, Failure> {
+        let Some((path, text)) = self.text()? else { return Ok(File::default()) };
+        toml::from_str(&text).map_err(|error| config_error(format!("{}: {error}", path.display())))
+    }
+
+    /// The file and what is in it; `None` where there is none.
+    fn text(&self) -> Result<Option<(PathBuf, String)>, Failure> {
         let default = user_folder().map(|folder| folder.join("sextant").join("config.toml"));
         let (path, named) = match (&self.config, default) {
             (Some(path), _) => (path.clone(), true),
             (None, Some(path)) => (path, false),
-            (None, None) => return Ok(File::default()),
+            (None, None) => return Ok(None),
         };
         match std::fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).map_err(|error| config_error(format!("{}: {error}", path.display()))),
+            Ok(text) => Ok(Some((path, text))),
             Err(error) if named || error.kind() != std::io::ErrorKind::NotFound => {
                 Err(config_error(format!("{} cannot be read: {error}", path.display())))
             }
-            Err(_) => Ok(File::default()),
+            Err(_) => Ok(None),
         }
     }
 }
@@ -205,7 +228,12 @@ impl WorkOptions {
     }
 
     pub(super) fn settings(&self, files: &UserFiles, root: &Path) -> Result<Settings, Failure> {
-        let file = files.file()?;
+        self.settings_with(files, &Value::Null, root)
+    }
+
+    /// The same where an editor has options of its own, in the form of the file.
+    pub(super) fn settings_with(&self, files: &UserFiles, options: &Value, root: &Path) -> Result<Settings, Failure> {
+        let file = files.file_with(options)?;
         let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
         let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
         if let Some(timeout_ms) = self.timeout_ms {

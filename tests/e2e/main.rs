@@ -16,6 +16,7 @@ mod endless;
 mod engine;
 mod extremes;
 mod headless;
+mod helix;
 mod honest;
 mod known;
 mod learning;

@@ -1,0 +1,270 @@
+//! What each command of the editor does: the agent's own method, in the session's turn, beside the editor.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::commands::agent::Agent;
+use crate::agent::commands::intents;
+use crate::agent::commands::turn::{self, AskedBy, TurnWork};
+use crate::agent::commands::undo::redo::bring_back;
+use crate::agent::commands::undo::{UndoRequest, take_back};
+use crate::agent::durable::traces;
+use crate::agent::plan::Steps;
+use crate::agent::planner::{replan, waiting};
+use crate::agent::state::config::PlanMode;
+use crate::agent::state::request::Request;
+use crate::agent::state::undo_target::Target;
+use crate::base::deadline::Deadline;
+use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
+use crate::base::path;
+use crate::base::plural::counted;
+use crate::diagnostics::model::Report;
+use crate::editor::Editor;
+use crate::editor::event::Event;
+use crate::editors::lsp::engine::arguments::GivenArguments;
+use crate::editors::lsp::engine::links::{ERROR, EngineLink, INFO};
+use crate::editors::lsp::engine::{Engine, OpenSession, answers, wording};
+use crate::editors::lsp::link::AgentCommand;
+
+/// How long a look at a file's diagnostics may take, servers that still start included.
+const LOOK_MS: u64 = 10_000;
+
+/// Does what a command says, and returns at once.
+pub(super) fn take(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: AgentCommand) {
+    let (engine, link) = (Arc::clone(engine), Arc::clone(link));
+    if let Some(uri) = command.document.as_ref().filter(|uri| !engine.is_page(uri)) {
+        *lock(&engine.asked_from) = Some(uri.clone());
+    }
+    tokio::spawn(async move {
+        if let Err(failure) = carry_out(&engine, &link, &command).await {
+            engine.refuse(Some(&link), &failure);
+        }
+    });
+}
+
+async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &AgentCommand) -> Result<(), Failure> {
+    let given = GivenArguments::read(&command.arguments)?;
+    let agent = Arc::clone(&engine.session()?.agent);
+    // From a page the request is about the file that the user came from.
+    let document = command.document.clone().filter(|uri| !engine.is_page(uri));
+    let document = document.or_else(|| lock(&engine.asked_from).clone());
+    match command.command.as_str() {
+        "agent.ask" if intents::is_stop(&given.text) && agent.turn().stop() => Ok(()),
+        "agent.ask" => {
+            let request = engine.request(&given, document.as_deref())?;
+            let what = request.text.clone();
+            run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await }))
+        }
+        "agent.plan" => plan(engine, link, &given, document.as_deref()).await,
+        "agent.change" => {
+            let request = Request { text: format!("change: {}", given.text), ..Request::default() };
+            if !agent.has_plan() {
+                return Err(Failure::user("no plan waits here that could be changed", "agent.plan makes one"));
+            }
+            run(engine, link, "a change of the plan", |agent, cancel| {
+                Box::pin(async move { agent.plan(&request, &cancel).await })
+            })
+        }
+        "agent.approve" => approve(engine, link, Steps::All).await,
+        "agent.step" => approve(engine, link, Steps::One).await,
+        "agent.skip" => match given.number {
+            Some(number) => engine.plan.skip(engine, number).await,
+            None => Err(Failure::user("agent.skip needs the number of a step", "write agent.skip 2")),
+        },
+        "agent.answer" => {
+            let choice = engine.question.choice(given.number, &given.text)?;
+            answer(engine, link, choice);
+            Ok(())
+        }
+        "agent.stop" if agent.turn().stop() => Ok(()),
+        "agent.stop" => Err(Failure::user("nothing is running", "")),
+        "agent.undo" => {
+            let wanted = given.number.map_or_else(|| given.text.clone(), |number| number.to_string());
+            let (target, reason) = Target::parse_because(&wanted);
+            let wish = UndoRequest { target, partial: given.place.partial, reason };
+            run(engine, link, "an undo", |agent, _| Box::pin(async move { take_back(&agent, &wish).await }))
+        }
+        "agent.redo" => run(engine, link, "a redo", |agent, _| Box::pin(async move { bring_back(&agent).await })),
+        "agent.resume" => {
+            show_plan_where_one_waits(engine, link, &agent).await?;
+            run(engine, link, "the task that waits", |agent, cancel| {
+                Box::pin(async move { agent.resume(false, &cancel).await })
+            })
+        }
+        "agent.mode" => mode(engine, link, &agent, &given.text),
+        "agent.show" if given.text == "plan" => engine.plan.page.show(&engine.buffers, link).await,
+        "agent.show" => engine.answers.show(&engine.buffers, link).await,
+        "agent.diagnostics" => diagnostics(engine, link, document.as_deref()).await,
+        "agent.stats" => page(engine, link, agent.statistics().await?).await,
+        "agent.why" => {
+            agent.recover().await;
+            let found = traces::find(&agent, &given.text).await?;
+            page(engine, link, found.markdown()).await
+        }
+        other => {
+            let message = format!("{other} is no command of this version");
+            Err(Failure::new(FailureKind::Internal, message, "restart the editor: two versions of Sextant run at once"))
+        }
+    }
+}
+
+/// Runs a task in the session's turn; its events are what is shown of it.
+fn run<T: Send + 'static>(
+    engine: &Engine,
+    link: &EngineLink,
+    what: &str,
+    work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
+) -> Result<(), Failure> {
+    let agent = Arc::clone(&engine.session()?.agent);
+    let held = agent.turn().begin(&agent, AskedBy::new(what, link.editor()))?;
+    tokio::spawn(turn::run(agent, held, work));
+    Ok(())
+}
+
+async fn plan(
+    engine: &Arc<Engine>,
+    link: &Arc<EngineLink>,
+    given: &GivenArguments,
+    document: Option<&str>,
+) -> Result<(), Failure> {
+    let agent = &engine.session()?.agent;
+    if given.text.is_empty() {
+        show_plan_where_one_waits(engine, link, agent).await?;
+        return engine.plan.page.show(&engine.buffers, link).await;
+    }
+    let is_change = agent.has_plan() && replan::change(&given.text).is_some();
+    let request = if is_change {
+        Request { text: given.text.clone(), ..Request::default() }
+    } else {
+        engine.request(given, document)?
+    };
+    if let Some(task) = agent.turn().now() {
+        return Err(turn::busy(&task));
+    }
+    if !is_change {
+        engine.plan.begin(engine, &request.text);
+    }
+    // While the user waits for it, and not when it is there: they may be typing elsewhere by then.
+    engine.plan.page.show(&engine.buffers, link).await?;
+    let what = request.text.clone();
+    run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.plan(&request, &cancel).await }))
+}
+
+/// The buffer as it stands is what the user approves.
+async fn approve(engine: &Arc<Engine>, link: &Arc<EngineLink>, steps: Steps) -> Result<(), Failure> {
+    if !engine.plan.take_over(engine).await {
+        return Ok(());
+    }
+    run(engine, link, "the plan", move |agent, cancel| Box::pin(async move { agent.approve(steps, &cancel).await }))
+}
+
+/// Takes an answer: of a question in the middle of a run before the one that a paused plan has left.
+pub(super) fn answer(engine: &Arc<Engine>, link: &Arc<EngineLink>, choice: usize) {
+    let taken = (|| match answers::waiting(&engine.session()?.agent, choice) {
+        Some(answered) => answered,
+        None => run(engine, link, "the answer to a question", move |agent, cancel| {
+            Box::pin(async move { agent.answer_question(choice, &cancel).await })
+        }),
+    })();
+    if let Err(failure) = taken {
+        engine.refuse(Some(link), &failure);
+    }
+}
+
+/// Shows the plan that a session before this one has left.
+async fn show_plan_where_one_waits(engine: &Engine, link: &EngineLink, agent: &Agent) -> Result<(), Failure> {
+    if !agent.turn().is_free() {
+        return Ok(());
+    }
+    let Ok(events) = waiting::show(agent).await else { return Ok(()) };
+    for event in events {
+        if matches!(event, Event::Plan { .. }) {
+            engine.plan.take(engine, event);
+        }
+    }
+    engine.plan.page.show(&engine.buffers, link).await
+}
+
+fn mode(engine: &Engine, link: &EngineLink, agent: &Agent, wanted: &str) -> Result<(), Failure> {
+    let mode = match wanted {
+        "planner" | "auto" => PlanMode::Planner,
+        "supervised" => PlanMode::Supervised,
+        _ => return Err(Failure::user(format!("{wanted:?} is no mode"), "planner or supervised")),
+    };
+    agent.set_mode(mode);
+    engine.buffers.links.used(link.id);
+    link.message(INFO, &format!("plans are carried out in the mode {wanted} from now on"));
+    Ok(())
+}
+
+/// Shows a text in the page of the conversation.
+async fn page(engine: &Engine, link: &EngineLink, markdown: String) -> Result<(), Failure> {
+    engine.answers.change(&engine.buffers, |text| text.push_str(&format!("\n---\n\n{}\n", markdown.trim_end())));
+    engine.answers.show(&engine.buffers, link).await
+}
+
+/// What is reported of the document now, by everybody, with how fresh each word is.
+async fn diagnostics(engine: &Engine, link: &EngineLink, document: Option<&str>) -> Result<(), Failure> {
+    let OpenSession { editor, .. } = engine.session()?;
+    let root = engine.setup.root.path();
+    let file: Option<PathBuf> = document.and_then(path::from_uri);
+    let file = file.and_then(|file| path::relative(root, &file.canonicalize().unwrap_or(file)));
+    let file = file.ok_or_else(|| Failure::user("this is no file of the workspace", "go to one and ask there"))?;
+    let reports = editor.diagnostics(std::slice::from_ref(&file), &[], Deadline::after_ms(LOOK_MS)).await;
+    page(engine, link, reported(&file, &reports)).await
+}
+
+fn reported(file: &str, reports: &[Report]) -> String {
+    let mut out = format!("## Diagnostics of {file}\n");
+    if reports.is_empty() {
+        out.push_str("\nNobody reports on this file: no language server runs for it.\n");
+    }
+    for report in reports {
+        let how = match (&report.note, report.freshness.is_fresh()) {
+            (_, true) => String::new(),
+            (Some(note), false) => format!(" ({note})"),
+            (None, false) => " (not known to be of this text)".to_owned(),
+        };
+        let many = counted(report.diagnostics.len(), "diagnostic");
+        out.push_str(&format!("\n{}: {many}{how}\n\n", report.provider));
+        for diagnostic in &report.diagnostics {
+            let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
+            let code = diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
+            let message = wording::line(&diagnostic.message);
+            out.push_str(&format!("- {file}:{line}: {}: {message}{code}\n", diagnostic.severity));
+        }
+    }
+    out
+}
+
+impl Engine {
+    /// # Errors
+    /// No editor has said yet what the session is made of.
+    pub(super) fn session(&self) -> Result<&OpenSession, Failure> {
+        let none = || Failure::new(FailureKind::Internal, "no editor is there", "start the editor again");
+        self.session.get().ok_or_else(none)
+    }
+
+    pub(super) fn is_page(&self, uri: &str) -> bool {
+        [self.plan.page.uri(), self.answers.uri()].contains(&uri)
+    }
+
+    /// One line on the status line of the editor that was used last.
+    pub(super) fn say(&self, kind: u8, text: &str) {
+        if let Some(link) = self.buffers.links.used_last() {
+            link.message(kind, &wording::line(text));
+        }
+    }
+
+    /// Says that a command was not taken on.
+    pub(super) fn refuse(&self, link: Option<&EngineLink>, failure: &Failure) {
+        let text = wording::line(&wording::failure(failure).one_line());
+        match link {
+            Some(link) => link.message(ERROR, &text),
+            None => self.say(ERROR, &text),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The plan's page in an editor: kept up to date, and taken over where the user has changed and saved it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use crate::agent::commands::edit_plan::PlanRefused;
+use crate::agent::commands::turn::AskedBy;
+use crate::agent::plan::document::{self, Problem};
+use crate::base::failure::Failure;
+use crate::base::lock::lock;
+use crate::base::plural::counted;
+use crate::editor::event::Event;
+use crate::editors::lsp::engine::Engine;
+use crate::editors::lsp::engine::links::ERROR;
+use crate::editors::lsp::engine::page::Page;
+use crate::editors::lsp::engine::steps::{self, PlanShown};
+use crate::editors::lsp::link::{EngineSays, OwnActions, OwnDiagnostics, OwnHovers};
+
+#[derive(Debug)]
+pub(super) struct PlanPage {
+    pub(super) page: Page,
+    shown: Mutex<PlanShown>,
+}
+
+impl PlanPage {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { page: Page::new(folder, "plan.md"), shown: Mutex::default() }
+    }
+
+    /// A plan is about to be made.
+    pub(super) fn begin(&self, engine: &Engine, request: &str) {
+        self.set(engine, |shown| *shown = PlanShown { request: request.to_owned(), ..PlanShown::default() });
+    }
+
+    pub(super) fn set(&self, engine: &Engine, change: impl FnOnce(&mut PlanShown)) {
+        let text = {
+            let mut shown = lock(&self.shown);
+            change(&mut shown);
+            shown.text()
+        };
+        self.page.change(&engine.buffers, |page| *page = text);
+        self.dress(engine);
+    }
+
+    pub(super) fn take(&self, engine: &Engine, event: Event) {
+        self.set(engine, |shown| {
+            shown.note.clear();
+            shown.take(event);
+        });
+    }
+
+    /// Whether one was asked for and did not come yet.
+    pub(super) fn is_being_made(&self) -> bool {
+        let shown = lock(&self.shown);
+        shown.markdown.is_empty() && !shown.request.is_empty()
+    }
+
+    /// Whether something is shown that belongs to a plan.
+    pub(super) fn stands(&self) -> bool {
+        let shown = lock(&self.shown);
+        !shown.markdown.is_empty() || !shown.request.is_empty()
+    }
+
+    /// Tells the proxies what is offered in the page.
+    pub(super) fn dress(&self, engine: &Engine) {
+        let uri = self.page.uri().to_owned();
+        let text = self.page.edited(&engine.buffers).map_or_else(|| self.page.wanted(), |text| text.to_string());
+        let items = lock(&self.shown).actions(&text);
+        let hovers = steps::hovers(&text);
+        engine.tell_all(&EngineSays::Actions(OwnActions { uri: uri.clone(), items }));
+        engine.tell_all(&EngineSays::Hovers(OwnHovers { uri, items: hovers }));
+    }
+
+    /// Makes the text of the buffer the plan that stands. False where it cannot be, which the user is told.
+    pub(super) async fn take_over(&self, engine: &Arc<Engine>) -> bool {
+        let Some(text) = self.page.edited(&engine.buffers) else {
+            self.tell_faults(engine, &text_of(self, engine), &[]);
+            return true;
+        };
+        match self.replace(engine, &steps::without_comments(&text)).await {
+            Ok(()) => {
+                self.page.accept(&text);
+                self.tell_faults(engine, &text, &[]);
+                // Its comments and its spelling, where the user has changed them.
+                self.set(engine, |_| {});
+                true
+            }
+            Err(PlanRefused::Faults(faults)) => {
+                self.tell_faults(engine, &text, &faults);
+                let first = faults.first().map(|fault| format!("line {}: {}", fault.line, fault.message));
+                let many = counted(faults.len(), "fault");
+                let said = format!("the plan has {many}, and the last one stands; {}", first.unwrap_or_default());
+                engine.say(ERROR, &said);
+                false
+            }
+            Err(PlanRefused::Failure(failure)) => {
+                engine.refuse(None, &failure);
+                false
+            }
+        }
+    }
+
+    /// Leaves a step out of the plan that stands.
+    pub(super) async fn skip(&self, engine: &Arc<Engine>, number: usize) -> Result<(), Failure> {
+        if self.page.edited(&engine.buffers).is_some() && !self.take_over(engine).await {
+            return Ok(());
+        }
+        let markdown = lock(&self.shown).markdown.clone();
+        let (plan, _) = document::read(&markdown);
+        let none = || Failure::user(format!("step {number} is none that is still to run"), "name one with [ ]");
+        let plan = steps::skipped(&plan, number).ok_or_else(none)?;
+        match self.replace(engine, &document::write(&plan)).await {
+            Ok(()) => Ok(()),
+            Err(PlanRefused::Failure(failure)) => Err(failure),
+            Err(PlanRefused::Faults(faults)) => {
+                let why: Vec<String> = faults.into_iter().map(|fault| fault.message).collect();
+                Err(Failure::user(why.join("; "), "change the plan in its buffer, and :w takes it over"))
+            }
+        }
+    }
+
+    async fn replace(&self, engine: &Arc<Engine>, markdown: &str) -> Result<(), PlanRefused> {
+        let session = engine.session().map_err(PlanRefused::Failure)?;
+        let by = engine.buffers.links.used_last().map_or_else(|| "an editor".to_owned(), |link| link.editor());
+        let held = session.agent.turn().begin(&session.agent, AskedBy::new("a change of the plan", by));
+        let held = held.map_err(PlanRefused::Failure)?;
+        let taken = session.agent.edit_plan(markdown).await;
+        drop(held);
+        for event in taken? {
+            session.agent.emit(event);
+        }
+        Ok(())
+    }
+
+    fn tell_faults(&self, engine: &Engine, text: &str, faults: &[Problem]) {
+        let lines: Vec<&str> = text.lines().collect();
+        let one = |fault: &Problem| {
+            let line = fault.line.saturating_sub(1);
+            let end = lines.get(line).map_or(0, |line| line.encode_utf16().count());
+            json!({
+                "range": {"start": {"line": line, "character": 0}, "end": {"line": line, "character": end}},
+                "severity": 1, "source": "sextant", "message": fault.message,
+            })
+        };
+        let diagnostics = faults.iter().map(one).collect();
+        let uri = self.page.uri().to_owned();
+        engine.tell_all(&EngineSays::Diagnostics(OwnDiagnostics { uri, diagnostics }));
+    }
+}
+
+fn text_of(plan: &PlanPage, engine: &Engine) -> String {
+    plan.page.open(&engine.buffers).map_or_else(String::new, |document| document.text.to_string())
+}

@@ -1,0 +1,92 @@
+//! The plan's page: made, edited by the user, refused with lines, approved as it stands, rolled back.
+
+use serde_json::json;
+
+use crate::helix::{CART, PRICE};
+use crate::support::link_client::{EditorLink, engine};
+use crate::support::project::Project;
+
+/// A project with a plan of two steps in an open page.
+async fn planned(project: &Project) -> (EditorLink, String) {
+    let mut link = EditorLink::to(project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.command("agent.plan", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    let plan = link.until("the page", |told| told.shown.first().cloned()).await;
+    assert!(plan.ends_with("/plan.md"), "{plan}");
+    let page = plan.clone();
+    link.until("the plan", |told| told.texts[&page].1.contains("- [ ] ").then_some(())).await;
+    let page = plan.clone();
+    link.until("its actions", |told| (told.actions.get(&page)?.len() > 2).then_some(())).await;
+    (link, plan)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_edited_and_saved_then_approved_as_it_stands() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let (mut link, plan) = planned(&project).await;
+    let text = link.text(&plan);
+    assert_eq!(text.matches("- [ ] ").count(), 2, "{text}");
+    assert!(text.starts_with("<!-- waiting for approval, 0 of 2 done; space a"), "{text}");
+    // A fault is told with its line, and the last plan stands.
+    link.type_text(&plan, &text.replacen("- [ ] ", "- [?] ", 1));
+    link.save(&plan);
+    link.message("[?] is no state").await;
+    let faults = link.until("the fault", |told| told.diagnostics.get(&plan).filter(|all| !all.is_empty()).cloned());
+    let line = faults.await[0]["range"]["start"]["line"].as_u64().unwrap();
+    assert!(text.lines().nth(usize::try_from(line).unwrap()).unwrap().starts_with("- [ ] "));
+    // The first step is left out, in other words.
+    let edited = text.replacen("- [ ] ", "- [-] ", 1);
+    link.type_text(&plan, &edited);
+    link.save(&plan);
+    let page = plan.clone();
+    link.until("the outcome", |told| told.texts[&page].1.contains("left out by you").then_some(())).await;
+    assert!(link.told.lock().unwrap().diagnostics[&plan].is_empty());
+    link.command("agent.approve", json!([]), Some(&plan));
+    let page = plan.clone();
+    link.until("the end", |told| told.texts[&page].1.contains("<!-- done").then_some(())).await;
+    let cart = link.text(&link.uri("cart.py"));
+    let mended = [!cart.contains("import"), !project.read("price.py").contains("import")];
+    assert_eq!(mended.iter().filter(|mended| **mended).count(), 1, "{cart}");
+    assert!(link.told.lock().unwrap().hovers[&plan] == 2);
+    let messages = link.told.lock().unwrap().progress.clone();
+    assert!(messages.iter().any(|value| value["message"].as_str().is_some_and(|text| text.starts_with("step "))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_step_runs_alone_and_is_rolled_back() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let (mut link, plan) = planned(&project).await;
+    let of = |link: &EditorLink, title: &str| {
+        let told = link.told.lock().unwrap();
+        told.actions[&plan].iter().find(|action| action.title.contains(title)).cloned()
+    };
+    let step = of(&link, "run this step alone").expect("an action");
+    link.command(&step.command, json!(step.arguments), Some(&plan));
+    let page = plan.clone();
+    link.until("one step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
+    let page = plan.clone();
+    let back = link.until("the action", |told| {
+        told.actions[&page].iter().find(|action| action.title.contains("roll step 1 back")).cloned()
+    });
+    let back = back.await;
+    link.command(&back.command, json!(back.arguments), Some(&plan));
+    link.message("undone").await;
+    assert_eq!((link.text(&link.uri("cart.py")), project.read("price.py")), (CART.to_owned(), PRICE.to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_users_unsaved_plan_is_what_is_approved_and_never_written_over() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let (mut link, plan) = planned(&project).await;
+    let text = link.text(&plan);
+    link.type_text(&plan, &text.replace("- [ ] ", "- [ ]"));
+    link.type_text(&plan, &text.replace("- [ ] ", "- [-] "));
+    link.command("agent.approve", json!([]), Some(&plan));
+    link.until("an end", |told| told.messages.last().cloned()).await;
+    assert_eq!((link.text(&link.uri("cart.py")), project.read("price.py")), (CART.to_owned(), PRICE.to_owned()));
+    assert!(link.text(&plan).contains("- [-] "), "{}", link.text(&plan));
+}

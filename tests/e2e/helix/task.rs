@@ -1,0 +1,106 @@
+//! A request: what it changes in buffers and on disk, and what the editor is told.
+
+use serde_json::json;
+
+use crate::helix::{CART, PRICE};
+use crate::rpc::{sextant, stderr, stdout};
+use crate::support::link_client::{EditorLink, engine};
+use crate::support::project::Project;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_file_is_mended_in_its_buffer_and_undone_there() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    // The buffer goes before the disk.
+    link.type_text(&uri, &format!("{CART}# mine\n"));
+    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    let said = link.message(":wa writes 1 changed buffer").await;
+    assert!(!said.contains('\n'), "{said}");
+    let mended = format!("{}# mine\n", CART.replace("import os\n", ""));
+    assert_eq!(link.text(&uri), mended);
+    assert_eq!(project.read("cart.py"), CART, "what is open is never written");
+    let kinds = link.until("the end of the progress", |told| {
+        let kinds: Vec<String> = told.progress.iter().map(|value| value["kind"].as_str().unwrap().to_owned()).collect();
+        (kinds.last().map(String::as_str) == Some("end")).then_some(kinds)
+    });
+    assert_eq!(kinds.await.first().map(String::as_str), Some("begin"));
+    link.command("agent.undo", json!([]), Some(&uri));
+    link.message("undone").await;
+    assert_eq!(link.text(&uri), format!("{CART}# mine\n"));
+    link.command("agent.redo", json!([]), Some(&uri));
+    link.message("brought back").await;
+    assert_eq!(link.text(&uri), mended);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_are_not_open_are_written_and_a_shell_joins() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.command("agent.ask", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    link.message(":wa writes 1 changed buffer").await;
+    assert!(!link.text(&uri).contains("import") && project.read("cart.py") == CART);
+    assert!(!project.read("price.py").contains("import"), "nobody has it open");
+    let undone = sextant(&project, &["undo"]).await;
+    assert!(undone.status.success(), "{}{}", stdout(&undone), stderr(&undone));
+    assert!(stderr(&undone).contains("working in the session lsp-"), "{}", stderr(&undone));
+    assert_eq!((link.text(&uri), project.read("price.py")), (CART.to_owned(), PRICE.to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_edited_while_the_user_types_nor_where_the_editor_refuses() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.told.lock().unwrap().refuses = true;
+    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.message("nothing was changed").await;
+    assert_eq!((link.text(&uri).as_str(), link.told.lock().unwrap().edits), (CART, 0));
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    assert!(link.text(&page).contains("changed since it was read"), "{}", link.text(&page));
+    link.told.lock().unwrap().refuses = false;
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    // Typed now, so the edit has to wait until the keys rest.
+    let typed = std::time::Instant::now();
+    link.type_text(&uri, &format!("{CART}# typed\n"));
+    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.until("an edit", |told| (told.edits > 0).then_some(())).await;
+    assert!(typed.elapsed() >= std::time::Duration::from_millis(1500), "{:?}", typed.elapsed());
+    assert!(link.text(&uri).ends_with("# typed\n") && !link.text(&uri).contains("import os"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_cannot_be_done_says_how_it_is_written() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    for (command, arguments, part) in [
+        ("agent.ask", json!([]), "the request is empty"),
+        ("agent.ask", json!(["x", {"file": "../other.py"}]), "outside of the workspace"),
+        ("agent.ask", json!(["x", {"lnies": [1, 2]}]), "unknown field"),
+        ("agent.answer", json!([1]), "no question is open"),
+        ("agent.stop", json!([]), "nothing is running"),
+        ("agent.mode", json!(["fast"]), "planner or supervised"),
+        ("agent.skip", json!([]), "agent.skip 2"),
+        ("agent.change", json!(["x"]), "no plan waits"),
+        ("agent.dance", json!([]), "no command of this version"),
+        ("agent.approve", json!([]), "there is no plan"),
+    ] {
+        link.command(command, arguments, Some(&uri));
+        link.message(part).await;
+    }
+    link.command("agent.diagnostics", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    assert!(page.ends_with("/answer.md"));
+    assert!(link.text(&page).contains("lsp:ruff: 1 diagnostic"), "{}", link.text(&page));
+}
