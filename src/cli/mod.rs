@@ -24,6 +24,7 @@ mod redo;
 mod resume;
 mod sessions;
 mod settings;
+mod setup;
 mod stats;
 mod status;
 mod terminal;
@@ -86,6 +87,8 @@ enum Command {
     Completions(pages::CompletionsArguments),
     /// Write the manual pages into a folder
     Man(pages::ManArguments),
+    /// Change the configuration of an editor that has no plugins, so that the agent works in it
+    Setup(setup::SetupArguments),
     /// Serve the tools of a workspace to another agent, over standard input and output (MCP)
     Mcp(mcp::McpArguments),
     /// Hold the session of a workspace for the proxies of an editor, which start this
@@ -121,6 +124,7 @@ pub fn run() -> ExitCode {
         Command::Prompts(arguments) => prompts::run(&arguments),
         Command::Completions(arguments) => pages::completions(&arguments, Cli::command()),
         Command::Man(arguments) => pages::man(&arguments, Cli::command()),
+        Command::Setup(arguments) => setup::run(&arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Engine(arguments) => engine::run(arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),

@@ -1,0 +1,137 @@
+//! `sextant setup helix`: changes of the user's own configuration of Helix, shown first and taken back on request.
+
+mod files;
+mod helix;
+mod known;
+
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use crate::base::failure::{Failure, FailureKind};
+use crate::cli::settings::user_folder;
+use crate::cli::setup::files::UserFile;
+use crate::cli::terminal;
+use crate::diagnostics::program;
+
+#[derive(Debug, Args)]
+pub(super) struct SetupArguments {
+    #[command(subcommand)]
+    editor: SetupEditor,
+}
+
+#[derive(Debug, Subcommand)]
+enum SetupEditor {
+    /// Put Sextant before the language servers of Helix, and its commands on keys
+    Helix(HelixSetup),
+}
+
+#[derive(Debug, Args)]
+struct HelixSetup {
+    /// Print what would be changed, and change nothing
+    #[arg(long, conflicts_with_all = ["undo", "yes"])]
+    print: bool,
+    /// Bring back what was there before the first setup
+    #[arg(long)]
+    undo: bool,
+    /// Change it without asking
+    #[arg(long)]
+    yes: bool,
+    /// Folder to look for language servers in, before PATH; may be given more than once
+    #[arg(long = "servers", value_name = "FOLDER")]
+    servers: Vec<PathBuf>,
+}
+
+pub(super) fn run(arguments: &SetupArguments) -> ExitCode {
+    let SetupEditor::Helix(wish) = &arguments.editor;
+    match if wish.undo { undo(wish) } else { setup(wish) } {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            terminal::fail(&failure);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Helix's `languages.toml` and `config.toml`.
+fn paths() -> Result<[PathBuf; 2], Failure> {
+    let none = || Failure::new(FailureKind::Config, "there is no configuration folder", "set XDG_CONFIG_HOME or HOME");
+    let folder = user_folder().ok_or_else(none)?.join("helix");
+    Ok([folder.join("languages.toml"), folder.join("config.toml")])
+}
+
+fn setup(wish: &HelixSetup) -> Result<(), Failure> {
+    let [languages, config] = paths()?;
+    let (mut languages, mut document) = files::read(languages)?;
+    let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
+    let installed = |name: &str| program::find(&places, name).is_some();
+    let mut notes = helix::languages(&mut document, &program(&places), installed);
+    languages.after = document.to_string();
+    let (mut config, mut document) = files::read(config)?;
+    notes.extend(helix::keys(&mut document));
+    config.after = document.to_string();
+    let changed: Vec<UserFile> = [languages, config].into_iter().filter(UserFile::differs).collect();
+    notes.iter().for_each(|note| terminal::complain(note));
+    if changed.is_empty() {
+        terminal::line("Helix is set up already.");
+        return Ok(());
+    }
+    changed.iter().for_each(|file| terminal::line(&file.diff()));
+    if wish.print || !agreed(wish, "Change these files?")? {
+        return Ok(());
+    }
+    for file in &changed {
+        file.write()?;
+    }
+    terminal::line("Done. Start Helix anew; `sextant setup helix --undo` brings back what was there.");
+    Ok(())
+}
+
+fn undo(wish: &HelixSetup) -> Result<(), Failure> {
+    let mut known = Vec::new();
+    for path in paths()? {
+        known.extend(files::backed_up(&path)?);
+    }
+    if known.is_empty() {
+        return Err(Failure::user("nothing was set up here", "`sextant setup helix` does"));
+    }
+    known.iter().filter(|file| file.differs()).for_each(|file| terminal::line(&file.diff()));
+    if !agreed(wish, "Bring this back? What you have changed since goes as well.")? {
+        return Ok(());
+    }
+    for file in &known {
+        files::bring_back(file)?;
+    }
+    terminal::line("Done. Helix is as it was before.");
+    Ok(())
+}
+
+/// # Errors
+/// Nobody can be asked.
+fn agreed(wish: &HelixSetup, question: &str) -> Result<bool, Failure> {
+    if wish.yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::user(
+            "nobody can be asked here, and nothing was changed",
+            "--yes does it, --print shows it",
+        ));
+    }
+    terminal::note(&format!("{question} [y/N] "));
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    Ok(read.is_ok() && ["y", "yes"].contains(&line.trim().to_lowercase().as_str()))
+}
+
+/// This program: by its name where `PATH` finds it, else by its path.
+fn program(places: &[PathBuf]) -> String {
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let found = program::find(places, "sextant").and_then(|path| path.canonicalize().ok());
+    match own {
+        Some(own) if found.as_ref() != Some(&own) => own.display().to_string(),
+        _ => "sextant".to_owned(),
+    }
+}

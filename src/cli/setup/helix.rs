@@ -1,0 +1,289 @@
+//! What Helix's own configuration has to say so that Sextant stands before its language servers: pure changes of two
+//! documents, of which everything else stays as it is, comments too.
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
+
+use crate::cli::setup::known::{self, LANGUAGES};
+
+/// The name of the server that stands before none, for Markdown and the pages of the agent.
+const ALONE: &str = "sextant";
+
+/// Where the keys of the agent are: behind space.
+pub(super) const PREFIX: &str = "A";
+
+/// What of the user's is left as it is and would have been changed.
+pub(super) type Notes = Vec<String>;
+
+/// The keys, and what each types. Those that end in a quote leave the prompt open.
+const KEYS: &[(&str, &str)] = &[
+    ("a", "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]} \""),
+    ("f", "@:lsp-workspace-command agent.ask \""),
+    ("p", "@:lsp-workspace-command agent.plan \""),
+    ("P", ":lsp-workspace-command agent.plan"),
+    ("c", "@:lsp-workspace-command agent.change \""),
+    ("y", ":lsp-workspace-command agent.approve"),
+    ("n", ":lsp-workspace-command agent.step"),
+    ("r", "@:lsp-workspace-command agent.answer "),
+    ("s", ":lsp-workspace-command agent.stop"),
+    ("u", ":lsp-workspace-command agent.undo"),
+    ("U", ":lsp-workspace-command agent.redo"),
+    ("g", ":lsp-workspace-command agent.resume"),
+    ("o", ":lsp-workspace-command agent.show"),
+    ("d", ":lsp-workspace-command agent.diagnostics"),
+    ("i", ":lsp-workspace-command agent.stats"),
+    ("w", ":lsp-workspace-command agent.why"),
+];
+
+/// Puts `program` before the servers of each language that the user has named servers for, or has them installed.
+pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: impl Fn(&str) -> bool) -> Notes {
+    let mut notes = Notes::new();
+    let mut first: Vec<String> = Vec::new();
+    let mut other: Vec<String> = Vec::new();
+    for (language, servers) in wanted(document, &installed) {
+        let mut proxied = servers.iter().filter(|name| starts(document, name).is_some());
+        let Some(carries) = proxied.next() else { continue };
+        first.push(carries.clone());
+        other.extend(proxied.cloned());
+        list(document, &language, &servers);
+    }
+    for name in other.iter().filter(|name| first.contains(name)) {
+        notes.push(format!("{name} is the first server of one language and a further one of another; where Helix says that two servers have a command, take it out of one list"));
+    }
+    let all = first.iter().map(|name| (name, true)).chain(other.iter().map(|name| (name, false)));
+    let mut done: Vec<&String> = Vec::new();
+    for (name, carries) in all {
+        if done.contains(&name) {
+            continue;
+        }
+        done.push(name);
+        if let Some(command) = starts(document, name) {
+            proxy(document, name, program, carries, &command);
+        }
+    }
+    let mut markdown = listed(document, "markdown").unwrap_or_else(|| {
+        let marksman = installed("marksman").then(|| "marksman".to_owned());
+        marksman.into_iter().collect()
+    });
+    if !markdown.iter().any(|name| name == ALONE) {
+        markdown.push(ALONE.to_owned());
+    }
+    list(document, "markdown", &markdown);
+    let server = server_table(document, ALONE);
+    server["command"] = value(program);
+    server["args"] = value(["lsp"].into_iter().collect::<Array>());
+    notes
+}
+
+/// Languages with the names of their servers: as the user lists them, else those that are installed.
+fn wanted(document: &DocumentMut, installed: &impl Fn(&str) -> bool) -> Vec<(String, Vec<String>)> {
+    let mut out: Vec<(String, Vec<String>)> = Vec::new();
+    let tables = document.get("language").and_then(Item::as_array_of_tables).into_iter().flatten();
+    for name in tables.filter_map(|table| table.get("name").and_then(Item::as_str)) {
+        if let Some(servers) = listed(document, name).filter(|_| name != "markdown") {
+            out.push((name.to_owned(), servers));
+        }
+    }
+    for language in LANGUAGES.iter().filter(|language| listed(document, language.name).is_none()) {
+        let there = |name: &&&str| known::named(name).is_some_and(|server| installed(server.program));
+        let servers = language.groups.iter().filter_map(|group| group.iter().find(there));
+        let servers: Vec<String> = servers.map(|name| (*name).to_owned()).collect();
+        if !servers.is_empty() {
+            out.push((language.name.to_owned(), servers));
+        }
+    }
+    out
+}
+
+/// The user's own list of a language, by names.
+fn listed(document: &DocumentMut, language: &str) -> Option<Vec<String>> {
+    let tables = document.get("language")?.as_array_of_tables()?;
+    let table = tables.iter().find(|table| table.get("name").and_then(Item::as_str) == Some(language))?;
+    let list = table.get("language-servers")?.as_array()?;
+    let name = |entry: &Value| {
+        let named = entry.as_inline_table().and_then(|table| table.get("name")).and_then(Value::as_str);
+        entry.as_str().or(named).map(str::to_owned)
+    };
+    Some(list.iter().filter_map(name).collect())
+}
+
+/// Writes the list of a language; entries that are there stay as they are written.
+fn list(document: &mut DocumentMut, language: &str, servers: &[String]) {
+    let languages = document.entry("language").or_insert(Item::ArrayOfTables(Default::default()));
+    let Some(tables) = languages.as_array_of_tables_mut() else { return };
+    let at = tables.iter().position(|table| table.get("name").and_then(Item::as_str) == Some(language));
+    let at = at.unwrap_or_else(|| {
+        let mut table = Table::new();
+        table["name"] = value(language);
+        tables.push(table);
+        tables.len() - 1
+    });
+    let Some(table) = tables.get_mut(at) else { return };
+    let entry = table.entry("language-servers").or_insert_with(|| value(Array::new()));
+    let Some(list) = entry.as_array_mut() else { return };
+    for server in servers {
+        let named = |entry: &Value| {
+            let table = entry.as_inline_table().and_then(|table: &InlineTable| table.get("name"));
+            entry.as_str().or(table.and_then(Value::as_str)) == Some(server)
+        };
+        if !list.iter().any(named) {
+            list.push(server.as_str());
+        }
+    }
+}
+
+/// How a server is started: as the user says, else as it is known. `None` for one that nobody knows.
+fn starts(document: &DocumentMut, name: &str) -> Option<Vec<String>> {
+    if name == ALONE {
+        return None;
+    }
+    let own = document.get("language-server").and_then(|servers| servers.get(name));
+    let known = known::named(name);
+    let command = own.and_then(|own| own.get("command")).and_then(Item::as_str).map(str::to_owned);
+    let given = own.and_then(|own| own.get("args")).and_then(Item::as_array);
+    let given: Option<Vec<String>> =
+        given.map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+    // One that stands before it already is looked behind.
+    if let Some(behind) = given.as_ref().filter(|given| given.first().is_some_and(|word| word == "lsp")) {
+        let at = behind.iter().position(|word| word == "--")?;
+        return Some(behind[at + 1..].to_vec()).filter(|command| !command.is_empty());
+    }
+    let program = command.or_else(|| known.map(|known| known.program.to_owned()))?;
+    let arguments = given.unwrap_or_else(|| {
+        known.map(|known| known.arguments.iter().map(|word| (*word).to_owned()).collect()).unwrap_or_default()
+    });
+    Some(std::iter::once(program).chain(arguments).collect())
+}
+
+fn proxy(document: &mut DocumentMut, name: &str, program: &str, carries: bool, command: &[String]) {
+    let mut words = vec!["lsp"];
+    words.extend((!carries).then_some("--quiet"));
+    words.push("--");
+    let server = server_table(document, name);
+    server["command"] = value(program);
+    server["args"] = value(words.into_iter().chain(command.iter().map(String::as_str)).collect::<Array>());
+}
+
+fn server_table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut Item {
+    let servers = document.entry("language-server").or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let entry = &mut servers[name];
+    if entry.is_none() {
+        *entry = Item::Table(Table::new());
+    }
+    entry
+}
+
+/// Puts the keys behind space, in normal and in select mode.
+pub(super) fn keys(document: &mut DocumentMut) -> Notes {
+    let mut notes = Notes::new();
+    for mode in ["normal", "select"] {
+        let Some(space) = table_at(document.as_item_mut(), &["keys", mode, "space"]) else {
+            notes.push(format!("the keys of the mode {mode} are no table; put the keys of the agent there yourself"));
+            continue;
+        };
+        let ours = &mut space[PREFIX];
+        let of_user = !ours.is_none() && !is_ours(ours);
+        if of_user {
+            notes.push(format!(
+                "space {PREFIX} is yours in the mode {mode} and stays; no key of the agent is put there"
+            ));
+            continue;
+        }
+        let mut table = Table::new();
+        KEYS.iter().for_each(|(key, typed)| table[*key] = value(*typed));
+        *ours = Item::Table(table);
+    }
+    if let Some(lsp) = table_at(document.as_item_mut(), &["editor", "lsp"])
+        && lsp["display-progress-messages"].is_none()
+    {
+        lsp["display-progress-messages"] = value(true);
+    }
+    notes
+}
+
+/// The table at a path, made where there is none; `None` where something else stands there.
+fn table_at<'a>(item: &'a mut Item, path: &[&str]) -> Option<&'a mut Item> {
+    let mut at = item;
+    for part in path {
+        at = at.as_table_like_mut()?.entry(part).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+    }
+    at.is_table_like().then_some(at)
+}
+
+/// Whether every key there types a command of the agent.
+fn is_ours(item: &Item) -> bool {
+    let ours = |(_, key): (&str, &Item)| key.as_str().is_some_and(|typed| typed.contains("agent."));
+    item.as_table_like().is_some_and(|table| table.iter().all(ours))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(text: &str, installed: &[&str]) -> (String, Notes) {
+        let mut document: DocumentMut = text.parse().unwrap();
+        let notes = languages(&mut document, "sextant", |program| installed.contains(&program));
+        (document.to_string(), notes)
+    }
+
+    #[test]
+    fn what_is_installed_stands_behind_sextant_and_one_server_has_the_commands() {
+        let (text, notes) = changed("", &["basedpyright-langserver", "ruff", "ty", "marksman"]);
+        assert!(notes.is_empty(), "{notes:?}");
+        for part in [
+            "name = \"python\"\nlanguage-servers = [\"basedpyright\", \"ruff\"]",
+            "[language-server.basedpyright]\ncommand = \"sextant\"\nargs = [\"lsp\", \"--\", \"basedpyright-langserver\", \"--stdio\"]",
+            "args = [\"lsp\", \"--quiet\", \"--\", \"ruff\", \"server\"]",
+            "name = \"markdown\"\nlanguage-servers = [\"marksman\", \"sextant\"]",
+            "[language-server.sextant]\ncommand = \"sextant\"\nargs = [\"lsp\"]",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        let again = changed(&text, &["basedpyright-langserver", "ruff", "ty", "marksman"]).0;
+        assert_eq!(again, text, "doing it twice is doing it once");
+        let document: toml::Table = text.parse().unwrap();
+        assert_eq!(document["language"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_the_user_has_stays_with_its_comments() {
+        let text = "# mine\n[[language]]\nname = \"python\" # the snake\nauto-format = true\nlanguage-servers = [{ name = \"own\", only-features = [\"hover\"] }, \"ruff\"]\n\n[language-server.own]\ncommand = \"own-ls\" # here\nargs = [\"--x\"]\nconfig = { a = 1 }\n";
+        let (new, _) = changed(text, &["ruff"]);
+        for part in [
+            "# mine\n",
+            "name = \"python\" # the snake\nauto-format = true\n",
+            "{ name = \"own\", only-features = [\"hover\"] }, \"ruff\"]",
+            "args = [\"lsp\", \"--\", \"own-ls\", \"--x\"]",
+            "config = { a = 1 }",
+            "\"--quiet\", \"--\", \"ruff\"",
+        ] {
+            assert!(new.contains(part), "{part} in\n{new}");
+        }
+    }
+
+    #[test]
+    fn keys_are_put_where_none_are_and_never_over_others() {
+        let mut document: DocumentMut = "theme = \"x\" # mine\n[keys.normal]\nC-s = \":w\"\n".parse().unwrap();
+        assert!(keys(&mut document).is_empty());
+        let text = document.to_string();
+        assert!(text.starts_with("theme = \"x\" # mine\n") && text.contains("C-s = \":w\"\n"), "{text}");
+        assert!(text.contains("[keys.normal.space.A]\n") && text.contains("[keys.select.space.A]\n"), "{text}");
+        assert!(text.contains("display-progress-messages = true"), "{text}");
+        assert!(keys(&mut document).is_empty());
+        assert_eq!(document.to_string(), text);
+        let _: toml::Table = text.parse().unwrap();
+        let mut taken: DocumentMut =
+            "[keys.normal.space]\nA = \":w\"\n[editor.lsp]\ndisplay-progress-messages = false\n".parse().unwrap();
+        assert_eq!(keys(&mut taken).len(), 1);
+        assert!(taken.to_string().contains("A = \":w\"\n") && taken.to_string().contains("messages = false"));
+        let mut flat: DocumentMut = "keys = 3\n".parse().unwrap();
+        assert_eq!(keys(&mut flat).len(), 2);
+    }
+}
