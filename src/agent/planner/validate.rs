@@ -37,13 +37,11 @@ pub(crate) async fn validate(
     }
 }
 
-/// One step behind these, and what is wrong with it.
-pub(crate) async fn check_step(
-    session: &Session,
-    task: &Task,
-    given: PlanReplyStep,
-    before: &[&Step],
-) -> (Step, Vec<String>) {
+/// A step as it is found in the project, and what is wrong with it.
+type Checked = (Step, Vec<String>);
+
+/// One step behind these.
+pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
         problems.push(format!("there is no kind {:?}", given.kind));

@@ -12,7 +12,7 @@ const ALONE: &str = "sextant";
 pub(super) const PREFIX: &str = "A";
 
 /// What of the user's is left as it is and would have been changed.
-pub(super) type Notes = Vec<String>;
+pub(super) type SetupNotes = Vec<String>;
 
 /// The keys, and what each types. Those that end in a quote leave the prompt open.
 const KEYS: &[(&str, &str)] = &[
@@ -35,8 +35,8 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 /// Puts `program` before the servers of each language that the user has named servers for, or has them installed.
-pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: impl Fn(&str) -> bool) -> Notes {
-    let mut notes = Notes::new();
+pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: impl Fn(&str) -> bool) -> SetupNotes {
+    let mut notes = SetupNotes::new();
     let mut first: Vec<String> = Vec::new();
     let mut other: Vec<String> = Vec::new();
     for (language, servers) in wanted(document, &installed) {
@@ -177,8 +177,8 @@ fn server_table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut Item {
 }
 
 /// Puts the keys behind space, in normal and in select mode.
-pub(super) fn keys(document: &mut DocumentMut) -> Notes {
-    let mut notes = Notes::new();
+pub(super) fn keys(document: &mut DocumentMut) -> SetupNotes {
+    let mut notes = SetupNotes::new();
     for mode in ["normal", "select"] {
         let Some(space) = table_at(document.as_item_mut(), &["keys", mode, "space"]) else {
             notes.push(format!("the keys of the mode {mode} are no table; put the keys of the agent there yourself"));
@@ -227,7 +227,7 @@ fn is_ours(item: &Item) -> bool {
 mod tests {
     use super::*;
 
-    fn changed(text: &str, installed: &[&str]) -> (String, Notes) {
+    fn changed(text: &str, installed: &[&str]) -> (String, SetupNotes) {
         let mut document: DocumentMut = text.parse().unwrap();
         let notes = languages(&mut document, "sextant", |program| installed.contains(&program));
         (document.to_string(), notes)

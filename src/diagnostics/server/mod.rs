@@ -86,8 +86,6 @@ pub(crate) struct Inner {
     /// The number of the process; words of an earlier one are not listened to.
     pub run: AtomicU64,
     pub observed: Observed,
-    /// LSP language ids that it is for; `None` means any.
-    languages: Mutex<Option<Vec<String>>>,
     pub settling: Mutex<HashMap<String, Settling>>,
     late: Mutex<Vec<Report>>,
     pub fixing: Fixing,
@@ -101,6 +99,8 @@ pub(crate) struct Observed {
     pub two_phase: AtomicBool,
     /// Whether it was seen to publish while the text was changed and not saved.
     pub speaks_unsaved: AtomicBool,
+    /// LSP language ids that it is for; `None` means any.
+    languages: Mutex<Option<Vec<String>>>,
     pub mood: Mood,
     pub patience: Patience,
 }
@@ -119,7 +119,6 @@ impl LanguageServer {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let inner = Inner {
             source: format!("lsp:{}", config.name),
-            languages: Mutex::new((!config.languages.is_empty()).then(|| config.languages.clone())),
             documents: Mutex::new(Documents::new(root.clone())),
             phase: watch::Sender::new(ServerPhase::Idle),
             news: watch::Sender::new(0),
@@ -127,7 +126,10 @@ impl LanguageServer {
             settling: Mutex::default(),
             late: Mutex::default(),
             fixing: Fixing::default(),
-            observed: Observed::default(),
+            observed: Observed {
+                languages: Mutex::new((!config.languages.is_empty()).then(|| config.languages.clone())),
+                ..Observed::default()
+            },
             stop: watch::Sender::new(false),
             config,
             root,
@@ -137,7 +139,7 @@ impl LanguageServer {
 
     /// Whether the file is of one of its languages.
     pub fn covers(&self, path: &str) -> bool {
-        let languages = lock(&self.inner.languages);
+        let languages = lock(&self.inner.observed.languages);
         let known = |languages: &Vec<String>| languages.iter().any(|known| known == documents::language_id(path));
         languages.as_ref().is_none_or(known)
     }
@@ -145,13 +147,13 @@ impl LanguageServer {
     /// The same for no language, until [`LanguageServer::also_covers`] says of one.
     #[must_use]
     pub fn for_no_language(self) -> Self {
-        *lock(&self.inner.languages) = Some(Vec::new());
+        *lock(&self.inner.observed.languages) = Some(Vec::new());
         self
     }
 
     /// Its languages; `None` means any.
     pub fn covered(&self) -> Option<Vec<String>> {
-        lock(&self.inner.languages).clone()
+        lock(&self.inner.observed.languages).clone()
     }
 
     /// It is for the language of this file too. Whether it was not known to be.
@@ -159,7 +161,7 @@ impl LanguageServer {
         if self.covers(path) {
             return false;
         }
-        lock(&self.inner.languages).get_or_insert_default().push(documents::language_id(path).to_owned());
+        lock(&self.inner.observed.languages).get_or_insert_default().push(documents::language_id(path).to_owned());
         true
     }
 

@@ -363,8 +363,19 @@ impl Editor for HeadlessEditor {
     async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
         let unsaved = self.with_files(|files| Ok(files.unsaved())).await?;
         let unsaved: Vec<PathBuf> = unsaved.iter().map(|path| self.root.join(path)).collect();
-        let held = files.iter().filter(|file| unsaved.contains(file));
-        Ok(held.map(|path| HeldFile { path: path.clone(), unsaved: true }).collect())
+        let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
+        let mut held = Vec::new();
+        for file in files {
+            let buffer = open.iter().find(|path| self.root.join(path) == *file);
+            let differs = match buffer {
+                Some(path) => self.read(path).await.is_ok_and(|document| document.unsaved),
+                None => unsaved.contains(file),
+            };
+            if buffer.is_some() || differs {
+                held.push(HeldFile { path: file.clone(), unsaved: differs });
+            }
+        }
+        Ok(held)
     }
 
     fn show(&self, event: Event) {

@@ -19,13 +19,13 @@ const LATER: &str = "Later";
 
 /// The question that is open.
 #[derive(Debug, Default)]
-pub(super) struct OpenQuestion {
+pub(super) struct QuestionAsked {
     held: std::sync::Mutex<Option<(String, Vec<String>)>>,
     /// Counts questions: an answer to an earlier one is none.
     number: AtomicU64,
 }
 
-impl OpenQuestion {
+impl QuestionAsked {
     pub(super) fn options(&self) -> Option<Vec<String>> {
         lock(&self.held).as_ref().map(|(_, options)| options.clone())
     }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_a_number_or_the_beginning_of_one_option() {
-        let question = OpenQuestion::default();
+        let question = QuestionAsked::default();
         assert!(question.choice(None, "no").is_err(), "nothing is asked");
         assert_eq!(question.choice(Some(2), ""), Ok(2), "whoever asks may be another process");
         let options = ["run it once", "run it always", "no"].map(str::to_owned).to_vec();

@@ -29,6 +29,9 @@ pub(super) struct GivenPlace {
     pub(super) partial: bool,
     /// What a code action was offered for.
     pub(super) diagnostics: Value,
+    /// Nothing is to be changed.
+    #[serde(alias = "forbidEdits")]
+    pub(super) forbid_edits: bool,
 }
 
 /// The arguments, whatever their order.
@@ -99,7 +102,8 @@ impl Engine {
         let workspace = place.workspace || file.is_none() && symbols.is_empty();
         let lines = file.as_ref().and_then(|_| place.lines());
         let path = file.map(|file| file.to_string_lossy().into_owned());
-        Ok(Request { text: text.clone(), path, lines, symbols, workspace })
+        let text = if place.forbid_edits { format!("{text}. Do not change anything.") } else { text.clone() };
+        Ok(Request { text, path, lines, symbols, workspace })
     }
 }
 

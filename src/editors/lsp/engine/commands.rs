@@ -81,6 +81,22 @@ async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &Agent
         }
         "agent.stop" if agent.turn().stop() => Ok(()),
         "agent.stop" => Err(Failure::user("nothing is running", "")),
+        "agent.mode" => mode(engine, link, &agent, &given.text),
+        "agent.show" if given.text == "plan" => engine.plan.page.show(&engine.buffers, link).await,
+        "agent.show" => engine.answers.show(&engine.buffers, link).await,
+        _ => look(engine, link, &given, (&command.command, document.as_deref())).await,
+    }
+}
+
+/// The commands that run no model: what was done is taken back or gone on with, and what is there to read is shown.
+async fn look(
+    engine: &Arc<Engine>,
+    link: &Arc<EngineLink>,
+    given: &GivenArguments,
+    (command, document): (&str, Option<&str>),
+) -> Result<(), Failure> {
+    let agent = Arc::clone(&engine.session()?.agent);
+    match command {
         "agent.undo" => {
             let wanted = given.number.map_or_else(|| given.text.clone(), |number| number.to_string());
             let (target, reason) = Target::parse_because(&wanted);
@@ -94,10 +110,7 @@ async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &Agent
                 Box::pin(async move { agent.resume(false, &cancel).await })
             })
         }
-        "agent.mode" => mode(engine, link, &agent, &given.text),
-        "agent.show" if given.text == "plan" => engine.plan.page.show(&engine.buffers, link).await,
-        "agent.show" => engine.answers.show(&engine.buffers, link).await,
-        "agent.diagnostics" => diagnostics(engine, link, document.as_deref()).await,
+        "agent.diagnostics" => diagnostics(engine, link, document).await,
         "agent.stats" => page(engine, link, agent.statistics().await?).await,
         "agent.why" => {
             agent.recover().await;

@@ -35,12 +35,12 @@ use crate::diagnostics::model::DiagnosticsProvider;
 use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::config::ServerConfig;
 use crate::editors::headless::HeadlessEditor;
-use crate::editors::lsp::engine::answers::OpenQuestion;
+use crate::editors::lsp::engine::answers::QuestionAsked;
 use crate::editors::lsp::engine::buffers::EditorBuffers;
 use crate::editors::lsp::engine::introduced::OwnFindings;
 use crate::editors::lsp::engine::links::{EngineLink, Links};
 use crate::editors::lsp::engine::mirror::Mirror;
-use crate::editors::lsp::engine::page::Page;
+use crate::editors::lsp::engine::page::EditorPage;
 use crate::editors::lsp::engine::plan::PlanPage;
 use crate::editors::lsp::engine::servers::OwnServers;
 use crate::editors::lsp::link::channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
@@ -101,9 +101,9 @@ struct Engine {
     buffers: EditorBuffers,
     session: OnceCell<OpenSession>,
     /// The conversation.
-    answers: Page,
+    answers: EditorPage,
     plan: PlanPage,
-    question: OpenQuestion,
+    question: QuestionAsked,
     found: OwnFindings,
     /// The file that the last command came from.
     asked_from: Mutex<Option<String>>,
@@ -118,9 +118,9 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
     let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
     let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links };
     let engine = Arc::new(Engine {
-        answers: Page::new(&setup.folder, "answer.md"),
+        answers: EditorPage::new(&setup.folder, "answer.md"),
         plan: PlanPage::new(&setup.folder),
-        question: OpenQuestion::default(),
+        question: QuestionAsked::default(),
         found: OwnFindings::default(),
         asked_from: Mutex::default(),
         session: OnceCell::new(),

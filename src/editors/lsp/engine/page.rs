@@ -42,9 +42,9 @@ struct Held {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Page(Arc<Held>);
+pub(super) struct EditorPage(Arc<Held>);
 
-impl Page {
+impl EditorPage {
     pub(super) fn new(folder: &Path, name: &str) -> Self {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let file = folder.join(name);
@@ -178,8 +178,8 @@ impl Page {
 mod tests {
     use super::*;
 
-    fn page(base: &str, shown: &str, wanted: &str) -> Page {
-        let page = Page::new(Path::new("/nowhere"), "answer.md");
+    fn page(base: &str, shown: &str, wanted: &str) -> EditorPage {
+        let page = EditorPage::new(Path::new("/nowhere"), "answer.md");
         let text = PageText { wanted: wanted.into(), base: base.into(), shown: shown.into(), streaming: false };
         *lock(&page.0.text) = text;
         page
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn what_the_user_typed_in_a_page_stays() {
-        let target = |page: &Page, now: &str| page.target(now).map(|(_, target)| target);
+        let target = |page: &EditorPage, now: &str| page.target(now).map(|(_, target)| target);
         assert_eq!(target(&page("a", "a", "ab"), "a").as_deref(), Some("ab"));
         assert_eq!(target(&page("a", "a", "a"), "a"), None);
         assert_eq!(target(&page("a", "a", "ab"), "a and mine\n").as_deref(), Some("a and mine\nb"), "behind it");

@@ -14,27 +14,27 @@ use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::editors::lsp::engine::Engine;
 use crate::editors::lsp::engine::links::ERROR;
-use crate::editors::lsp::engine::page::Page;
-use crate::editors::lsp::engine::steps::{self, PlanShown};
+use crate::editors::lsp::engine::page::EditorPage;
+use crate::editors::lsp::engine::steps::{self, PlanText};
 use crate::editors::lsp::link::{EngineSays, OwnActions, OwnDiagnostics, OwnHovers};
 
 #[derive(Debug)]
 pub(super) struct PlanPage {
-    pub(super) page: Page,
-    shown: Mutex<PlanShown>,
+    pub(super) page: EditorPage,
+    shown: Mutex<PlanText>,
 }
 
 impl PlanPage {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { page: Page::new(folder, "plan.md"), shown: Mutex::default() }
+        Self { page: EditorPage::new(folder, "plan.md"), shown: Mutex::default() }
     }
 
     /// A plan is about to be made.
     pub(super) fn begin(&self, engine: &Engine, request: &str) {
-        self.set(engine, |shown| *shown = PlanShown { request: request.to_owned(), ..PlanShown::default() });
+        self.set(engine, |shown| *shown = PlanText { request: request.to_owned(), ..PlanText::default() });
     }
 
-    pub(super) fn set(&self, engine: &Engine, change: impl FnOnce(&mut PlanShown)) {
+    pub(super) fn set(&self, engine: &Engine, change: impl FnOnce(&mut PlanText)) {
         let text = {
             let mut shown = lock(&self.shown);
             change(&mut shown);

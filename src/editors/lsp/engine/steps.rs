@@ -9,7 +9,7 @@ use crate::editors::lsp::link::{OwnAction, OwnHover};
 
 /// What is known of the plan that stands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PlanShown {
+pub(super) struct PlanText {
     pub(super) request: String,
     pub(super) markdown: String,
     pub(super) phase: String,
@@ -20,7 +20,7 @@ pub(super) struct PlanShown {
     pub(super) note: String,
 }
 
-impl PlanShown {
+impl PlanText {
     pub(super) fn take(&mut self, event: Event) {
         if let Event::Plan { markdown, phase, steps, done, .. } = event {
             (self.markdown, self.phase, self.done, self.of) = (markdown, phase, done, steps);
@@ -190,9 +190,9 @@ mod tests {
     const DOCUMENT: &str =
         "# Fix it\n\nwhy\n\n- [x] One\n  - outcome: fine\n- [ ] Two\n  - symbols: `a.py::f`\n- [ ] Three\n";
 
-    fn shown(phase: &str) -> PlanShown {
+    fn shown(phase: &str) -> PlanText {
         let (markdown, phase) = (DOCUMENT.to_owned(), phase.to_owned());
-        PlanShown { request: "fix".into(), markdown, phase, done: 1, of: 3, ..PlanShown::default() }
+        PlanText { request: "fix".into(), markdown, phase, done: 1, of: 3, ..PlanText::default() }
     }
 
     #[test]
