@@ -133,7 +133,15 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
 }
 
 fn unchecked(file: &str) -> String {
-    format!("all but the syntax ({file})")
+    format!("{ONLY_SYNTAX} ({file})")
+}
+
+/// What is pending of a file that nobody but the parser speaks of.
+const ONLY_SYNTAX: &str = "all but the syntax";
+
+/// Whether somebody may still answer of what is pending: a file that only the parser reads has nobody to wait for.
+pub(crate) fn waits(pending: &[String]) -> bool {
+    pending.iter().any(|one| !one.starts_with(ONLY_SYNTAX))
 }
 
 /// The same for files that were not asked about again: of which nobody but the parser is known to have spoken.

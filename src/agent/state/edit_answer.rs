@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::agent::state::comparison::{Status, Verdict};
+use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::config::Checks;
 use crate::agent::state::edit_request::EditOutcome;
 use crate::agent::state::known_words;
@@ -50,7 +50,12 @@ const NOT_COUNTED: &str = "Keep it, unless a better mend is at hand";
 
 /// Said of those who have not answered: nobody has to ask again.
 fn not_known(pending: &[String]) -> String {
-    format!("not known yet: {} (told with a later result: go on)", pending.join(", "))
+    let hint = if comparison::waits(pending) {
+        "what comes is told with a later result: go on"
+    } else {
+        "nobody else reads it: go on"
+    };
+    format!("not known yet: {} ({hint})", pending.join(", "))
 }
 
 /// What is pending of an edit whose diagnostics were put off.
@@ -138,7 +143,7 @@ impl EditAnswer {
         if new || !said.revealed.is_empty() || !said.late.is_empty() {
             return Some(format!("the edit of {} has introduced diagnostics", self.path));
         }
-        (!said.pending.is_empty()).then(|| format!("not everything is known of {} yet", self.path))
+        comparison::waits(&said.pending).then(|| format!("not everything is known of {} yet", self.path))
     }
 
     fn headline(&self) -> String {
