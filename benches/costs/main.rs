@@ -10,6 +10,7 @@ mod editing;
 mod inside;
 mod joined;
 mod matcher;
+mod proxy;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -92,6 +93,7 @@ async fn startup() -> Result<(), String> {
 async fn everything() -> Result<(), String> {
     startup().await?;
     joined::run().await?;
+    proxy::run()?;
     editing::run().await?;
     println!();
     matcher::run();

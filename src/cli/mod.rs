@@ -13,6 +13,7 @@ mod headless;
 mod join;
 mod log;
 mod look;
+mod lsp;
 mod mcp;
 mod models;
 mod nvim;
@@ -94,6 +95,8 @@ enum Command {
     /// Hold the session of a workspace for the proxies of an editor, which start this
     #[command(hide = true)]
     Engine(engine::EngineArguments),
+    /// Stand before a language server (after `--`), or be one, for an editor that speaks LSP: Helix among others
+    Lsp(lsp::LspArguments),
     /// Serve the Neovim that starts this process, over standard input and output
     Nvim(nvim::NvimArguments),
 }
@@ -127,6 +130,7 @@ pub fn run() -> ExitCode {
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Engine(arguments) => engine::run(arguments),
+        Command::Lsp(arguments) => lsp::run(arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }
 }

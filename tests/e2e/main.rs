@@ -22,6 +22,7 @@ mod known;
 mod learning;
 mod loading;
 mod log;
+mod lsp_proxy;
 mod mcp;
 mod meeting;
 mod memory;

@@ -129,11 +129,14 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
     let config = &inner.config;
     let program = config.command.first().map_or("", String::as_str);
     let handler = Arc::new(Incoming { server: Arc::downgrade(inner), run });
-    let connection =
-        Connection::spawn(&config.name, &config.command, &inner.root, handler).map_err(|error| StartError {
-            reason: format!("{program} cannot be started: {error}"),
-            fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
-        })?;
+    let opened = match &config.socket {
+        Some(socket) => Connection::connect(&config.name, socket, handler).await,
+        None => Connection::spawn(&config.name, &config.command, &inner.root, handler),
+    };
+    let connection = opened.map_err(|error| StartError {
+        reason: format!("{program} cannot be started: {error}"),
+        fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
+    })?;
     inner.observed.mood.forget();
     inner.observed.patience.forget(connection.process);
     let failed = |reason: String| StartError { reason, fatal: false };

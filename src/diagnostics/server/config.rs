@@ -29,6 +29,9 @@ pub struct ServerConfig {
     /// with the text's version is a guess.
     #[serde(default)]
     pub publishes_once: bool,
+    /// Where it listens already, in place of a program that is started: behind a proxy of ours. Never from a file.
+    #[serde(skip)]
+    pub socket: Option<PathBuf>,
 }
 
 impl ServerConfig {
@@ -80,6 +83,7 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
         settings,
         initialization_options: LspAny::Null,
         publishes_once: false,
+        socket: None,
     };
     let interpreter = ["python3", "python"].iter().find_map(|name| find(name));
     let checker = PYTHON_CHECKERS.iter().find_map(|(name, program, arguments)| {

@@ -1,4 +1,4 @@
-//! One server process and the pipes to it: who writes, who reads, and how its death is noticed.
+//! One server process and the pipes to it, or the socket of one that runs: who writes, who reads, and how its death is noticed.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use gen_lsp_types::{CancelNotification, CancelParams, Id, LspAny, Notification, Request};
 use serde::Serialize;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::process::{Child, ChildStderr};
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 
@@ -73,26 +74,55 @@ impl Connection {
         else {
             return Err(std::io::Error::other("no pipes to the server"));
         };
+        let process = child.id();
+        let last_words = Arc::new(Mutex::new(String::new()));
+        let logging = tokio::spawn(log(stderr, program.clone(), Arc::clone(&last_words)));
+        let ended = |stopped| async move {
+            let reason = end(child, stopped).await;
+            logging.abort();
+            let words = lock(&last_words).clone();
+            if words.is_empty() { reason } else { format!("{reason}: {words}") }
+        };
+        Ok(Self::over(server, (stdout, stdin), handler, process, ended))
+    }
+
+    /// Connects to a server that listens on a socket of this user.
+    pub(crate) async fn connect(server: &str, socket: &Path, handler: Arc<dyn Handler>) -> std::io::Result<Self> {
+        let stream = UnixStream::connect(socket).await?;
+        if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
+            return Err(std::io::Error::new(std::io::ErrorKind::PermissionDenied, "it is of another user"));
+        }
+        let ended = |mut stopped: mpsc::Receiver<String>| async move {
+            stopped.recv().await.unwrap_or_else(|| "it is no longer needed".to_owned())
+        };
+        Ok(Self::over(server, stream.into_split(), handler, None, ended))
+    }
+
+    /// `ended` waits for the end, or makes it when it is told a reason to stop, and says why.
+    fn over<E: Future<Output = String> + Send + 'static>(
+        server: &str,
+        (output, input): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+        handler: Arc<dyn Handler>,
+        process: Option<u32>,
+        ended: impl FnOnce(mpsc::Receiver<String>) -> E,
+    ) -> Self {
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (stop, stopped) = mpsc::channel(4);
         let (gone_sender, gone) = watch::channel(None);
         let pending = Arc::new(Pending::new());
-        let process = child.id();
-        let last_words = Arc::new(Mutex::new(String::new()));
         let tasks = [
-            tokio::spawn(write(stdin, queue)),
-            tokio::spawn(log(stderr, program.clone(), Arc::clone(&last_words))),
-            tokio::spawn(listen(stdout, handler, Arc::clone(&pending), outgoing.clone(), stop.clone())),
+            tokio::spawn(write(input, queue)),
+            tokio::spawn(listen(output, handler, Arc::clone(&pending), outgoing.clone(), stop.clone())),
         ];
         let waiting = Arc::clone(&pending);
+        let ended = ended(stopped);
         tokio::spawn(async move {
-            let reason = end(child, stopped).await;
+            let reason = ended.await;
             tasks.iter().for_each(tokio::task::JoinHandle::abort);
-            let words = lock(&last_words).clone();
-            gone_sender.send_replace(Some(if words.is_empty() { reason } else { format!("{reason}: {words}") }));
+            gone_sender.send_replace(Some(reason));
             waiting.close();
         });
-        Ok(Self { server: server.to_owned(), outgoing, pending, gone, stop, process })
+        Self { server: server.to_owned(), outgoing, pending, gone, stop, process }
     }
 
     pub(crate) fn notify<N: Notification>(&self, params: &N::Params) {
@@ -193,7 +223,7 @@ async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
     reason
 }
 
-async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Vec<u8>>) {
+async fn write(mut stdin: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Vec<u8>>) {
     while let Some(message) = queue.recv().await {
         if stdin.write_all(&message).await.is_err() || stdin.flush().await.is_err() {
             // A server that closed its input is dead or dying, which its exit or its output will tell.
@@ -203,7 +233,7 @@ async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Vec<u8>>) {
 }
 
 async fn listen(
-    stdout: ChildStdout,
+    stdout: impl AsyncRead + Unpin,
     handler: Arc<dyn Handler>,
     pending: Arc<Pending>,
     outgoing: mpsc::Sender<Vec<u8>>,

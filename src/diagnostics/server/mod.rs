@@ -15,7 +15,7 @@ mod patience;
 mod provider;
 mod pull;
 mod received;
-mod restart;
+pub(crate) mod restart;
 mod saves;
 mod settle;
 mod supervise;

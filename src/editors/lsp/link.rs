@@ -24,6 +24,8 @@ pub const COMMANDS: &[&str] = &[
     "agent.plan",
     "agent.approve",
     "agent.step",
+    "agent.skip",
+    "agent.change",
     "agent.answer",
     "agent.stop",
     "agent.undo",
@@ -33,6 +35,7 @@ pub const COMMANDS: &[&str] = &[
     "agent.diagnostics",
     "agent.stats",
     "agent.why",
+    "agent.show",
 ];
 
 /// What a proxy tells the engine. All but the first are notifications, in the order in which the editor sent them.

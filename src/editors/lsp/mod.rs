@@ -3,3 +3,4 @@
 
 pub mod engine;
 pub mod link;
+pub mod proxy;

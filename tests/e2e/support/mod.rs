@@ -1,6 +1,7 @@
 //! What the end-to-end tests share.
 
 pub mod engine;
+pub mod helix_client;
 pub mod link_client;
 pub mod mcp;
 pub mod model_server;

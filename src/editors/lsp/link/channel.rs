@@ -81,10 +81,18 @@ struct Sent<'a, M> {
 /// Requests whose answer is awaited; `None` once the link is gone.
 type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<LinkReply>>>>>;
 
+/// What waits to be written.
+#[derive(Debug)]
+enum Outgoing {
+    Message(Vec<u8>),
+    /// Told when everything before it is written.
+    Mark(oneshot::Sender<()>),
+}
+
 /// Writes to a link: from everywhere, at once, and without waiting for the other side.
 #[derive(Debug)]
 pub struct LinkSender<M> {
-    queue: mpsc::UnboundedSender<Vec<u8>>,
+    queue: mpsc::UnboundedSender<Outgoing>,
     waiting: Waiting,
     last: Arc<AtomicU64>,
     says: PhantomData<fn(M)>,
@@ -121,7 +129,15 @@ impl<M: Serialize> LinkSender<M> {
 
     fn send(&self, message: &impl Serialize) -> bool {
         // Nothing that is said here can fail to be JSON: its keys are strings.
-        self.queue.send(framing::encode(&serde_json::to_vec(message).unwrap_or_default())).is_ok()
+        let bytes = serde_json::to_vec(message).unwrap_or_default();
+        self.queue.send(Outgoing::Message(framing::encode(&bytes))).is_ok()
+    }
+
+    /// Waits until everything said so far is written, or nothing more is.
+    pub async fn written(&self) {
+        let (mark, written) = oneshot::channel();
+        let _ = self.queue.send(Outgoing::Mark(mark));
+        let _ = written.await;
     }
 
     /// Whether nothing more can be said.
@@ -135,7 +151,7 @@ impl<M: Serialize> LinkSender<M> {
 pub struct LinkReceiver<M> {
     reader: BufReader<OwnedReadHalf>,
     waiting: Waiting,
-    refuse: mpsc::UnboundedSender<Vec<u8>>,
+    refuse: mpsc::UnboundedSender<Outgoing>,
     says: PhantomData<fn() -> M>,
 }
 
@@ -176,7 +192,8 @@ impl<M: DeserializeOwned> LinkReceiver<M> {
                 "restart the editor: two versions of Sextant run at once",
             );
             let reply = json!({"jsonrpc": "2.0", "id": id, "error": error});
-            let _ = self.refuse.send(framing::encode(&serde_json::to_vec(&reply).unwrap_or_default()));
+            let _ =
+                self.refuse.send(Outgoing::Message(framing::encode(&serde_json::to_vec(&reply).unwrap_or_default())));
         }
     }
 }
@@ -208,10 +225,15 @@ pub fn open<In, Out>(stream: UnixStream) -> io::Result<(LinkSender<Out>, LinkRec
     Ok((LinkSender { queue, waiting, last: Arc::default(), says: PhantomData }, receiver))
 }
 
-async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
-    while let Some(message) = queue.recv().await {
-        if writer.write_all(&message).await.is_err() {
-            return;
+async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
+    while let Some(outgoing) = queue.recv().await {
+        match outgoing {
+            Outgoing::Message(message) => {
+                if writer.write_all(&message).await.is_err() {
+                    return;
+                }
+            }
+            Outgoing::Mark(mark) => drop(mark.send(())),
         }
     }
 }
@@ -233,15 +255,16 @@ mod tests {
     use super::*;
     use crate::editors::lsp::link::{AgentCommand, EngineSays, ForEditor, NamedDocument, ProxySays};
 
-    fn pair()
-    -> ((LinkSender<ProxySays>, LinkReceiver<EngineSays>), (LinkSender<EngineSays>, LinkReceiver<ProxySays>), ()) {
+    type Ends = ((LinkSender<ProxySays>, LinkReceiver<EngineSays>), (LinkSender<EngineSays>, LinkReceiver<ProxySays>));
+
+    fn pair() -> Ends {
         let (one, other) = UnixStream::pair().unwrap();
-        (open(one).unwrap(), open(other).unwrap(), ())
+        (open(one).unwrap(), open(other).unwrap())
     }
 
     #[tokio::test]
     async fn what_one_side_says_the_other_reads_and_answers() {
-        let ((proxy, mut from_engine), (engine, mut from_proxy), ()) = pair();
+        let ((proxy, mut from_engine), (engine, mut from_proxy)) = pair();
         let command =
             AgentCommand { command: "agent.ask".into(), arguments: vec![json!("x")], document: None, range: None };
         assert!(proxy.notify(&ProxySays::Command(command.clone())));

@@ -1,0 +1,185 @@
+//! Where a message ends, with every byte kept: headers nobody knows, and what a program prints between messages.
+
+use std::io::{self, BufRead, Read};
+
+/// The largest body that is kept and looked at, in bytes. A larger one goes through in parts.
+const LIMIT: u64 = 64 * 1024 * 1024;
+/// The longest header line, in bytes, and how much may stand before a header until it goes through by itself.
+const LINE: u64 = 8 * 1024;
+/// Bytes of one part.
+const PART: u64 = 256 * 1024;
+
+const LENGTH: &[u8] = b"content-length:";
+
+/// A message as it came, with whatever stood before its header.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RawMessage {
+    pub(super) bytes: Vec<u8>,
+    /// Where its body begins.
+    pub(super) body: usize,
+}
+
+impl RawMessage {
+    pub(super) fn body(&self) -> &[u8] {
+        self.bytes.get(self.body..).unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum StreamPiece {
+    Message(RawMessage),
+    /// A part of what is no message, or of one that is too large. Nothing else may be written until the last one.
+    Part {
+        bytes: Vec<u8>,
+        last: bool,
+    },
+}
+
+/// Takes a stream apart. All pieces together are all of its bytes.
+#[derive(Debug)]
+pub(super) struct Pieces<R> {
+    reader: R,
+    /// Bytes that are left of a body that is too large.
+    left: u64,
+}
+
+impl<R: BufRead> Pieces<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, left: 0 }
+    }
+
+    /// `None` at the end of the stream.
+    pub(super) fn next(&mut self) -> io::Result<Option<StreamPiece>> {
+        if self.left > 0 {
+            return self.part();
+        }
+        let mut bytes = Vec::new();
+        let mut length = None;
+        loop {
+            let line = bytes.len();
+            if (&mut self.reader).take(LINE).read_until(b'\n', &mut bytes)? == 0 {
+                return Ok((!bytes.is_empty()).then_some(StreamPiece::Part { bytes, last: true }));
+            }
+            let text = bytes[line..].trim_ascii();
+            match (content_length(text), length) {
+                (Some(found), _) => length = Some(found),
+                (None, Some(length)) if text.is_empty() => return self.body(bytes, length),
+                (None, None) if bytes.len() as u64 > LINE => return Ok(Some(StreamPiece::Part { bytes, last: true })),
+                _ => {}
+            }
+        }
+    }
+
+    fn body(&mut self, mut bytes: Vec<u8>, length: u64) -> io::Result<Option<StreamPiece>> {
+        if length > LIMIT {
+            self.left = length;
+            return Ok(Some(StreamPiece::Part { bytes, last: false }));
+        }
+        let body = bytes.len();
+        // Grown as the bytes come beyond this, so that a false length costs no memory.
+        bytes.reserve(length.min(4 * 1024 * 1024) as usize);
+        let read = (&mut self.reader).take(length).read_to_end(&mut bytes)?;
+        Ok(Some(if read as u64 == length {
+            StreamPiece::Message(RawMessage { bytes, body })
+        } else {
+            StreamPiece::Part { bytes, last: true }
+        }))
+    }
+
+    fn part(&mut self) -> io::Result<Option<StreamPiece>> {
+        let mut bytes = Vec::new();
+        let read = (&mut self.reader).take(self.left.min(PART)).read_to_end(&mut bytes)?;
+        self.left = if read == 0 { 0 } else { self.left - read as u64 };
+        Ok(Some(StreamPiece::Part { bytes, last: self.left == 0 }))
+    }
+}
+
+/// The number after the last `Content-Length:` of a line: what a program prints may stand before it, without a line end.
+fn content_length(line: &[u8]) -> Option<u64> {
+    let at = line.windows(LENGTH.len()).rposition(|window| window.eq_ignore_ascii_case(LENGTH))?;
+    std::str::from_utf8(&line[at + LENGTH.len()..]).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all(bytes: &[u8]) -> Vec<StreamPiece> {
+        let mut pieces = Pieces::new(BufReader::with_capacity(7, bytes));
+        std::iter::from_fn(|| pieces.next().unwrap()).collect()
+    }
+
+    fn joined(pieces: &[StreamPiece]) -> Vec<u8> {
+        let bytes = |piece: &StreamPiece| match piece {
+            StreamPiece::Message(message) => message.bytes.clone(),
+            StreamPiece::Part { bytes, .. } => bytes.clone(),
+        };
+        pieces.iter().flat_map(bytes).collect()
+    }
+
+    fn body(piece: &StreamPiece) -> Option<&[u8]> {
+        match piece {
+            StreamPiece::Message(message) => Some(message.body()),
+            StreamPiece::Part { .. } => None,
+        }
+    }
+
+    fn bodies(pieces: &[StreamPiece]) -> Vec<&[u8]> {
+        pieces.iter().filter_map(body).collect()
+    }
+
+    #[test]
+    fn headers_and_what_is_printed_are_kept_and_a_message_is_found() {
+        let text = b"starting\n\nno endContent-Length: 2\r\nX-Y: z\r\n\r\n{}content-length:3\n\nabcContent-Length: 9\r\n\r\ncut";
+        let pieces = all(text);
+        assert_eq!(bodies(&pieces), [&b"{}"[..], b"abc"]);
+        assert_eq!(joined(&pieces), text);
+    }
+
+    #[test]
+    fn what_is_too_large_goes_through_in_parts() {
+        let size = LIMIT + PART + 5;
+        let head = format!("Content-Length: {size}\r\n\r\n");
+        let after = b"Content-Length: 2\r\n\r\n{}";
+        let stream = head.as_bytes().chain(io::repeat(b'x').take(size)).chain(&after[..]);
+        let mut pieces = Pieces::new(BufReader::new(stream));
+        let (mut seen, mut ended) = (0, 0);
+        while let Some(StreamPiece::Part { bytes, last }) = pieces.next().unwrap() {
+            assert!(bytes.len() as u64 <= PART);
+            seen += bytes.len();
+            ended += u64::from(last);
+            if last {
+                break;
+            }
+        }
+        assert_eq!((seen as u64, ended), (size + head.len() as u64, 1));
+        assert!(matches!(pieces.next().unwrap(), Some(StreamPiece::Message(message)) if message.body() == b"{}"));
+        assert_eq!(pieces.next().unwrap(), None);
+    }
+
+    #[test]
+    fn a_length_that_is_a_lie_ends_with_the_stream() {
+        let text = b"Content-Length: 18446744073709551615\r\n\r\n{}";
+        assert_eq!(joined(&all(text)), text);
+    }
+
+    proptest! {
+        #[test]
+        fn no_byte_is_lost_or_moved(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            prop_assert_eq!(joined(&all(&bytes)), bytes);
+        }
+
+        #[test]
+        fn messages_are_found_in_order(sent in prop::collection::vec("[ -~]{0,40}", 0..8), noise in "[a-z\n]{0,20}") {
+            let frame = |body: &String| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+            let text = format!("{noise}{}", sent.iter().map(frame).collect::<String>());
+            let pieces = all(text.as_bytes());
+            prop_assert_eq!(bodies(&pieces), sent.iter().map(String::as_bytes).collect::<Vec<_>>());
+            prop_assert_eq!(joined(&pieces), text.into_bytes());
+        }
+    }
+}
