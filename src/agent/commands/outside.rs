@@ -16,7 +16,6 @@ use crate::agent::events::envelope::TaskEvent;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::finish;
 use crate::agent::state::edit_answer::EditAnswer;
-use crate::agent::state::journal::Journal;
 use crate::agent::state::outside::{ClientWork, OutsideClient};
 use crate::agent::state::render::{self, Line};
 use crate::agent::state::scope::Scope;
@@ -204,8 +203,12 @@ async fn current(
             making::catch_up(session).await?;
         }
         // An undo, or an edit that a stop had left, may have changed it meanwhile.
-        let known = session.history.lock().await.iter().find(|known| known.task == task.journal.task).cloned();
-        task.journal = known.unwrap_or_else(|| task.journal.clone());
+        let history = session.history.lock().await;
+        let known = history.iter().find(|known| known.task == task.journal.task);
+        if let Some(known) = known.filter(|known| !known.has_rows_of(&task.journal)) {
+            task.journal = known.clone();
+        }
+        drop(history);
         let taken_back = !task.journal.is_empty() && standing(&task.journal).is_empty();
         if work.goes_on(task) && !taken_back {
             return Ok(task.journal.is_empty());
@@ -222,15 +225,15 @@ async fn current(
 async fn enter(session: &Session, task: &mut Task, mark: usize) {
     let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
     let mut history = session.history.lock().await;
-    let known = history.iter().find(|known| known.task == task.journal.task);
-    let mut journal = known.cloned().unwrap_or_else(|| Journal {
-        checkpoints: task.journal.checkpoints[..mark].to_vec(),
-        ..Journal::new(task.journal.task.clone(), task.journal.request.clone())
-    });
-    let unknown = new.iter().filter(|row| journal.checkpoints.iter().all(|known| known.id != row.id));
-    let unknown: Vec<_> = unknown.cloned().collect();
-    journal.checkpoints.extend(unknown);
-    stack::note(&mut history, &journal);
+    match history.iter_mut().find(|known| known.task == task.journal.task) {
+        Some(known) => {
+            let unknown = new.iter().filter(|row| known.checkpoints.iter().all(|known| known.id != row.id));
+            let unknown: Vec<_> = unknown.cloned().collect();
+            known.checkpoints.extend(unknown);
+        }
+        None => history.push(task.journal.clone()),
+    }
+    stack::bound(&mut history);
 }
 
 fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<OutsideAnswer, Failure>) -> String {

@@ -18,6 +18,9 @@ use crate::memory::tasks::TaskState;
 /// What this process alone knows sorts behind all that is kept.
 const UNKEPT: i64 = i64::MAX / 2;
 
+/// Tasks that stay in the process though the memory file has them: those that are worked on.
+const HERE: usize = 8;
+
 /// A task that changed something.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnownTask {
@@ -63,6 +66,17 @@ pub(crate) fn note(history: &mut Vec<Journal>, journal: &Journal) {
         Some(known) => known.clone_from(journal),
         None => history.push(journal.clone()),
     }
+}
+
+/// Forgets the oldest tasks that the memory file has as well: their texts would fill the process over time.
+pub(crate) fn bound(history: &mut Vec<Journal>) {
+    let kept = |journal: &Journal| journal.checkpoints.iter().all(|row| row.files.is_empty() || row.record.is_some());
+    let mut too_many = history.iter().filter(|journal| kept(journal)).count().saturating_sub(HERE);
+    history.retain(|journal| {
+        let goes = too_many > 0 && kept(journal);
+        too_many -= usize::from(goes);
+        !goes
+    });
 }
 
 /// Where a row stands among all others.

@@ -88,6 +88,13 @@ impl Journal {
         Self { task: task.into(), request: request.into(), checkpoints: Vec::new() }
     }
 
+    /// Whether both know of the same changes; their texts are not looked at.
+    pub(crate) fn has_rows_of(&self, other: &Self) -> bool {
+        let rows =
+            |journal: &Self| journal.checkpoints.iter().map(|row| (row.id.clone(), row.kind)).collect::<Vec<_>>();
+        rows(self) == rows(other)
+    }
+
     /// Whether no file was changed.
     pub fn is_empty(&self) -> bool {
         self.checkpoints.iter().all(|checkpoint| checkpoint.files.is_empty())

@@ -255,3 +255,21 @@ fn the_list_of_tools_is_short() {
     assert!(of("read_file").schema["properties"].get("plain").is_none(), "{}", of("read_file").schema);
     assert!(!serde_json::to_string(&tools).expect("JSON").contains("x-untold"));
 }
+
+#[tokio::test]
+async fn what_the_process_no_longer_holds_is_undone_from_memory() {
+    let lines: Vec<String> = (0..20).map(|line| format!("value{line} = 0\n")).collect();
+    let project = Project::new(&[("a.md", &lines.concat())]);
+    let before = project.read("a.md");
+    let engine = Engine::new(&project, setup(true));
+    for line in 0..20 {
+        let edit = replace("a.md", &format!("value{line} = 0\n"), &format!("value{line} = 1\n"));
+        call(&engine, &format!("client {line}"), "edit_file", edit).await.expect("an edit");
+    }
+    assert!(!project.read("a.md").contains("= 0"));
+    for line in (0..20).rev() {
+        let undone = engine.session.undo().await.result.expect("an undo");
+        assert!(undone.contains(&format!("edits of client {line}")), "{undone}");
+    }
+    assert_eq!(project.read("a.md"), before);
+}
