@@ -3,6 +3,7 @@
 use std::process::{Output, Stdio};
 use std::sync::Arc;
 
+use serde_json::json;
 use sextant::agent::events::envelope::TaskEvent;
 use sextant::agent::events::subscription::Delivery;
 use sextant::agent::state::request::Request;
@@ -10,6 +11,9 @@ use sextant::base::failure::FailureKind;
 use sextant::serve::discovery::find;
 use sextant::serve::rpc::client::JoinedSession;
 
+use crate::cli::outcome;
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
 
@@ -103,4 +107,75 @@ async fn who_listens_late_is_given_what_happened() {
     assert_eq!(refused.expect_err("nothing to take back").kind, FailureKind::User);
     let outcome = session.ask(&Request { text: "what is here?".into(), ..Request::default() }, "a test".into()).await;
     assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+/// A Neovim with a model, whose workspace has been used.
+async fn with_model(project: &Project, server: &ModelServer, servers: &[&str]) -> Nvim {
+    let mut nvim = Nvim::start(project, &options(server), servers).await;
+    nvim.edit("cart.py").await;
+    nvim.command("AgentAsk lee total").await;
+    nvim.finished().await;
+    nvim
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_the_joined_shell_stops_its_task_in_the_editor() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = ModelServer::start([Reply::Stall("{".into())]).await;
+    let mut nvim = with_model(&project, &server, &[]).await;
+    let child = tokio::process::Command::new(env!("CARGO_BIN_EXE_sextant"))
+        .args(["ask", "change total", "--file", "cart.py"])
+        .current_dir(project.root())
+        .env("HOME", project.beside("home"))
+        .env("XDG_STATE_HOME", project.state_home())
+        .env("XDG_RUNTIME_DIR", project.beside("runtime"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the program runs");
+    server.requests_seen(1).await;
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id().expect("a process")).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
+    let ended = child.wait_with_output().await.expect("an end");
+    assert_eq!(ended.status.code(), Some(1), "{}", stderr(&ended));
+    assert!(stderr(&ended).contains("stopped"), "{}", stderr(&ended));
+    let failure = nvim.failed().await;
+    assert_eq!(failure["kind"], "cancelled", "{failure}");
+    assert!(joined(&project).await.info().await.expect("how things stand").running.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_joined_request_tells_exactly_what_it_introduced_and_so_far_meanwhile() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let edit = json!({"path": "cart.py", "old_string": "return sum(prices)", "new_string": "return str(sum(prices))"});
+    let go = Arc::new(tokio::sync::Notify::new());
+    let last =
+        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}));
+    let held = Reply::Held(Box::new(last), Arc::clone(&go));
+    let server = ModelServer::start([step("edit_file", edit, true), held]).await;
+    let _nvim = with_model(&project, &server, &["basedpyright"]).await;
+    let session = joined(&project).await;
+    let asked = tokio::spawn({
+        let (root, home) = (project.root().to_owned(), project.beside("home"));
+        let (state, runtime) = (project.state_home(), project.beside("runtime"));
+        async move {
+            let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_sextant"));
+            command.args(["ask", "change total", "--file", "cart.py", "--json"]).current_dir(root).env("HOME", home);
+            command.env("XDG_STATE_HOME", state).env("XDG_RUNTIME_DIR", runtime).stdin(Stdio::null());
+            command.kill_on_drop(true).output().await.expect("the program runs")
+        }
+    });
+    server.requests_seen(2).await;
+    let so_far = session.introduced().await.expect("a list");
+    assert!(so_far.running && so_far.entries.len() == 1, "{so_far:?}");
+    assert!(so_far.entries[0].text.contains("reportReturnType"), "{so_far:?}");
+    go.notify_one();
+    let outcome = outcome(&asked.await.expect("an end"))["outcome"].clone();
+    let new = outcome["new_diagnostics"].as_array().cloned().unwrap_or_default();
+    assert_eq!(new.len(), 1, "{outcome}");
+    assert_eq!((&new[0]["code"], &new[0]["line"]), (&json!("reportReturnType"), &json!(5)), "{outcome}");
+    let after = session.introduced().await.expect("a list");
+    assert!(!after.running && after.entries == so_far.entries, "{after:?}");
 }

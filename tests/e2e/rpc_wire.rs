@@ -22,7 +22,7 @@ use sextant::serve::rpc::server::{Serving, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-use crate::support::engine::{Engine, Setup};
+use crate::support::engine::{Engine, Setup, plan_of, planned};
 use crate::support::project::Project;
 
 struct Session {
@@ -36,12 +36,12 @@ fn folders(project: &Project) -> Vec<PathBuf> {
 }
 
 async fn session() -> Session {
-    session_with(Value::Null).await
+    session_with(Setup::default()).await
 }
 
-async fn session_with(config: Value) -> Session {
+async fn session_with(setup: Setup) -> Session {
     let project = Project::new(&[("cart.py", "def total(prices: list[int]) -> int:\n    return sum(prices)\n")]);
-    let engine = Engine::new(&project, Setup { memory: true, config, ..Setup::default() });
+    let engine = Engine::new(&project, Setup { memory: true, ..setup });
     let what = Advertisement { root: project.root().to_owned(), door: "headless", editor_pid: None };
     let serving = serve(&engine.session, what, folders(&project)).await.expect("a socket");
     Session { project, engine, serving }
@@ -290,7 +290,7 @@ async fn a_port_serves_who_knows_the_token_and_turns_others_away() {
     let plain = session().await;
     assert_eq!(plain.serving.entry().port, None, "none without the option");
     plain.serving.end().await;
-    let session = session_with(json!({"rpc": {"port": true}})).await;
+    let session = session_with(Setup { config: json!({"rpc": {"port": true}}), ..Setup::default() }).await;
     let port = session.serving.entry().port.clone().expect("a port");
     assert!(port.address.starts_with("127.0.0.1:"), "{port:?}");
     let mode = std::fs::metadata(&port.token_file).expect("a token").permissions().mode() & 0o777;
@@ -334,4 +334,42 @@ async fn a_port_serves_who_knows_the_token_and_turns_others_away() {
     assert_eq!(found.entries, [session.serving.entry().clone()], "{:?}", found.problems);
     session.serving.end().await;
     assert!(!port.token_file.exists(), "it goes with the session");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_replaced_by_a_whole_document_or_stays_as_it_was() {
+    let plan = plan_of([planned("change total", &["cart.py::total"])]);
+    let session = session_with(Setup { plans: vec![plan], ..Setup::default() }).await;
+    let call = async |method: &str, params: Value| {
+        session
+            .post(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string().as_bytes())
+            .await
+    };
+    let none = call("plan/set", json!({"markdown": "# T\n\n- [ ] change it\n"})).await;
+    assert!(none["error"]["message"].as_str().is_some_and(|text| text.contains("no plan waits")), "{none}");
+    let made = call("agent/plan", json!({"request": {"text": "change total", "path": "cart.py"}})).await;
+    assert_eq!(made["result"]["steps"][0]["title"], "change total", "{made}");
+    let shown = call("plan/get", json!({})).await["result"]["markdown"].as_str().expect("a document").to_owned();
+    for (wrong, words) in [
+        (json!({"markdown": "- [ ] nothing\n"}), "begins with its title"),
+        (json!({"markdown": format!("{shown}  - colour: red\n")}), "line"),
+        (json!({"markdown": shown.replace("cart.py::total", "cart.py::none")}), "none"),
+        (json!({"markdown": shown.replace("[ ]", "[x]")}), "as they are"),
+        (json!({"markdown": shown.clone(), "change": "x"}), "either change or markdown"),
+        (json!({}), "either change or markdown"),
+    ] {
+        let refused = call("plan/set", wrong.clone()).await;
+        let said = refused["error"]["data"]["message"].as_str().unwrap_or_default().to_owned();
+        assert!(said.contains(words), "{wrong}: {refused}");
+    }
+    assert_eq!(call("plan/get", json!({})).await["result"]["markdown"], json!(shown), "it is as it was");
+    let document =
+        shown.replace("change total", "change it gently") + "- [ ] and again\n  - symbols: `cart.py::total`\n";
+    let set = call("plan/set", json!({"markdown": document})).await;
+    let titles: Vec<&Value> =
+        set["result"]["steps"].as_array().expect("steps").iter().map(|step| &step["title"]).collect();
+    assert_eq!(titles, ["change it gently", "and again"], "{set}");
+    let now = call("plan/get", json!({})).await["result"]["markdown"].as_str().expect("a document").to_owned();
+    assert!(now.contains("- [ ] change it gently") && now.contains("- [ ] and again"), "{now}");
+    session.serving.end().await;
 }

@@ -28,7 +28,7 @@ use crate::agent::state::span;
 use crate::agent::state::undo_target::Target;
 use crate::base::failure::Failure;
 use crate::editor::Editor;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuickfixEntry};
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
@@ -192,6 +192,11 @@ impl Agent {
     /// Amends the list of the last task with what was answered after its end.
     pub async fn amend(&self) {
         finish::amend(self).await;
+    }
+
+    /// What the task that runs has introduced so far, as far as it is known; `None` where it has changed nothing.
+    pub(crate) async fn introduced_so_far(&self, task: &str) -> Option<Vec<QuickfixEntry>> {
+        finish::introduced_so_far(self, task).await
     }
 
     pub async fn statistics(&self) -> Result<String, Failure> {

@@ -15,6 +15,7 @@ use crate::agent::state::task::Task;
 use crate::agent::state::{in_flight, scope};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::lock::lock;
 use crate::diagnostics::model::Report;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
@@ -67,6 +68,7 @@ pub(crate) async fn change(
         }
     }
     remember(task, &wanted, (&mut burst, in_burst), &collect::known(session).await);
+    note_start(session, task);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
     let imports = task.scope.imports_changed(&wanted);
@@ -145,6 +147,14 @@ fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Ba
     }
     remember_created(task, wanted, &mut burst.snaps);
     task.remember_first(wanted, &burst.snaps, !task.journal.is_empty());
+}
+
+/// Lets who asks meanwhile compare with what the task began with.
+fn note_start(session: &Session, task: &Task) {
+    if task.intent.client.is_none() {
+        let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
+        *lock(&session.making.running) = in_flight::RunningStart { task: task.journal.task.clone(), start, created };
+    }
 }
 
 /// The files that edits change, as they are before.

@@ -9,6 +9,7 @@ use crate::agent::edit::guard;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::baseline::{doubt, doubt_late, without_others};
 use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::in_flight::RunningStart;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::known_words;
 use crate::agent::state::language::Say;
@@ -21,9 +22,10 @@ use crate::agent::state::snapshots::{SnapshotStore, Snapshots};
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::base::plural::counted;
 use crate::diagnostics::model::Report;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuickfixEntry};
 use crate::llm::step::Usage;
 
 /// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
@@ -43,7 +45,9 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
     let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
     let verdict = verdict.unwrap_or_else(|| Verdict::without(Status::Timeout));
     if !task.journal.is_empty() {
-        stack::note(&mut *session.history.lock().await, &task.journal);
+        let mut history = session.history.lock().await;
+        stack::note(&mut history, &task.journal);
+        stack::bound(&mut history);
     }
     let floor = session.config.diagnostics.severity_floor;
     let with_word = |found: &LocatedDiagnostic| {
@@ -210,6 +214,15 @@ async fn of_other_tasks(
     drop(history);
     let own = files(&task.journal);
     without_others(start, after, |file| own.contains(file) || !others.contains(file))
+}
+
+/// The same of the task that runs, for somebody else, as a list shows it; `None` where it has changed nothing.
+pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
+    let RunningStart { start, created, .. } =
+        Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;
+    let known = collect::known(session).await;
+    let verdict = comparison::compared(&with_created(&start, &created, &known), &known, &[]).await;
+    Some(verdict.new_from(session.config.diagnostics.severity_floor).map(render::entry).collect())
 }
 
 /// In a file that the task created nothing is old.

@@ -1,5 +1,6 @@
 //! Changes of files that are under way.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -7,6 +8,7 @@ use tokio::sync::watch;
 
 use crate::agent::state::journal::{Checkpoint, Journal};
 use crate::agent::state::neighbours::Neighbours;
+use crate::agent::state::snapshots::Snapshots;
 use crate::base::lock::lock;
 use crate::editor::error::EditorError;
 use crate::editor::{Applied, FileEdit};
@@ -69,12 +71,23 @@ impl Begun {
     }
 }
 
+/// What the task that runs began with, for who asks meanwhile what it has introduced.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunningStart {
+    pub(crate) task: String,
+    pub(crate) start: Snapshots,
+    /// Files that it has made: nothing in them is old.
+    pub(crate) created: BTreeSet<String>,
+}
+
 /// Changes that are being made, and those that a stop has left.
 #[derive(Default)]
 pub(crate) struct Making {
     pub(crate) begun: Mutex<Vec<Begun>>,
     /// Held from the baseline of an edit to its verdict, so that an answer tells of no other edit than its own.
     pub(crate) turn: tokio::sync::Mutex<()>,
+    /// Of the task that changed something last.
+    pub(crate) running: Mutex<RunningStart>,
     /// Who is asked before a change: the other sessions of the workspace, where there may be some.
     pub(crate) neighbours: OnceLock<Arc<dyn Neighbours>>,
     /// The number of the last checkpoint.

@@ -24,10 +24,11 @@ pub trait PlanApi {
     #[method(name = "get", param_kind = map)]
     async fn plan_now(&self) -> RpcResult<PlanShown>;
 
-    /// Changes the plan that waits, by words: the model makes its open steps anew.
+    /// Changes the plan that waits: by words in `change`, from which the model makes its open steps anew, or by a whole
+    /// document in `markdown`, as `plan/get` gives it. Steps that have run stay as they are.
     /// Example: `{"change": "leave the tests alone"}`
     #[method(name = "set", param_kind = map)]
-    async fn change(&self, change: String, by: Option<String>) -> RpcResult<Plan>;
+    async fn change(&self, change: Option<String>, markdown: Option<String>, by: Option<String>) -> RpcResult<Plan>;
 
     /// Runs the plan that waits: all of it, or its next step alone.
     /// Example: `{"steps": "all"}`

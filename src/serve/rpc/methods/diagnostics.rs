@@ -12,6 +12,12 @@ impl DiagnosticsApiServer for Served {
         let agent = self.agent()?;
         let (state, running) = (agent.events().state(), !agent.turn().is_free());
         let task = state.work.and_then(|work| work.task);
+        if let Some(task) = task.as_ref().filter(|_| running)
+            && let Some(entries) = agent.introduced_so_far(task).await
+        {
+            let (task, title) = (Some(task.clone()), "so far".to_owned());
+            return Ok(IntroducedDiagnostics { task, title, entries, running });
+        }
         Ok(match state.introduced {
             Some(Event::Introduced { title, entries, .. }) => IntroducedDiagnostics { task, title, entries, running },
             _ => IntroducedDiagnostics { task, running, ..IntroducedDiagnostics::default() },

@@ -1,9 +1,13 @@
 //! `plan/*`: the plan that waits, shown, changed, and taken up for whoever asks.
 
+use std::sync::Arc;
+
 use jsonrpsee::core::{RpcResult, async_trait};
 
+use crate::agent::commands::agent::Agent;
+use crate::agent::commands::turn::TurnWork;
 use crate::agent::plan::{Plan, Steps};
-use crate::agent::planner::waiting;
+use crate::agent::planner::{waiting, written};
 use crate::agent::state::outcome::Outcome;
 use crate::agent::state::request::Request;
 use crate::base::failure::Failure;
@@ -34,15 +38,27 @@ impl PlanApiServer for Served {
         Ok(shown)
     }
 
-    async fn change(&self, change: String, by: Option<String>) -> RpcResult<Plan> {
-        let request = Request { text: format!("change: {change}"), ..Request::default() };
+    async fn change(&self, change: Option<String>, markdown: Option<String>, by: Option<String>) -> RpcResult<Plan> {
         if !self.agent()?.has_plan() {
             return Err(Failure::user("no plan waits here that could be changed", HintCode::Plan).into());
         }
-        let changed = self.in_turn("a change of the plan", by, |agent, cancel| {
-            Box::pin(async move { agent.plan(&request, &cancel).await })
-        });
-        changed.await
+        const WHAT: &str = "a change of the plan";
+        match (change, markdown) {
+            (Some(change), None) => {
+                let request = Request { text: format!("change: {change}"), ..Request::default() };
+                let changed = move |agent: Arc<Agent>, cancel| -> TurnWork<Plan> {
+                    Box::pin(async move { agent.plan(&request, &cancel).await })
+                };
+                self.in_turn(WHAT, by, changed).await
+            }
+            (None, Some(markdown)) => {
+                let written = |agent: Arc<Agent>, _| -> TurnWork<Plan> {
+                    Box::pin(async move { written::set(&agent, &markdown).await })
+                };
+                self.in_turn(WHAT, by, written).await
+            }
+            _ => Err(Failure::user("plan/set takes either change or markdown", "leave one of them out").into()),
+        }
     }
 
     async fn approve(&self, steps: Option<Steps>, by: Option<String>) -> RpcResult<Outcome> {
