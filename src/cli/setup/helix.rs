@@ -68,9 +68,7 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
         markdown.push(ALONE.to_owned());
     }
     list(document, "markdown", &markdown);
-    let server = server_table(document, ALONE);
-    server["command"] = value(program);
-    server["args"] = value(["lsp"].into_iter().collect::<Array>());
+    start_with(document, ALONE, program, ["lsp"].into_iter().collect());
     notes
 }
 
@@ -158,22 +156,16 @@ fn proxy(document: &mut DocumentMut, name: &str, program: &str, carries: bool, c
     let mut words = vec!["lsp"];
     words.extend((!carries).then_some("--quiet"));
     words.push("--");
-    let server = server_table(document, name);
-    server["command"] = value(program);
-    server["args"] = value(words.into_iter().chain(command.iter().map(String::as_str)).collect::<Array>());
+    let arguments = words.into_iter().chain(command.iter().map(String::as_str)).collect();
+    start_with(document, name, program, arguments);
 }
 
-fn server_table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut Item {
-    let servers = document.entry("language-server").or_insert_with(|| {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    });
-    let entry = &mut servers[name];
-    if entry.is_none() {
-        *entry = Item::Table(Table::new());
+/// How a server is started from now on; what else stands in its table stays. What is no table is not ours to change.
+fn start_with(document: &mut DocumentMut, name: &str, program: &str, arguments: Array) {
+    if let Some(server) = table_at(document.as_item_mut(), &["language-server", name]) {
+        server["command"] = value(program);
+        server["args"] = value(arguments);
     }
-    entry
 }
 
 /// Puts the keys behind space, in normal and in select mode.
@@ -197,7 +189,7 @@ pub(super) fn keys(document: &mut DocumentMut) -> SetupNotes {
         *ours = Item::Table(table);
     }
     if let Some(lsp) = table_at(document.as_item_mut(), &["editor", "lsp"])
-        && lsp["display-progress-messages"].is_none()
+        && lsp.get("display-progress-messages").is_none()
     {
         lsp["display-progress-messages"] = value(true);
     }
