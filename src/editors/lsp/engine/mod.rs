@@ -298,7 +298,11 @@ impl Engine {
     /// What is offered in a page of ours that is open again.
     fn opened(&self, uri: &str) {
         if uri == self.plan.page.uri() {
+            self.plan.page.opened(&self.buffers);
             self.plan.dress(self);
+        }
+        if uri == self.answers.uri() {
+            self.answers.opened(&self.buffers);
         }
     }
 

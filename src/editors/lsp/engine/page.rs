@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -30,6 +30,9 @@ struct PageText {
     shown: String,
     /// Whether a task brings it up to date.
     streaming: bool,
+    /// Since when an editor is about to open it. It reads the file on its own time, and would then refuse to write one
+    /// that has changed since.
+    opening: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -100,6 +103,9 @@ impl EditorPage {
     async fn put(&self, buffers: &EditorBuffers) {
         for _ in 0..TRIES {
             let Some(document) = self.open(buffers) else {
+                if lock(&self.0.text).opening.is_some_and(|since| since.elapsed() < ANSWER) {
+                    return;
+                }
                 if let Err(error) = self.write() {
                     tracing::warn!(file = %self.0.file.display(), %error, "a page cannot be written");
                 }
@@ -156,6 +162,7 @@ impl EditorPage {
         if self.open(buffers).is_none() {
             let _turn = self.0.turn.lock().await;
             self.write().map_err(|error| failed(error.to_string()))?;
+            lock(&self.0.text).opening = Some(Instant::now());
         }
         let params = json!({"uri": self.0.uri, "external": false, "takeFocus": true});
         let answer = link.ask("window/showDocument", params, Some(ANSWER)).await;
@@ -164,6 +171,12 @@ impl EditorPage {
             return Err(failed("the editor did not open it".to_owned()));
         }
         Ok(())
+    }
+
+    /// An editor has it open now: what has come since it read the file is put there.
+    pub(super) fn opened(&self, buffers: &EditorBuffers) {
+        lock(&self.0.text).opening = None;
+        self.change(buffers, |_| {});
     }
 
     /// The file goes with the session, unless somebody still looks at it.
@@ -180,7 +193,7 @@ mod tests {
 
     fn page(base: &str, shown: &str, wanted: &str) -> EditorPage {
         let page = EditorPage::new(Path::new("/nowhere"), "answer.md");
-        let text = PageText { wanted: wanted.into(), base: base.into(), shown: shown.into(), streaming: false };
+        let text = PageText { wanted: wanted.into(), base: base.into(), shown: shown.into(), ..PageText::default() };
         *lock(&page.0.text) = text;
         page
     }
