@@ -7,7 +7,7 @@ PYTHON ?= python3
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
 
-.PHONY: help demo test test-clients tasks agent-bench try-model compact bench soundness kill audit fmt tools
+.PHONY: help demo demo-helix test test-clients tasks agent-bench try-model compact bench soundness kill audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -16,6 +16,10 @@ help: ## Show this list
 demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
 	$(CARGO) build --locked
 	$(PYTHON) tests/demo/run.py
+
+demo-helix: tools ## Show Sextant at work in a real Helix, driven in tmux (hx on PATH, or SEXTANT_TEST_HX)
+	$(CARGO) build --locked
+	$(PYTHON) tests/demo/helix.py
 
 test: tools ## Check formats and lints, then run every test against the real editors and servers
 	$(CARGO) fmt --check
