@@ -177,7 +177,11 @@ impl NvimEditor {
 
     fn after_edit(&self, edit: &FileEdit) -> Option<String> {
         match edit {
-            FileEdit::Change { path, hunks, .. } => apply(&self.known(path)?.1, hunks).ok(),
+            FileEdit::Change { path, version, hunks } => {
+                // Somebody else may have read the text after this edit by now: on that one the hunks would count twice.
+                let (_, before) = self.known(path).filter(|known| known.0 == *version)?;
+                apply(&before, hunks).ok()
+            }
             FileEdit::Create { text, .. } => Some(text.clone()),
             FileEdit::Delete { .. } => None,
         }
