@@ -265,7 +265,7 @@ async fn serve(
                 join::refuse_own(&session, &arguments.own_options(who)).await?;
                 let request = join::placed(request, &root, &session.entry);
                 let answers: &[usize] = who.map_or(&[], |who| &who.options.answers);
-                return join::work(session, joined, &request, answers, arguments.at.json).await;
+                return join::work(*session, joined, &request, answers, arguments.at.json).await;
             }
             WorkPlace::Own(held) => gate = held,
         }

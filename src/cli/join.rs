@@ -55,7 +55,7 @@ pub(super) struct JoinedWork<'a> {
 
 /// Where a command does its work.
 pub(super) enum WorkPlace {
-    Joined(JoinedSession),
+    Joined(Box<JoinedSession>),
     /// Here; nobody else begins a session in the workspace until the gate is dropped.
     Own(Option<StartGate>),
 }
@@ -86,7 +86,7 @@ pub(super) async fn session(
                 if !as_json {
                     said(&joined.entry, root, &found, options);
                 }
-                return Ok(WorkPlace::Joined(joined));
+                return Ok(WorkPlace::Joined(Box::new(joined)));
             }
             Err(failure) => failed = Some(failure),
         }

@@ -61,7 +61,8 @@ impl EngineLink {
     /// Its server is for the language of this file. Whether that is new.
     pub(super) fn covers(&self, path: &str) -> bool {
         let servers = self.server.iter().chain(&self.spare);
-        servers.map(|server| server.also_covers(path)).fold(false, |one, other| one || other)
+        // Each of them is to know.
+        servers.filter(|server| server.also_covers(path)).count() > 0
     }
 
     /// The editor's name for a reader: `Helix`.
