@@ -216,8 +216,8 @@ impl Engine {
         }
         let session = self.session.get_or_try_init(|| self.open(&hello)).await?;
         let root = self.setup.root.path();
-        let server = None;
-        let spare = hello.server.as_ref().map(|server| Arc::new(linked(server, root)));
+        let server = hello.server.as_ref().map(|server| Arc::new(linked(server, root, true)));
+        let spare = hello.server.as_ref().map(|server| Arc::new(linked(server, root, false)));
         let link = EngineLink { id: self.buffers.links.next_id(), hello, out: out.clone(), server, spare };
         let commands = COMMANDS.iter().map(|command| (*command).to_owned()).collect();
         Ok((Arc::new(link), Welcome { session: session.name.clone(), commands }))
@@ -331,12 +331,14 @@ impl Engine {
     }
 }
 
-/// Another server of the kind that is behind a proxy.
-fn linked(server: &ProxiedServer, root: &Path) -> LanguageServer {
+/// The server behind a proxy, asked over the proxy's socket, or another one of its kind.
+fn linked(server: &ProxiedServer, root: &Path, shared: bool) -> LanguageServer {
     let config = ServerConfig {
         name: server.name.clone(),
         command: server.command.clone(),
-        settings: server.settings.clone(),
+        // What the editor's user has set is set there already.
+        settings: if shared { Value::Null } else { server.settings.clone() },
+        socket: shared.then(|| server.socket.clone()),
         initialization_options: server.initialization_options.clone(),
         ..ServerConfig::default()
     };
