@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::helix::{CART, PRICE};
 use crate::rpc::{sextant, stderr, stdout};
-use crate::support::link_client::{EditorLink, engine};
+use crate::support::link_client::{EditorLink, Told, engine};
+use crate::support::mcp::McpClient;
 use crate::support::project::Project;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,4 +105,28 @@ async fn a_command_that_cannot_be_done_says_how_it_is_written() {
     let page = link.until("the page", |told| told.shown.last().cloned()).await;
     assert!(page.ends_with("/answer.md"));
     assert!(link.text(&page).contains("lsp:ruff: 1 diagnostic"), "{}", link.text(&page));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_edit_introduces_is_shown_once_however_many_servers_the_editor_runs() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut first = EditorLink::to(&project).await;
+    let mut second = EditorLink::to(&project).await;
+    first.open("cart.py");
+    let uri = first.uri("cart.py");
+    let mut client = McpClient::open(&project, "probe", &[]).await;
+    let edit = json!({"path": "cart.py", "old_string": "sum(prices)", "new_string": "sum(price)"});
+    let answer = client.call("edit_file", edit).await;
+    assert_eq!(answer["structuredContent"]["ok"], true, "{answer}");
+    let shown = |told: &Told| told.diagnostics.get(&uri).map_or(0, Vec::len);
+    first.until("what is new", |told| (shown(told) > 0).then_some(())).await;
+    // The server of another language comes later.
+    let mut third = EditorLink::to(&project).await;
+    for link in [&mut second, &mut third] {
+        link.command("agent.stop", json!([]), None);
+        link.message("nothing is running").await;
+        assert_eq!(shown(&link.told.lock().unwrap()), 0);
+    }
+    assert!(shown(&first.told.lock().unwrap()) > 0);
 }

@@ -42,7 +42,11 @@ struct FoundInFile {
 
 /// By the URI of their file.
 #[derive(Debug, Default)]
-pub(super) struct OwnFindings(Mutex<BTreeMap<String, FoundInFile>>);
+pub(super) struct OwnFindings {
+    files: Mutex<BTreeMap<String, FoundInFile>>,
+    /// Held while the links are told of a file, so that no two of them are told last that they show it.
+    telling: Mutex<()>,
+}
 
 impl OwnFindings {
     /// These and no others are there now; where the list is only amended, these as well.
@@ -60,14 +64,14 @@ impl OwnFindings {
                 message: format!("introduced: {}", entry.text),
             });
         }
-        let before = std::mem::replace(&mut *lock(&self.0), found);
-        let now = lock(&self.0).keys().cloned().collect::<Vec<_>>();
+        let before = std::mem::replace(&mut *lock(&self.files), found);
+        let now = lock(&self.files).keys().cloned().collect::<Vec<_>>();
         before.keys().filter(|uri| !now.contains(uri)).chain(&now).for_each(|uri| self.publish(engine, uri));
     }
 
     /// The user has changed a file: what stood on a line that is another one now goes, the rest moves with its line.
     pub(super) fn changed(&self, engine: &Engine, change: &MirroredChange) {
-        let mut held = lock(&self.0);
+        let mut held = lock(&self.files);
         let Some(file) = held.get_mut(&change.uri) else { return };
         // Each server of an editor has a link that tells the same change.
         let owner = *file.owner.get_or_insert(change.link);
@@ -86,20 +90,29 @@ impl OwnFindings {
         }
     }
 
-    /// All of it, to a proxy that has just come.
+    /// What nobody shows any more, to a proxy that has just come.
     pub(super) fn tell(&self, engine: &Engine, link: &EngineLink) {
-        let uris: Vec<String> = lock(&self.0).keys().cloned().collect();
-        for uri in uris {
+        let _telling = lock(&self.telling);
+        let links = &engine.buffers.links;
+        let mut nobodys = Vec::new();
+        for (uri, file) in lock(&self.files).iter_mut() {
+            if file.owner.is_none_or(|owner| owner == link.id || links.get(owner).is_none()) {
+                file.owner = Some(link.id);
+                nobodys.push(uri.clone());
+            }
+        }
+        for uri in nobodys {
             link.out.notify(&self.words(engine, &uri, link.hello.encoding));
         }
     }
 
     /// To the one link that has the file; the others are told that they have nothing to show.
     fn publish(&self, engine: &Engine, uri: &str) {
+        let _telling = lock(&self.telling);
         let links = engine.buffers.links.all();
         let owner = engine.buffers.mirror.of_uri(uri).map(|document| document.link);
         let owner = owner.or_else(|| links.last().map(|link| link.id));
-        if let Some(file) = lock(&self.0).get_mut(uri) {
+        if let Some(file) = lock(&self.files).get_mut(uri) {
             file.owner = owner;
         }
         for link in links {
@@ -110,7 +123,7 @@ impl OwnFindings {
     }
 
     fn words(&self, engine: &Engine, uri: &str, encoding: Encoding) -> EngineSays {
-        let found = lock(&self.0).get(uri).map(|file| file.found.clone()).unwrap_or_default();
+        let found = lock(&self.files).get(uri).map(|file| file.found.clone()).unwrap_or_default();
         let text = engine.buffers.mirror.of_uri(uri).map(|document| document.text.to_string());
         let relative = path::from_uri(uri).and_then(|file| path::relative(engine.setup.root.path(), &file));
         let text = text.unwrap_or_else(|| relative.map(|path| disk(engine, &path)).unwrap_or_default());
