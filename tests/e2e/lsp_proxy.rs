@@ -2,6 +2,7 @@
 
 mod death;
 mod offers;
+mod same;
 mod second;
 
 use std::collections::VecDeque;

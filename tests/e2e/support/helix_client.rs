@@ -58,6 +58,21 @@ struct Shared {
     seen: Mutex<Seen>,
     news: Condvar,
     input: Mutex<Option<ChildStdin>>,
+    /// The bodies that were sent, in order.
+    sent: Mutex<Vec<Vec<u8>>>,
+}
+
+/// What went to the server and what came, also when it has left.
+pub struct Record(Arc<Shared>);
+
+impl Record {
+    pub fn sent(&self) -> Vec<Vec<u8>> {
+        self.0.sent.lock().unwrap().clone()
+    }
+
+    pub fn received(&self) -> Vec<Vec<u8>> {
+        self.0.seen.lock().unwrap().raw.clone()
+    }
 }
 
 pub struct HelixClient {
@@ -87,6 +102,7 @@ impl HelixClient {
             seen: Mutex::default(),
             news: Condvar::new(),
             input: Mutex::new(child.stdin.take()),
+            sent: Mutex::default(),
         });
         let reading = Arc::clone(&shared);
         std::thread::spawn(move || listen(&reading, output));
@@ -250,6 +266,11 @@ impl HelixClient {
         self.wait("diagnostics", |seen| seen.diagnostics.get(uri).filter(|shown| wanted(shown)).cloned())
     }
 
+    /// What goes and comes, from the beginning.
+    pub fn record(&self) -> Record {
+        Record(Arc::clone(&self.shared))
+    }
+
     /// `shutdown` and `exit`; how it ended.
     pub fn quit(mut self) -> std::process::ExitStatus {
         self.request("shutdown", Value::Null);
@@ -278,6 +299,7 @@ impl Shared {
         let body = message.to_string();
         if let Some(input) = self.input.lock().unwrap().as_mut() {
             // A server that is gone is noticed where its output ends.
+            self.sent.lock().unwrap().push(body.clone().into_bytes());
             let _ = write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).and_then(|()| input.flush());
         }
     }
