@@ -17,7 +17,7 @@ use crate::base::secrets::mask;
 use crate::llm::tools::Access;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadFile>("read_file", "", Access::Read)
-    .outside("Numbered lines of a file, the text of an open editor buffer included. offset: first line.");
+    .outside("Lines of a file, the text of an open editor buffer included. offset: first line.");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! What the tools give a model: numbered lines in pages, all overloads of a name, and both ends of a long output.
+//! What the tools give a model: lines in pages, all overloads of a name, and both ends of a long output.
 
 use serde_json::json;
 

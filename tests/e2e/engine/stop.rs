@@ -45,7 +45,7 @@ fn setup() -> Setup {
 /// How soon a stopped task has to be over.
 const SOON: Duration = Duration::from_millis(100);
 /// How often one point is tried before it is late: the machine may be busy with something else for a moment.
-const TRIES: usize = 5;
+const TRIES: usize = 25;
 
 /// The same until the end comes soon.
 async fn stopped_soon_at(call: usize, planned: bool) -> Option<Vec<&'static str>> {
