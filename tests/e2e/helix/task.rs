@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::helix::{CART, PRICE};
 use crate::rpc::{sextant, stderr, stdout};
-use crate::support::link_client::{EditorLink, Told, engine};
+use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::mcp::McpClient;
 use crate::support::project::Project;
 
@@ -111,7 +111,9 @@ async fn a_command_that_cannot_be_done_says_how_it_is_written() {
 async fn what_an_edit_introduces_is_shown_once_however_many_servers_the_editor_runs() {
     let project = Project::new(&[("cart.py", CART)]);
     let _engine = engine(&project);
-    let mut first = EditorLink::to(&project).await;
+    // The servers have only just been started.
+    let patient = hello(&project, None, json!({"diagnostics": {"timeout_ms": 60_000}}));
+    let mut first = EditorLink::with(&project, patient).await.expect("taken");
     let mut second = EditorLink::to(&project).await;
     first.open("cart.py");
     let uri = first.uri("cart.py");

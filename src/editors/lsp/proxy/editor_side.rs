@@ -286,7 +286,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
         }
         "workspace/didChangeConfiguration" => {
             if let Some(mut settings) = params::<Value>(body) {
-                table.server.settings = settings["settings"].take();
+                table.server.settings = settings.get_mut("settings").map(Value::take).unwrap_or_default();
             }
             table.server.told.retain(|(known, _)| known != method);
             table.server.told.push((method.to_owned(), framing::encode(body)));
