@@ -29,13 +29,13 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) test --locked
 	$(PYTHON) tests/clients/run.py --light
-	$(PYTHON) tests/clients/trial.py
 	$(PYTHON) tests/clients/fuzz.py
 
 test-clients: tools ## Hold real MCP clients and agents on a scripted model against a running Neovim, and the MCP conformance suite (ONLY="codex qwen")
 	$(CARGO) build --locked
 	$(PYTHON) tests/clients/run.py $(ONLY)
 	$(if $(ONLY),,$(PYTHON) tests/clients/conformance.py)
+	$(if $(ONLY),,$(PYTHON) tests/clients/trial.py)
 
 tasks: tools ## Do small real tasks in the three modes, judged from outside, and print the measures of each (PART=thirty|five|triggers)
 	$(CARGO) build --locked
