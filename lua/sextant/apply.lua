@@ -88,21 +88,27 @@ end
 
 local function finish(edit, buf, was_unsaved, save, tick)
   local saved, note = false, nil
+  local moved = api.nvim_buf_is_loaded(buf) and vim.b[buf].changedtick ~= tick
   if not api.nvim_buf_is_loaded(buf) then
     return { path = edit.path, reformatted = true, saved = false, note = 'not written: the buffer was closed' }
   elseif save ~= 'if_clean' then
     note = 'not written: saving is turned off'
   elseif was_unsaved then
     note = 'not written: the buffer has unsaved changes of yours'
-  elseif vim.b[buf].changedtick ~= tick then
+  elseif moved then
     note = 'not written: the buffer changed meanwhile'
   else
     saved, note = write(buf, edit.path)
   end
   local facts = buffers.facts(edit.path, buf)
   facts.saved, facts.note = saved, note
-  -- A plain write moves the version by one; more means that an autocmd (a formatter) changed the text.
-  facts.reformatted = vim.b[buf].changedtick - tick > (saved and 1 or 0)
+  if moved then
+    -- What was typed since is not the edit's; its text is the one that the hunks made.
+    facts.version, facts.reformatted = tick, false
+  else
+    -- A plain write moves the version by one; more means that an autocmd (a formatter) changed the text.
+    facts.reformatted = vim.b[buf].changedtick - tick > (saved and 1 or 0)
+  end
   return facts
 end
 

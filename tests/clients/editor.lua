@@ -15,31 +15,7 @@ require('sextant').setup({
   quickfix = { open = false },
 })
 
-local function tell(word)
-  io.stdout:write(word .. '\n')
-  io.stdout:flush()
-end
-
-local first
-first = vim.api.nvim_create_autocmd('User', {
-  pattern = { 'SextantFinished', 'SextantFailed' },
-  callback = function()
-    if not first then
-      return
-    end
-    first = nil
-    -- After the command: the session is there, and the server has seen the file.
-    vim.schedule(function()
-      vim.api.nvim_buf_set_lines(0, -1, -1, false, vim.split(vim.env.SEXTANT_CLIENTS_UNSAVED, '\n'))
-      tell('ready')
-    end)
-  end,
-})
-vim.api.nvim_create_autocmd('VimEnter', {
-  callback = function()
-    vim.schedule(function()
-      vim.cmd.edit('cart.py')
-      vim.cmd.AgentAsk('what is here?')
-    end)
-  end,
-})
+local here = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2))
+dofile(here .. '/used.lua')({ 'cart.py' }, function()
+  vim.api.nvim_buf_set_lines(0, -1, -1, false, vim.split(vim.env.SEXTANT_CLIENTS_UNSAVED, '\n'))
+end)

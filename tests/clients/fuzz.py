@@ -236,16 +236,20 @@ RPC = [
 ]
 
 
+def throw_in(stream, message):
+    """A message in the place of a whole request."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        stream.sendall(message + b"\r\n\r\n")
+    stream.close()
+
+
 class RpcHttp(RpcServer):
     """Each message is the body of a request, and now and then the request itself."""
 
     def send(self, messages):
         for number, message in enumerate(messages):
             if number % 50 == 0:
-                stream = self.connect()
-                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                    stream.sendall(message + b"\r\n\r\n")
-                stream.close()
+                throw_in(self.connect(), message)
             else:
                 self.post(message)
 
@@ -380,10 +384,7 @@ class McpHttp:
     def send(self, messages):
         for number, message in enumerate(messages):
             if number % 50 == 0:
-                stream = self.connect()
-                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                    stream.sendall(message + b"\r\n\r\n")
-                stream.close()
+                throw_in(self.connect(), message)
             elif number % 50 == 1:
                 head, _ = self.post(message, "0" * 64)
                 if " 401 " not in head:

@@ -29,27 +29,7 @@ function _G.look_at_the_disk(file)
   return vim.bo[buffer].modified
 end
 
-local first
-first = vim.api.nvim_create_autocmd('User', {
-  pattern = { 'SextantFinished', 'SextantFailed' },
-  callback = function()
-    if not first then
-      return
-    end
-    first = nil
-    vim.schedule(function()
-      _G.type_a_line('# typed 0')
-      io.stdout:write('ready\n')
-      io.stdout:flush()
-    end)
-  end,
-})
-vim.api.nvim_create_autocmd('VimEnter', {
-  callback = function()
-    vim.schedule(function()
-      vim.cmd.edit('shared.py')
-      vim.cmd.edit(own)
-      vim.cmd.AgentAsk('what is here?')
-    end)
-  end,
-})
+local here = vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2))
+dofile(here .. '/used.lua')({ 'shared.py', own }, function()
+  _G.type_a_line('# typed 0')
+end)

@@ -354,7 +354,7 @@ async fn a_plan_is_replaced_by_a_whole_document_or_stays_as_it_was() {
         (json!({"markdown": "- [ ] nothing\n"}), "begins with its title"),
         (json!({"markdown": format!("{shown}  - colour: red\n")}), "line"),
         (json!({"markdown": shown.replace("cart.py::total", "cart.py::none")}), "none"),
-        (json!({"markdown": shown.replace("[ ]", "[x]")}), "as they are"),
+        (json!({"markdown": shown.replace("[ ]", "[x]")}), "only a run makes a step"),
         (json!({"markdown": shown.clone(), "change": "x"}), "either change or markdown"),
         (json!({}), "either change or markdown"),
     ] {

@@ -86,7 +86,7 @@ impl Agent {
     ///
     /// # Errors
     /// It has faults, each with its line, or none waits.
-    pub async fn edit_plan(&self, text: &str) -> Result<Vec<Event>, PlanRefused> {
+    pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
         crate::agent::commands::edit_plan::edit_plan(self, text).await
     }
 

@@ -3,6 +3,7 @@
 use crate::agent::durable;
 use crate::agent::events::fact::TaskFact;
 use crate::agent::memory::keep;
+use crate::agent::plan::Plan;
 use crate::agent::plan::document::Problem;
 use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
@@ -20,11 +21,30 @@ pub enum PlanRefused {
     Failure(Failure),
 }
 
-/// Takes the document for the plan that waits, and tells what is to be shown of it.
+/// Faults that a door names which has no lines to show them on.
+const NAMED: usize = 5;
+
+impl From<PlanRefused> for Failure {
+    fn from(refused: PlanRefused) -> Self {
+        match refused {
+            PlanRefused::Failure(failure) => failure,
+            PlanRefused::Faults(faults) => {
+                let said: Vec<String> =
+                    faults.iter().take(NAMED).map(|fault| format!("line {}: {}", fault.line, fault.message)).collect();
+                let more = faults.len().saturating_sub(NAMED);
+                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                let message = format!("this is no plan that could be run: {}{more}", said.join("; "));
+                Self::user(message, "the plan that waits is as it was; mend the document")
+            }
+        }
+    }
+}
+
+/// Takes the document for the plan that waits; the new plan, and what is to be shown of it.
 ///
 /// # Errors
 /// It has faults, or none waits.
-pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<Vec<Event>, PlanRefused> {
+pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
     let Some((plan, mut task)) = session.plan.lock().await.take() else {
         let failure = match waiting::is_kept(session).await {
             true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
@@ -41,6 +61,7 @@ pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<Vec<Event
     };
     let changes = replan::changes(&plan, &new);
     if !changes.is_empty() {
+        session.take_up(&mut task);
         task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
         keep::keep(session, &mut task).await;
     }
@@ -48,6 +69,6 @@ pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<Vec<Event
     durable::keep_plan(session, &new, &mut task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
     let events = vec![plan_event(&new, phase.words())];
-    *session.plan.lock().await = Some((new, task));
-    Ok(events)
+    *session.plan.lock().await = Some((new.clone(), task));
+    Ok((new, events))
 }

@@ -14,4 +14,3 @@ pub(crate) mod run;
 pub(crate) mod talk;
 pub(crate) mod validate;
 pub mod waiting;
-pub(crate) mod written;

@@ -16,10 +16,9 @@ use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::cli::look::{self, placed, placed_symbol};
 use crate::serve::discovery::{SessionEntry, is_editor};
-use crate::serve::mcp::workspace::OpenWorkspace;
+use crate::serve::mcp::workspace::{OpenWorkspace, named};
 use crate::serve::rpc::client::JoinedSession;
 use crate::serve::rpc::neighbours;
-use crate::symbols::path::SymbolPath;
 use crate::workspace::root::Root;
 
 pub(super) struct JoinedWorkspace {
@@ -46,7 +45,7 @@ impl JoinedWorkspace {
 
     /// The session that a call belongs to.
     async fn session(&self, given: &Value) -> Arc<JoinedSession> {
-        let Some(file) = file(given) else { return Arc::clone(&self.main) };
+        let Some(file) = named(given) else { return Arc::clone(&self.main) };
         let file = self.root.path().join(placed(&file, self.root.path(), &self.main.entry.root));
         let mut entries = look::related(self.root.path()).await.entries;
         // The client's own one goes first, where several have the file.
@@ -72,13 +71,6 @@ impl JoinedWorkspace {
         lock(&self.others).insert(socket, Arc::clone(&joined));
         Some(joined)
     }
-}
-
-/// The file that a call names.
-fn file(given: &Value) -> Option<String> {
-    let of = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
-    let symbol = || of("symbol").map(|symbol| SymbolPath::parse(symbol).file).filter(|file| !file.is_empty());
-    of("path").map(str::to_owned).or_else(symbol)
 }
 
 /// A call as a session of another folder takes it.

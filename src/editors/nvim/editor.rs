@@ -175,10 +175,10 @@ impl NvimEditor {
         })
     }
 
+    /// The text that an edit makes; asked before it is made, since others may read the text after it at once.
     fn after_edit(&self, edit: &FileEdit) -> Option<String> {
         match edit {
             FileEdit::Change { path, version, hunks } => {
-                // Somebody else may have read the text after this edit by now: on that one the hunks would count twice.
                 let (_, before) = self.known(path).filter(|known| known.0 == *version)?;
                 apply(&before, hunks).ok()
             }
@@ -187,13 +187,17 @@ impl NvimEditor {
         }
     }
 
-    async fn applied(&self, edit: &FileEdit, facts: BufferState) -> Result<Applied, EditorError> {
+    async fn applied(
+        &self,
+        edit: &FileEdit,
+        expected: Option<String>,
+        facts: BufferState,
+    ) -> Result<Applied, EditorError> {
         let path = edit.path().to_owned();
         if facts.deleted {
             return Ok(Applied { document: None, path, saved: facts.saved, note: facts.note });
         }
-        let expected = self.after_edit(edit).filter(|_| !facts.reformatted);
-        let document = match expected {
+        let document = match expected.filter(|_| !facts.reformatted) {
             Some(text) => {
                 self.remember(&path, facts.version, &text.as_str().into());
                 facts.document(&path, &text)
@@ -247,6 +251,7 @@ impl Editor for NvimEditor {
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
         let mut list = edits.iter().map(|edit| self.buffer_edit(edit)).collect::<Result<Vec<_>, _>>()?;
+        let expected: Vec<Option<String>> = edits.iter().map(|edit| self.after_edit(edit)).collect();
         let about = edits.iter().map(FileEdit::path).collect::<Vec<_>>().join(", ");
         let rest: Vec<String> = parts::take(&mut list).iter().map(|message| json!(message).to_string()).collect();
         let params = json!({"edits": list, "save": save, "rest": rest});
@@ -256,8 +261,8 @@ impl Editor for NvimEditor {
             .await
             .map_err(|error| wire::name_relative(error, |path| self.relative(path)))?;
         let mut done = Vec::with_capacity(edits.len());
-        for (edit, facts) in edits.iter().zip(facts) {
-            done.push(self.applied(edit, facts).await?);
+        for ((edit, facts), expected) in edits.iter().zip(facts).zip(expected) {
+            done.push(self.applied(edit, expected, facts).await?);
         }
         Ok(done)
     }

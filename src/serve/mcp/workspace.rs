@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::commands::outside::OutsideAnswer;
 use crate::agent::state::outside::OutsideClient;
 use crate::base::failure::Failure;
+use crate::symbols::path::SymbolPath;
 use crate::workspace::root::Root;
 
 /// Carries out the calls in one workspace: a session of this process, or one that runs elsewhere.
@@ -36,4 +37,11 @@ pub trait OpenWorkspace: Send + Sync {
 #[async_trait]
 pub trait WorkspaceOpener: Send + Sync {
     async fn open(&self, root: Root) -> Result<Arc<dyn OpenWorkspace>, Failure>;
+}
+
+/// The file that a call names.
+pub fn named(given: &Value) -> Option<String> {
+    let of = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
+    let symbol = || of("symbol").map(|symbol| SymbolPath::parse(symbol).file).filter(|file| !file.is_empty());
+    of("path").map(str::to_owned).or_else(symbol)
 }

@@ -11,8 +11,7 @@ use url::Url;
 
 use crate::agent::state::outside::OutsideClient;
 use crate::base::failure::Failure;
-use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener};
-use crate::symbols::path::SymbolPath;
+use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener, named};
 use crate::workspace::root::Root;
 
 /// Workspaces of one process.
@@ -71,13 +70,6 @@ impl Workspaces {
     }
 }
 
-/// The path that a call names.
-fn named(given: &Value) -> Option<PathBuf> {
-    let of = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
-    let symbol = || of("symbol").map(|symbol| SymbolPath::parse(symbol).file).filter(|file| !file.is_empty());
-    of("path").map(str::to_owned).or_else(symbol).map(PathBuf::from)
-}
-
 fn choose(roots: &[PathBuf], given: &Value, fallback: &Result<Root, Failure>) -> Result<Root, Failure> {
     let folders: Vec<Root> = roots.iter().filter_map(|root| Root::new(root).ok()).collect();
     if folders.is_empty() {
@@ -89,7 +81,7 @@ fn choose(roots: &[PathBuf], given: &Value, fallback: &Result<Root, Failure>) ->
         }
         return fallback.clone();
     }
-    let Some(path) = named(given).filter(|path| path.is_absolute()) else {
+    let Some(path) = named(given).map(PathBuf::from).filter(|path| path.is_absolute()) else {
         return folders.into_iter().next().map_or_else(|| fallback.clone(), Ok);
     };
     // As it is written, and as it is: a root may be given by a link.

@@ -52,6 +52,31 @@ async fn a_thousand_hunks_are_few_and_move_no_mark_that_they_do_not_touch() {
     assert_eq!(nvim.text().await, text, "one step");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_types_while_an_edit_is_made_is_no_part_of_it() {
+    let project = Project::new(&[("a.txt", "one\ntwo\n")]);
+    let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
+    let server = ModelServer::start([step("edit_file", edit, false)]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.txt").await;
+    // Behind the change of the buffer, and before the file would be written.
+    let _: bool = nvim
+        .lua(
+            "vim.api.nvim_buf_attach(0, false, { on_lines = function()
+              vim.schedule(function() vim.api.nvim_buf_set_lines(0, -1, -1, true, { 'typed' }) end)
+              return true
+            end })
+            return true",
+        )
+        .await;
+    nvim.command("AgentAsk! change it").await;
+    nvim.finished().await;
+    assert_eq!((nvim.text().await.as_str(), project.read("a.txt").as_str()), ("ONE\ntwo\ntyped\n", "one\ntwo\n"));
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(nvim.text().await, "one\ntwo\ntyped\n", "what was typed stays");
+}
+
 /// The binary and `lua/sextant/marks.lua` agree on what a row that is not told of means.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mark_in_a_replaced_line_is_left_to_neovim() {

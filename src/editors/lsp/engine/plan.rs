@@ -111,14 +111,7 @@ impl PlanPage {
         let (plan, _) = document::read(&markdown);
         let none = || Failure::user(format!("step {number} is none that is still to run"), "name one with [ ]");
         let plan = steps::skipped(&plan, number).ok_or_else(none)?;
-        match self.replace(engine, &document::write(&plan)).await {
-            Ok(()) => Ok(()),
-            Err(PlanRefused::Failure(failure)) => Err(failure),
-            Err(PlanRefused::Faults(faults)) => {
-                let why: Vec<String> = faults.into_iter().map(|fault| fault.message).collect();
-                Err(Failure::user(why.join("; "), "change the plan in its buffer, and :w takes it over"))
-            }
-        }
+        self.replace(engine, &document::write(&plan)).await.map_err(Failure::from)
     }
 
     async fn replace(&self, engine: &Arc<Engine>, markdown: &str) -> Result<(), PlanRefused> {
@@ -128,7 +121,7 @@ impl PlanPage {
         let held = held.map_err(PlanRefused::Failure)?;
         let taken = session.agent.edit_plan(markdown).await;
         drop(held);
-        for event in taken? {
+        for event in taken?.1 {
             session.agent.emit(event);
         }
         Ok(())

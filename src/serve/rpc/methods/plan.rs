@@ -7,8 +7,8 @@ use jsonrpsee::core::{RpcResult, async_trait};
 use crate::agent::commands::agent::Agent;
 use crate::agent::commands::turn::TurnWork;
 use crate::agent::plan::{Plan, Steps};
-use crate::agent::planner::{waiting, written};
-use crate::agent::state::outcome::Outcome;
+use crate::agent::planner::waiting;
+use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::request::Request;
 use crate::base::failure::Failure;
 use crate::base::hint::HintCode;
@@ -53,7 +53,12 @@ impl PlanApiServer for Served {
             }
             (None, Some(markdown)) => {
                 let written = |agent: Arc<Agent>, _| -> TurnWork<Plan> {
-                    Box::pin(async move { written::set(&agent, &markdown).await })
+                    Box::pin(async move {
+                        match agent.edit_plan(&markdown).await {
+                            Ok((plan, events)) => Ending { result: Ok(plan), events },
+                            Err(refused) => Ending { result: Err(refused.into()), events: Vec::new() },
+                        }
+                    })
                 };
                 self.in_turn(WHAT, by, written).await
             }
