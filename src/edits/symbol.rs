@@ -128,8 +128,7 @@ fn replace(
     let (Some(old), Some(new)) = (Head::of(text, outline, symbol), Head::of(&dedented, &parsed, 0)) else {
         return whole;
     };
-    let comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with(language.comment);
-    if !dedented[..new.comments].lines().all(comment) {
+    if !is_only_comments(language, &dedented[..new.comments]) {
         return whole;
     }
     let has_comments = new.decorators > 0;
@@ -150,6 +149,11 @@ fn replace(
     TextEdit::new(start..extent.end, format!("{}{kept}{}", &content[..header], &content[header..]))
 }
 
+/// What stands above a definition is code where this is not so: then the content takes the place of everything.
+fn is_only_comments(language: &Language, above: &str) -> bool {
+    above.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with(language.comment))
+}
+
 /// The decorators that a replacement leaves above a definition, since its content has none.
 pub fn kept_decorators<'t>(
     text: &'t str,
@@ -161,6 +165,9 @@ pub fn kept_decorators<'t>(
     let dedented = layout::dedent(content, indent(content));
     let old = Head::of(text, outline, symbol)?;
     let new = Head::of(&dedented, &Outline::parse(language, &dedented), 0)?;
+    if !is_only_comments(language, &dedented[..new.comments]) {
+        return None;
+    }
     let kept = text[old.decorators..old.header].trim();
     (new.header == new.decorators && !kept.is_empty()).then_some(kept)
 }

@@ -32,7 +32,7 @@ const REPORT_STEMS: &str = "diagnos error warning lint clean tidy problem issue 
     aviso advertencia queja fehler warnung meldung";
 
 /// Stems of words for tests, and for what goes wrong when something runs.
-const RUN_STEMS: &str = "test tests fail crash hang prueba falla schlägt scheiter absturz stürzt";
+const RUN_STEMS: &str = "test fail crash hang prueba falla schlägt scheiter absturz stürzt";
 
 /// Words that add nothing to a wish to have something mended.
 const FILLERS: &str = "a an the this that these those it them here there is are in of on at for from with and or to be \
@@ -76,7 +76,10 @@ pub fn speaks_of_reports(query: &str) -> bool {
 
 /// Whether it is about a test, or about something that fails where it runs: that nobody reports.
 pub fn speaks_of_running(query: &str) -> bool {
-    has_stem(query, RUN_STEMS) && !has_stem(query, REPORT_STEMS)
+    // A path says where, and not what: `tests/test_cart.py`.
+    let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '-');
+    let says = said::words(query).into_iter().any(|word| is_word(word) && begins(word, RUN_STEMS));
+    says && !has_stem(query, REPORT_STEMS)
 }
 
 /// Whether it wants what is reported mended and nothing else: every word is about that, a filler, or a name of what

@@ -80,7 +80,7 @@ fn wish(request: &str, is_step: bool) -> Wish {
         Ask::Repair | Ask::Work if !is_step && ask::mends(request) && ask::speaks_of_running(request) => Wish::Run,
         Ask::Repair => Wish::Mend,
         // A name alone says nothing against it; more words that are not understood do.
-        Ask::Unclear if ask::words(request).len() <= NAME_WORDS => Wish::Mend,
+        Ask::Unclear if request.split_whitespace().count() <= NAME_WORDS => Wish::Mend,
         _ if ask::mends_reports(request) => Wish::Mend,
         _ if ask::mends(request) || ask::speaks_of_reports(request) => Wish::Speak,
         _ => Wish::Nothing,
@@ -120,7 +120,17 @@ mod tests {
 
     #[test]
     fn a_request_is_about_reports_where_it_mends_or_names_them() {
-        for request in ["fix the errors", "make this file type-clean", "remove the unused imports", "mend f39()", "f"] {
+        for request in [
+            "fix the errors",
+            "make this file type-clean",
+            "remove the unused imports",
+            "mend f39()",
+            "f",
+            "fix tests/test_cart.py",
+            "fix the unused imports in tests/test_cart.py",
+            "fix `test_total`",
+            "Cart.total in src/shop/cart.py",
+        ] {
             assert_eq!(wish(request, false), Wish::Mend, "{request}");
         }
         for request in ["why is there a type error here?", "explain the warnings"] {

@@ -89,7 +89,7 @@ pub(crate) async fn change(
         }
         When::Defer => {
             task.reports.deferred = Some(burst);
-            Verdict { pending: vec![DEFERRED.to_owned()], ..Verdict::without(Status::Partial) }
+            Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
     Ok(EditOutcome { checkpoint: id, applied, symbols, imports, verdict, before })

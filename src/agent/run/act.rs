@@ -10,7 +10,7 @@ use crate::agent::plan::mode::Mode;
 use crate::agent::state::called::{self, Called};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::state::{comparison, edit_answer, span, stop};
+use crate::agent::state::{edit_answer, span, stop};
 use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::agent::tools::{read_once, validate};
@@ -118,7 +118,7 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     {
         let checks = &session.config.diagnostics;
         text = format!("{text}\n{}", edit_answer::deferred(&verdict, checks));
-        if verdict.new_from(checks.severity_floor).next().is_some() || comparison::waits(&verdict.pending) {
+        if verdict.new_from(checks.severity_floor).next().is_some() || verdict.to_come {
             task.conversation.open.push("the edits before have introduced diagnostics".to_owned());
         }
     }

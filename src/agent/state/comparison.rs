@@ -56,6 +56,9 @@ pub struct Verdict {
     pub masked: usize,
     /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
     pub pending: Vec<String>,
+    /// Whether one of those may still answer; a file that only the parser reads, or a provider that is gone, has nobody
+    /// to wait for.
+    pub to_come: bool,
     /// Why each of those that went away is not counted as fixed.
     pub not_counted: Vec<String>,
 }
@@ -71,6 +74,7 @@ impl Verdict {
             updated: Vec::new(),
             masked: 0,
             pending: Vec::new(),
+            to_come: false,
             not_counted: Vec::new(),
         }
     }
@@ -132,16 +136,13 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
     (if status == Status::Complete { Status::Partial } else { status }, pending)
 }
 
-fn unchecked(file: &str) -> String {
-    format!("{ONLY_SYNTAX} ({file})")
+fn may_come(report: &Report) -> bool {
+    !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
 }
 
 /// What is pending of a file that nobody but the parser speaks of.
-const ONLY_SYNTAX: &str = "all but the syntax";
-
-/// Whether somebody may still answer of what is pending: a file that only the parser reads has nobody to wait for.
-pub(crate) fn waits(pending: &[String]) -> bool {
-    pending.iter().any(|one| !one.starts_with(ONLY_SYNTAX))
+fn unchecked(file: &str) -> String {
+    format!("all but the syntax ({file})")
 }
 
 /// The same for files that were not asked about again: of which nobody but the parser is known to have spoken.
@@ -173,7 +174,8 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
 pub async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
     let (before, after, told) = (before.clone(), after.clone(), status(reports));
     let done = tokio::task::spawn_blocking(move || compare(&before, &after, told)).await;
-    done.unwrap_or_else(|_| Verdict::without(Status::Unavailable))
+    let verdict = done.unwrap_or_else(|_| Verdict::without(Status::Unavailable));
+    Verdict { to_come: reports.iter().any(may_come), ..verdict }
 }
 
 /// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::config::Checks;
 use crate::agent::state::edit_request::EditOutcome;
 use crate::agent::state::known_words;
@@ -41,6 +41,9 @@ pub struct EditDiagnostics {
     pub revealed: Vec<Line>,
     pub diagnostics_status: Status,
     pub pending: Vec<String>,
+    /// Whether one of those may still answer.
+    #[serde(skip)]
+    pub to_come: bool,
     /// New ones of an earlier edit, told late.
     pub late: Vec<Line>,
 }
@@ -49,12 +52,8 @@ pub struct EditDiagnostics {
 const NOT_COUNTED: &str = "Keep it, unless a better mend is at hand";
 
 /// Said of those who have not answered: nobody has to ask again.
-fn not_known(pending: &[String]) -> String {
-    let hint = if comparison::waits(pending) {
-        "what comes is told with a later result: go on"
-    } else {
-        "nobody else reads it: go on"
-    };
+fn not_known(pending: &[String], to_come: bool) -> String {
+    let hint = if to_come { "what comes is told with a later result: go on" } else { "nobody else reads it: go on" };
     format!("not known yet: {} ({hint})", pending.join(", "))
 }
 
@@ -89,6 +88,7 @@ impl EditAnswer {
                 revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
                 diagnostics_status: verdict.status,
                 pending: verdict.pending.clone(),
+                to_come: verdict.to_come,
                 late: late.iter().filter(floor).map(Line::of).collect(),
             },
             notes,
@@ -126,7 +126,7 @@ impl EditAnswer {
             out.extend(self.diagnostics.late.iter().map(line));
         }
         if !self.diagnostics.pending.is_empty() {
-            out.push(not_known(&self.diagnostics.pending));
+            out.push(not_known(&self.diagnostics.pending, self.diagnostics.to_come));
         }
         out.extend(self.notes.iter().cloned());
         out.join("\n")
@@ -143,7 +143,7 @@ impl EditAnswer {
         if new || !said.revealed.is_empty() || !said.late.is_empty() {
             return Some(format!("the edit of {} has introduced diagnostics", self.path));
         }
-        comparison::waits(&said.pending).then(|| format!("not everything is known of {} yet", self.path))
+        said.to_come.then(|| format!("not everything is known of {} yet", self.path))
     }
 
     fn headline(&self) -> String {
@@ -191,7 +191,7 @@ pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
         vec![format!("diagnostics of the edits before: {}", known_words::of_edit(verdict.status, counts, ""))];
     out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
     if !verdict.pending.is_empty() {
-        out.push(not_known(&verdict.pending));
+        out.push(not_known(&verdict.pending, verdict.to_come));
     }
     out.join("\n")
 }

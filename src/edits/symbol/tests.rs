@@ -69,6 +69,7 @@ fn decorators_that_stay_are_named() {
     );
     assert_eq!(kept("A::x", "@property\ndef x(self):\n    return 1\n"), None);
     assert_eq!(kept("A::y", "def y(self):\n    return 1\n"), None);
+    assert_eq!(kept("A::x", "import os\n\ndef x(self):\n    return 1\n"), None, "it takes the place of everything");
 }
 
 #[test]
