@@ -97,6 +97,8 @@ async fn carry_out(
     say: Say,
 ) -> Result<Option<Forgotten>, Failure> {
     let known = filter.clone();
+    // What is still being written would be there after it is forgotten.
+    remember.written().await;
     let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
     let durable = open::durable(session).await;
     let busy = |cost: &Cost| {

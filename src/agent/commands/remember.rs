@@ -88,6 +88,7 @@ pub(crate) async fn recall_about(session: &Session, text: &str, say: Say) -> Res
 /// All that is known, in short, as Markdown.
 pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
+    remember.written().await;
     let known = Arc::clone(&remember);
     let all = remember
         .run(move |memory| {

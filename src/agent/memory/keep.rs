@@ -1,7 +1,6 @@
 //! When what a task leaves is written: in one transaction at the end of each step, in order, without holding it up.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 use tracing::Instrument;
@@ -27,8 +26,6 @@ use crate::memory::store::Memory;
 use crate::memory::summary::Extract;
 use crate::memory::trace::{Event, TraceRecord};
 
-/// How long the end of a task waits for its writes; they go on after it.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// Entries of a chat from which on it is summarised as well.
 const LONG_CHAT: usize = 12;
 /// Tokens of the summary of a chat.
@@ -108,7 +105,9 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
     let before = task.keep.writing.take();
     let events = Arc::clone(&session.events);
     let of = Of { task: task.journal.task.clone(), step: task.step_number() };
+    let begun = remember.begin_write();
     let writing = async move {
+        let _begun = begun;
         if let Some(before) = before {
             let _ = before.await;
         }
@@ -226,10 +225,7 @@ async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
     set("last_files", json!(files));
     let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
     put(session, task, Some(End { run, learned, recalled, used })).await;
-    if let Some(writing) = task.keep.writing.take() {
-        // Whoever asks next should find it; a file that is held by another process is not waited for.
-        let _ = tokio::time::timeout(PATIENCE, writing).await;
-    }
+    remember.written().await;
 }
 
 /// Whether the model could only say that it takes another one: it serves repairs alone.

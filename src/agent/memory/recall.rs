@@ -222,6 +222,8 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
     };
     let Some(remember) = memory::remember(session).await else { return only(&question) };
     let fallback = only(&question);
+    // What the step before has left is told to this one.
+    remember.written().await;
     let start = Instant::now();
     let known = Arc::clone(&remember);
     let answered = remember.run(move |memory| answer(memory, &known, &question)).await;

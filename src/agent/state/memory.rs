@@ -1,5 +1,9 @@
 //! Memory as the agent uses it: one file a workspace, and no call of it holds up the loop.
 
+use std::time::Duration;
+
+use tokio::sync::watch;
+
 use crate::agent::events::stream::EventStream;
 use crate::editor::event::Event;
 use crate::memory::error::{MemoryError, Result};
@@ -17,6 +21,20 @@ pub(crate) struct Remember {
     pub session: String,
     /// What preferences, learnings and facts are kept for.
     pub project: &'static str,
+    /// How many writes have begun and not ended.
+    writing: watch::Sender<usize>,
+}
+
+/// How long whoever reads waits for what is being written; a file that another process holds is not waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A write that goes on beside the loop; it has ended when this is dropped.
+pub(crate) struct Writing(watch::Sender<usize>);
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.0.send_modify(|writes| *writes = writes.saturating_sub(1));
+    }
 }
 
 impl Remember {
@@ -24,7 +42,19 @@ impl Remember {
     pub(crate) fn open(record: &Record, session: &str) -> Result<Self> {
         let made = record.make().map_err(|(path, source)| MemoryError::Io { path, source })?;
         let memory = Memory::open(&made.file())?;
-        Ok(Self { memory, session: session.to_owned(), project: PROJECT })
+        Ok(Self { memory, session: session.to_owned(), project: PROJECT, writing: watch::Sender::new(0) })
+    }
+
+    /// A write begins: whoever reads waits for it.
+    pub(crate) fn begin_write(&self) -> Writing {
+        self.writing.send_modify(|writes| *writes += 1);
+        Writing(self.writing.clone())
+    }
+
+    /// Waits until what has begun to be written can be read, or for two seconds.
+    pub(crate) async fn written(&self) {
+        let mut writing = self.writing.subscribe();
+        let _ = tokio::time::timeout(PATIENCE, writing.wait_for(|writes| *writes == 0)).await;
     }
 
     /// Runs calls of the memory on a thread that may block.
@@ -54,5 +84,32 @@ pub(crate) fn words(notice: &StoreNotice) -> String {
         StoreNotice::Migrated { backup } => {
             format!("the memory was brought up to date; as it was: {}", backup.display())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_reads_waits_for_what_is_being_written_and_not_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&folder.path().join("memory.db")).unwrap();
+        let remember = Remember { memory, session: "main".into(), project: PROJECT, writing: watch::Sender::new(0) };
+        let (first, second) = (remember.begin_write(), remember.clone().begin_write());
+        let reads = tokio::spawn({
+            let remember = remember.clone();
+            async move { remember.written().await }
+        });
+        drop(first);
+        tokio::task::yield_now().await;
+        assert!(!reads.is_finished(), "one is still being written");
+        drop(second);
+        reads.await.unwrap();
+
+        let held = remember.begin_write();
+        // A file that another process holds is not waited for.
+        remember.written().await;
+        drop(held);
     }
 }

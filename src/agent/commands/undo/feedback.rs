@@ -167,6 +167,7 @@ pub(crate) async fn feedback(session: &Session, about: About, undone: bool) {
     let Some((run, _)) = waiting::kept(session, &durable, &about.task).await else { return };
     let about = About { reason: short(&about.reason, 160), ..about };
     let (known, mode) = (Arc::clone(&remember), mode_of(run.mode));
+    remember.written().await;
     let kept = remember.run(move |memory| hear(memory, &known, mode, &about, undone)).await;
     if let Err(error) = kept {
         tracing::warn!(%error, "what the user took back could not be kept");
