@@ -140,7 +140,7 @@ local function attempt(reply, run)
 end
 
 -- What is checked is what is changed: both happen in one turn.
-local function change(edits, reply)
+local function change(edits, save, reply)
   for _, edit in ipairs(edits) do
     local ok, err = check(edit)
     if not ok then
@@ -155,6 +155,7 @@ local function change(edits, reply)
     else
       local buf = edit.op == 'create' and open_new(edit.path) or buffers.find(edit.path)
       touched[i] = { buf, vim.bo[buf].modified }
+      buffers.is_being_written(buf, save == 'if_clean' and not vim.bo[buf].modified)
       set_hunks(buf, edit)
       touched[i][3] = vim.b[buf].changedtick
     end
@@ -165,6 +166,7 @@ end
 local function write_all(edits, results, touched, save)
   for i, edit in ipairs(edits) do
     if touched[i] then
+      buffers.is_being_written(touched[i][1], false)
       results[i] = finish(edit, touched[i][1], touched[i][2], save, touched[i][3])
     end
   end
@@ -192,7 +194,7 @@ function M.apply(params, reply)
   gather(params, reply, function()
     vim.schedule(function()
       attempt(reply, function()
-        local results, touched = change(params.edits, reply)
+        local results, touched = change(params.edits, params.save, reply)
         if not results then
           return
         end

@@ -224,13 +224,23 @@ function M.read(params, reply)
   end)
 end
 
+-- Buffers without changes of the user's that an edit is being made in, and that are written after it.
+---@type table<integer, true>
+local being_written = {}
+
+--- Notes that what is not written in a buffer is an edit that will be, or no more.
+function M.is_being_written(buf, is)
+  being_written[buf] = is or nil
+end
+
 --- Which of these files the user has open, or have changes that are not written.
 function M.held(params, reply)
   local held = {}
   for _, path in ipairs(params.paths) do
     local buf = M.find(path)
-    if buf and (vim.bo[buf].modified or is_the_users(buf)) then
-      held[#held + 1] = { path = path, unsaved = vim.bo[buf].modified }
+    local unsaved = buf and vim.bo[buf].modified and not being_written[buf]
+    if buf and (unsaved or is_the_users(buf)) then
+      held[#held + 1] = { path = path, unsaved = unsaved }
     end
   end
   reply(nil, held)

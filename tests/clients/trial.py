@@ -280,15 +280,15 @@ class Trial:
         """Takes back everything, a task at a time, each in the session that it was done in."""
         undone = collections.Counter()
         while any(agent.done for agent in self.agents):
-            said = None
+            said, problems = None, []
             for session in self.sessions:
                 try:
                     said = sextant(self.root, self.home, "undo", "--session", session)
                     break
                 except Failed as refusal:
-                    problem = refusal
+                    problems.append(str(refusal))
             if said is None:
-                raise Failed(f"after {dict(undone)}: {problem}")
+                raise Failed("\n".join([f"after {dict(undone)}:", *problems]))
             name = next((name for name in ("first", "second") if f"edits of {name}" in said), "shell")
             agent = self.agents[AGENTS.index(name)]
             if name == "shell":

@@ -77,6 +77,45 @@ async fn what_the_user_types_while_an_edit_is_made_is_no_part_of_it() {
     assert_eq!(nvim.text().await, "one\ntwo\ntyped\n", "what was typed stays");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_an_edit_is_about_to_write_is_told_to_nobody_as_unsaved() {
+    let project = Project::new(&[("a.txt", "one\ntwo\n")]);
+    let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
+    let server = ModelServer::start([step("edit_file", edit, false)]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.txt").await;
+    let _: bool = nvim
+        .lua(
+            "local path = vim.api.nvim_buf_get_name(0)
+            vim.api.nvim_buf_attach(0, false, { on_lines = function()
+              vim.schedule(function()
+                require('sextant.buffers').held({ paths = { path } }, function(_, held)
+                  _G.told = { modified = vim.bo.modified, unsaved = held[1].unsaved }
+                end)
+              end)
+              return true
+            end })
+            return true",
+        )
+        .await;
+    nvim.command("AgentAsk! change it").await;
+    nvim.finished().await;
+    let told: Value = nvim.lua("return _G.told").await;
+    assert_eq!(told, json!({"modified": true, "unsaved": false}), "between the change and the write");
+    assert_eq!(project.read("a.txt"), "ONE\ntwo\n");
+    let _: bool = nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, true, { 'mine' }) return true").await;
+    let unsaved: bool = nvim
+        .lua(
+            "local unsaved
+            require('sextant.buffers').held({ paths = { vim.api.nvim_buf_get_name(0) } }, function(_, held)
+              unsaved = held[1].unsaved
+            end)
+            return unsaved",
+        )
+        .await;
+    assert!(unsaved, "what the user types is");
+}
+
 /// The binary and `lua/sextant/marks.lua` agree on what a row that is not told of means.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mark_in_a_replaced_line_is_left_to_neovim() {
