@@ -1,6 +1,7 @@
 //! A change of files as it is kept: the texts before and after it, the marks, and what it belongs to.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,11 @@ use crate::editor::error::EditorError;
 use crate::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint, StoredCheckpoint as Kept};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
+
+/// How long the end of a change is tried again where another process holds the file, and how often: without it the
+/// record of the task has a gap, and no other process can undo it.
+const CLOSES: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// Why a checkpoint is kept, as the file names it. Those of a journal are the first three.
 pub(crate) const EDIT: &str = "edit";
@@ -151,17 +157,22 @@ impl Durable {
     pub(crate) async fn close_change(&self, events: &EventStream, checkpoint: &Checkpoint, reverses: &[i64]) {
         let Some(id) = checkpoint.record else { return };
         let row = CheckpointRow::of(checkpoint, reverses);
-        let after = checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_ref()))).collect();
+        let files: Vec<(String, FileState)> =
+            checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_ref()))).collect();
         let mut gone = reverses.to_vec();
         if !gone.is_empty() {
             gone.push(id);
         }
-        let kept = self
-            .run(move |memory| {
-                let row = serde_json::to_value(&row).unwrap_or_default();
-                memory.close_checkpoint(id, after, row, gone)
-            })
-            .await;
+        let row = serde_json::to_value(&row).unwrap_or_default();
+        let begun = Instant::now();
+        let kept = loop {
+            let (after, row, gone) = (files.clone(), row.clone(), gone.clone());
+            let kept = self.run(move |memory| memory.close_checkpoint(id, after, row, gone)).await;
+            if !matches!(kept, Err(MemoryError::Busy)) || begun.elapsed() > CLOSES {
+                break kept;
+            }
+            tokio::time::sleep(AGAIN).await;
+        };
         self.or_tell(events, kept);
     }
 

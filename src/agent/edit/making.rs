@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::Instrument;
 
-use crate::agent::durable::open;
+use crate::agent::durable::{self, open};
 use crate::agent::edit::elsewhere;
 use crate::agent::edit::lock as edit_lock;
 use crate::agent::edit::recover::{self, confirm};
@@ -129,15 +129,14 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
         };
         known.push((begun, made));
     }
-    let mut history = session.history.lock().await;
     for (begun, made) in &known {
         let Some(made) = made else { continue };
-        if begun.takes_back.is_empty() && history.iter().all(|journal| journal.task != begun.task) {
-            history.push(Journal::new(begun.task.clone(), begun.request.clone()));
-        }
+        let gone = session.history.lock().await.iter().all(|journal| journal.task != begun.task);
+        let whole = if begun.takes_back.is_empty() && gone { Some(journal(session, begun).await) } else { None };
+        let mut history = session.history.lock().await;
+        history.extend(whole);
         history.iter_mut().for_each(|journal| begun.enter(made, journal));
     }
-    drop(history);
     let mut plan = session.plan.lock().await;
     for (begun, made) in &known {
         if let Some(made) = made {
@@ -146,6 +145,14 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
         session.making.forget(&begun.ended);
     }
     Ok(())
+}
+
+/// The journal of a task that is not here any more, as it is kept.
+async fn journal(session: &Session, begun: &Begun) -> Journal {
+    let new = Journal::new(begun.task.clone(), begun.request.clone());
+    let Some(durable) = open::durable(session).await else { return new };
+    let kept = durable::load_journal(session, &durable, &begun.task, &begun.request).await;
+    open::or_tell(session, &durable, kept).unwrap_or(new)
 }
 
 /// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.

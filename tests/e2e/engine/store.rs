@@ -1,12 +1,16 @@
 //! The memory file under the engine: how it is made, an older one brought up, a newer or strange one set aside.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use rusqlite::Connection;
 use serde_json::json;
 use sextant::editor::event::Event;
 use sextant::llm::step::{PlanReplyStep, StepReply};
+use tokio::sync::Notify;
 
-use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, last, plan_of, planned};
+use crate::engine::{TEXT, project, replace};
+use crate::support::engine::{Engine, Setup, Stall, last, plan_of, planned};
 use crate::support::project::Project;
 
 fn file(project: &Project) -> std::path::PathBuf {
@@ -170,7 +174,7 @@ async fn a_plan_has_a_checkpoint_before_each_change_and_before_it_is_made_anew()
             |row| row.get(0),
         )
         .expect("the text before");
-    assert_eq!(before, crate::engine::TEXT.replace("return 1", "return 2").as_bytes(), "byte for byte");
+    assert_eq!(before, TEXT.replace("return 1", "return 2").as_bytes(), "byte for byte");
 }
 
 #[tokio::test]
@@ -184,4 +188,30 @@ async fn the_same_text_in_many_checkpoints_is_kept_once() {
     let count = |sql: &str| -> i64 { db.query_row(sql, [], |row| row.get(0)).expect("a count") };
     assert_eq!(count("SELECT count(*) FROM checkpoints"), 6);
     assert_eq!(count("SELECT count(*) FROM blobs"), 2, "two texts, however often they come and go");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_whose_end_another_process_keeps_from_being_written_can_be_undone_everywhere() {
+    let project = project();
+    let replies = vec![last("edit_file", replace("return 1", "return 2"))];
+    let engine = Engine::new(&project, Setup { replies, memory: true, ..Setup::default() });
+    let go = Arc::new(Notify::new());
+    engine.calls.stall(Some(Stall::After(Arc::clone(&go))));
+    let hold = async {
+        while project.read("a.py").contains("return 1") {
+            tokio::task::yield_now().await;
+        }
+        let db = open(&project);
+        db.execute_batch("BEGIN IMMEDIATE").expect("the only one who writes");
+        go.notify_one();
+        // Longer than one try takes.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        db.execute_batch("ROLLBACK").expect("given back");
+    };
+    let (outcome, ()) = tokio::join!(engine.ask("change f"), hold);
+    assert_eq!(outcome["ok"], true, "{outcome}");
+    engine.session.close().await;
+    let other = Engine::new(&project, Setup { memory: true, ..Setup::default() });
+    other.session.undo().await.result.expect("undone by another process");
+    assert_eq!(project.read("a.py"), TEXT);
 }
