@@ -7,6 +7,7 @@ mod chat;
 mod cli;
 mod commands;
 mod compact;
+mod conformance;
 mod consent;
 mod demo;
 mod diff;
