@@ -82,8 +82,7 @@ impl NvimEditor {
     }
 
     fn remember(&self, relative: &str, version: i64, text: &Arc<str>) {
-        let mut texts = lock(&self.texts);
-        texts.insert(relative.to_owned(), (version, Arc::clone(text)));
+        lock(&self.texts).insert(relative.to_owned(), (version, Arc::clone(text)));
     }
 
     pub(super) async fn fetch(&self, relative: &str) -> Result<(BufferState, Arc<str>), EditorError> {
