@@ -1,5 +1,6 @@
 //! The proxy before real and scripted language servers, driven by a scripted Helix.
 
+mod before;
 mod death;
 mod offers;
 mod same;
@@ -50,7 +51,7 @@ impl Place {
         command
     }
 
-    fn sessions(&self) -> PathBuf {
+    pub fn sessions(&self) -> PathBuf {
         discovery::of_workspace(&[self.path().join("sextant")], &self.root).expect("a folder for sessions")
     }
 }

@@ -62,6 +62,11 @@ impl Agent {
         let _ = self.session.making.neighbours.set(neighbours);
     }
 
+    /// Where it works.
+    pub fn editor(&self) -> &Arc<dyn Editor> {
+        &self.session.editor
+    }
+
     /// Whose turn it is.
     pub fn turn(&self) -> &Arc<TaskTurn> {
         &self.turn

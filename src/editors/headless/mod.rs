@@ -110,8 +110,7 @@ impl HeadlessEditor {
 
     /// Ends all servers, by force where the deadline passes.
     pub async fn shutdown(&self, deadline: Deadline) {
-        let (servers, trying) = (self.servers(), lock(&self.trying).clone());
-        join_all(servers.iter().chain(&trying).map(|server| server.shutdown(deadline))).await;
+        join_all(self.told().iter().map(|server| server.shutdown(deadline))).await;
     }
 
     /// Those that are asked now.
@@ -157,14 +156,15 @@ impl HeadlessEditor {
 
     /// Reads the asked files and all that the servers know, and tells these what changed on disk meanwhile.
     async fn refresh(&self, asked: &[String]) -> Vec<Document> {
-        let mut paths = self.loaded_files();
+        let told = self.told();
+        let mut paths: BTreeSet<String> = told.iter().flat_map(|server| server.open()).collect();
         paths.extend(asked.iter().cloned());
         let read = self
             .with_files(move |files| Ok(paths.into_iter().map(|path| (files.read(&path), path)).collect::<Vec<_>>()))
             .await
             .unwrap_or_default();
         let mut wanted = Vec::new();
-        for server in self.servers() {
+        for server in told {
             let open: BTreeSet<String> = server.open().into_iter().collect();
             let known: Vec<FileText> =
                 read.iter().filter(|(_, path)| open.contains(path)).filter_map(|(read, _)| text(read)).collect();
@@ -190,7 +190,7 @@ impl HeadlessEditor {
 
     /// Tells the servers what was done.
     fn announce(&self, edits: &[FileEdit], applied: &[Applied]) {
-        for server in self.servers() {
+        for server in self.told() {
             let open: BTreeSet<String> = server.open().into_iter().collect();
             let mut texts = Vec::new();
             let mut on_disk = Vec::new();

@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
-use crate::diagnostics::model::{DiagnosticsProvider, FileText, Report};
+use crate::diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
 use crate::diagnostics::server::LanguageServer;
 use crate::editor::FileEdit;
 use crate::editor::error::EditorError;
@@ -23,21 +23,43 @@ pub(super) async fn probe(
     if edits.iter().any(|edit| !matches!(edit, FileEdit::Change { .. })) {
         return Err(EditorError::Unsupported("asking about a new or deleted file before it is written".into()));
     }
+    if edits.is_empty() {
+        return Ok(Vec::new());
+    }
     let turn = tokio::time::timeout(deadline.left(), editor.turn.write());
     let _turn = turn.await.map_err(|_| EditorError::Timeout(deadline.elapsed_ms()))?;
-    let paths: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
     let servers = editor.to_try();
-    let loaded: Vec<String> = editor.loaded_files().union(&paths.into_iter().collect()).cloned().collect();
-    let now: Vec<FileText> = editor.refresh(&loaded).await.iter().map(file_text).collect();
+    let edited: BTreeSet<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
+    let loaded = around(editor, &servers, &edited);
+    let documents = editor.refresh(&loaded).await;
     let wanted = edits.to_vec();
-    let mut then = editor.with_files(move |files| files.preview(&wanted)).await?;
-    let edited: BTreeSet<String> = then.iter().map(|file| file.path.clone()).collect();
-    let restore =
-        Restore { servers: &servers, files: now.iter().filter(|file| edited.contains(&file.path)).cloned().collect() };
-    then.extend(now.into_iter().filter(|file| !edited.contains(&file.path)));
-    let reports = join_all(servers.iter().map(|server| server.fetch(&then, deadline))).await.concat();
+    let then = editor.with_files(move |files| files.preview(&wanted)).await?;
+    let (changed, mut then) = (documents.iter().filter(|now| edited.contains(&now.path)), then);
+    let restore = Restore { servers: &servers, files: changed.map(file_text).collect() };
+    let single = then.clone();
+    then.extend(documents.iter().filter(|now| !edited.contains(&now.path)).map(file_text));
+    let asked = join_all(servers.iter().map(|server| server.fetch(&then, deadline)));
+    let parsed = join_all(editor.providers.iter().map(|provider| {
+        let texts = if provider.reach() == Reach::File { &single } else { &then };
+        provider.fetch(texts, deadline)
+    }));
+    let (asked, parsed) = futures::join!(asked, parsed);
     drop(restore);
-    Ok(reports)
+    Ok([asked.concat(), parsed.concat()].concat())
+}
+
+/// The edited files and every other one that is loaded. What a spare server has open beside these is closed there.
+fn around(editor: &HeadlessEditor, servers: &[Arc<LanguageServer>], edited: &BTreeSet<String>) -> Vec<String> {
+    let mut loaded = editor.loaded_files();
+    if let Some(buffers) = &editor.buffers {
+        let covered = |path: &String| servers.iter().any(|server| server.covers(path));
+        loaded.extend(buffers.paths(&editor.root).into_iter().filter(covered));
+    }
+    loaded.extend(edited.iter().cloned());
+    for server in servers {
+        server.open().iter().filter(|path| !loaded.contains(*path)).for_each(|path| server.close(path));
+    }
+    loaded.into_iter().collect()
 }
 
 impl HeadlessEditor {
@@ -49,6 +71,17 @@ impl HeadlessEditor {
     fn to_try(&self) -> Vec<Arc<LanguageServer>> {
         let trying = lock(&self.trying).clone();
         if self.buffers.is_none() { self.servers() } else { trying }
+    }
+
+    /// Every server that has to know what becomes of the files.
+    pub(super) fn told(&self) -> Vec<Arc<LanguageServer>> {
+        let mut told = self.servers();
+        for spare in lock(&self.trying).iter() {
+            if !told.iter().any(|known| Arc::ptr_eq(known, spare)) {
+                told.push(Arc::clone(spare));
+            }
+        }
+        told
     }
 }
 

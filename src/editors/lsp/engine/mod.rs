@@ -12,6 +12,7 @@ mod page;
 mod plan;
 mod servers;
 mod shown;
+mod spare;
 mod steps;
 mod wording;
 
@@ -43,6 +44,7 @@ use crate::editors::lsp::engine::mirror::Mirror;
 use crate::editors::lsp::engine::page::EditorPage;
 use crate::editors::lsp::engine::plan::PlanPage;
 use crate::editors::lsp::engine::servers::OwnServers;
+use crate::editors::lsp::engine::spare::SpareServers;
 use crate::editors::lsp::link::channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
 use crate::editors::lsp::link::{COMMANDS, EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
 use crate::llm::step::Model;
@@ -105,6 +107,7 @@ struct Engine {
     plan: PlanPage,
     question: QuestionAsked,
     found: OwnFindings,
+    spares: SpareServers,
     /// The file that the last command came from.
     asked_from: Mutex<Option<String>>,
 }
@@ -122,6 +125,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
         plan: PlanPage::new(&setup.folder),
         question: QuestionAsked::default(),
         found: OwnFindings::default(),
+        spares: SpareServers::default(),
         asked_from: Mutex::default(),
         session: OnceCell::new(),
         buffers,
@@ -216,8 +220,8 @@ impl Engine {
         }
         let session = self.session.get_or_try_init(|| self.open(&hello)).await?;
         let root = self.setup.root.path();
-        let server = hello.server.as_ref().map(|server| Arc::new(linked(server, root, true)));
-        let spare = hello.server.as_ref().map(|server| Arc::new(linked(server, root, false)));
+        let server = hello.server.as_ref().map(|server| Arc::new(linked(server, root)));
+        let spare = hello.server.as_ref().map(|server| self.spares.of(server, root));
         let link = EngineLink { id: self.buffers.links.next_id(), hello, out: out.clone(), server, spare };
         let commands = COMMANDS.iter().map(|command| (*command).to_owned()).collect();
         Ok((Arc::new(link), Welcome { session: session.name.clone(), commands }))
@@ -331,14 +335,12 @@ impl Engine {
     }
 }
 
-/// The server behind a proxy, asked over the proxy's socket, or another one of its kind.
-fn linked(server: &ProxiedServer, root: &Path, shared: bool) -> LanguageServer {
+/// The server behind a proxy, asked over the proxy's socket. What the editor's user has set is set there already.
+fn linked(server: &ProxiedServer, root: &Path) -> LanguageServer {
     let config = ServerConfig {
         name: server.name.clone(),
         command: server.command.clone(),
-        // What the editor's user has set is set there already.
-        settings: if shared { Value::Null } else { server.settings.clone() },
-        socket: shared.then(|| server.socket.clone()),
+        socket: Some(server.socket.clone()),
         initialization_options: server.initialization_options.clone(),
         ..ServerConfig::default()
     };

@@ -21,8 +21,13 @@ impl OwnServers {
         };
         let own = self.0.iter().filter(needed).cloned();
         let own: Vec<Arc<LanguageServer>> = own.collect();
-        let spare = links.all().into_iter().filter_map(|link| link.spare.clone());
-        editor.set_to_try(spare.chain(own.iter().cloned()).collect());
+        let mut trying: Vec<Arc<LanguageServer>> = own.clone();
+        for spare in links.all().into_iter().filter_map(|link| link.spare.clone()) {
+            if !trying.iter().any(|known| Arc::ptr_eq(known, &spare)) {
+                trying.push(spare);
+            }
+        }
+        editor.set_to_try(trying);
         editor.set_servers(linked.into_iter().chain(own).collect());
     }
 }

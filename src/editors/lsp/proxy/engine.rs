@@ -17,7 +17,7 @@ use crate::editors::lsp::link::channel::{self, LinkCall, LinkError, LinkReceiver
 use crate::editors::lsp::link::{
     AgentCommand, ENGINE_SOCKET, EditorName, EngineSays, ForEditor, Hello, LINK_VERSION, ProxiedServer, ProxySays,
 };
-use crate::editors::lsp::proxy::inner::end_progress;
+use crate::editors::lsp::proxy::inner::{self, end_progress};
 use crate::editors::lsp::proxy::mirror::{self, MirrorEvent};
 use crate::editors::lsp::proxy::own;
 use crate::editors::lsp::proxy::second;
@@ -237,6 +237,7 @@ fn to_editor(table: &Table, mut message: Value) {
 }
 
 fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
+    let command = inner::whole_command(&shared.options.command);
     let table = lock(&shared.table);
     let client = &table.editor.client;
     let name = |key: &str| client["clientInfo"][key].as_str().unwrap_or_default().to_owned();
@@ -244,7 +245,7 @@ fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
         table.server.initialize.as_deref().and_then(|body| serde_json::from_slice(body).ok()).unwrap_or_default();
     let server = socket.filter(|_| table.server.ended.is_none()).map(|socket| ProxiedServer {
         name: shared.options.name(),
-        command: shared.options.command.clone(),
+        command,
         socket,
         initialization_options: request["params"]["initializationOptions"].clone(),
         settings: table.server.settings.clone(),

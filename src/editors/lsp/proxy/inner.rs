@@ -88,10 +88,25 @@ fn run(shared: &ProxyState, ready: &Sender<()>) -> std::io::Result<ExitStatus> {
 /// As the user's shell would find it; of `PATH`, folders of the project are passed over.
 fn spawn(command: &[String]) -> std::io::Result<Child> {
     let (name, arguments) = command.split_first().ok_or_else(|| std::io::Error::other("the command is empty"))?;
-    let program = if name.contains('/') { std::path::absolute(name)? } else { look_up(name)? };
-    let mut command = program::command(&program)?.into_std();
+    let mut command = program::command(&whole(name)?)?.into_std();
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()
+}
+
+/// The whole path of a program.
+fn whole(name: &str) -> std::io::Result<PathBuf> {
+    if name.contains('/') { std::path::absolute(name) } else { look_up(name) }
+}
+
+/// The command with the program that it starts; as it was given where there is none.
+pub(super) fn whole_command(command: &[String]) -> Vec<String> {
+    let mut command = command.to_vec();
+    if let Some(name) = command.first_mut()
+        && let Ok(program) = whole(name)
+    {
+        *name = program.display().to_string();
+    }
+    command
 }
 
 fn look_up(name: &str) -> std::io::Result<PathBuf> {
