@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::collect;
-use crate::agent::edit::{guard, making, permissions, rollback};
+use crate::agent::edit::{foresee, guard, making, permissions, rollback};
+use crate::agent::plan::mode::Mode;
 use crate::agent::state::baseline::{Baseline, doubt, doubt_late, doubt_stale, without_others};
 use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::edit_answer::{DEFERRED, EditAnswer};
@@ -45,7 +46,7 @@ pub(crate) async fn change(
     for want in &wanted {
         task.scope.check(want)?;
     }
-    permissions::permit(session, task, &wanted)?;
+    permit(session, task, &wanted).await?;
     let doubts = guard::guard(session, task, &wanted).await?;
     let (_turn, mut deadline) = match session.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
@@ -93,6 +94,15 @@ pub(crate) async fn change(
         }
     };
     Ok(EditOutcome { checkpoint: id, applied, symbols, imports, verdict, before })
+}
+
+/// What is refused for want of the user's word is asked about at the end of its step, with what it would introduce.
+async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
+    let permitted = permissions::permit(session, task, wanted);
+    if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
+        task.intent.consent.foreseen = foresee::foreseen(session, task, wanted).await;
+    }
+    permitted
 }
 
 async fn to_be_made(

@@ -3,6 +3,7 @@
 
 use tokio::time::Instant;
 
+use crate::agent::edit::foresee::ProposedEdit;
 use crate::agent::edit::questions;
 use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::Mode;
@@ -34,6 +35,7 @@ const CHECK_OPCIONES: [&str; 2] = ["hacerlo", "no"];
 /// With the rule and the way out. Nothing was written then.
 pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<Vec<Doubt>, Failure> {
     let mut doubts = Vec::new();
+    let edit = ProposedEdit::new(wanted);
     for want in wanted {
         let path = want.path().to_owned();
         let before = match want {
@@ -47,9 +49,9 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequ
                 "edit the places beside it with edit_file, and leave the line with the secret alone",
             ));
         }
-        may_touch(session, task, &path, &before, &after).await?;
+        may_touch(session, task, &edit, (&path, &before, &after)).await?;
         for objection in objections(session, task, &path, &before, &after) {
-            weigh(session, task, &path, &objection).await?;
+            weigh(session, task, &edit, (&path, &objection)).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
             }
@@ -87,7 +89,12 @@ fn names_file(text: &str, path: &str) -> bool {
 }
 
 /// Asks before a file is touched that runs by being there, or that says how strict the checkers are.
-async fn may_touch(session: &Session, task: &mut Task, path: &str, before: &str, after: &str) -> Result<(), Failure> {
+async fn may_touch(
+    session: &Session,
+    task: &mut Task,
+    edit: &ProposedEdit<'_>,
+    (path, before, after): (&str, &str, &str),
+) -> Result<(), Failure> {
     let checks = repair::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
     let Some(reason) = runs.or(checks) else { return Ok(()) };
@@ -101,7 +108,7 @@ async fn may_touch(session: &Session, task: &mut Task, path: &str, before: &str,
         task.counts.step.max(1),
         Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
     );
-    match answer(session, task, &text, &options).await? {
+    match answer(session, task, edit, (&text, &options)).await? {
         1 => Ok(()),
         2 => {
             session.approvals.allow_file(path);
@@ -116,8 +123,12 @@ fn capital(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }
 
-async fn answer(session: &Session, task: &mut Task, text: &str, options: &[String]) -> Result<usize, Failure> {
-    let since = Instant::now();
+async fn answer(
+    session: &Session,
+    task: &mut Task,
+    edit: &ProposedEdit<'_>,
+    (text, options): (&str, &[String]),
+) -> Result<usize, Failure> {
     let text = match &task.intent.client {
         Some(client) if session.approvals.can_ask() => format!("{client}: {text}"),
         Some(_) => {
@@ -128,6 +139,8 @@ async fn answer(session: &Session, task: &mut Task, text: &str, options: &[Strin
         }
         None => text.to_owned(),
     };
+    let text = edit.asked(session, task, &text).await;
+    let since = Instant::now();
     let choice = questions::ask_user(session, &text, options).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
@@ -160,7 +173,12 @@ fn is_strict(session: &Session, task: &Task) -> bool {
     basis == Basis::Reported || basis == Basis::Approved && ask::mends(&task.journal.request)
 }
 
-async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &RepairObjection) -> Result<(), Failure> {
+async fn weigh(
+    session: &Session,
+    task: &mut Task,
+    edit: &ProposedEdit<'_>,
+    (path, objection): (&str, &RepairObjection),
+) -> Result<(), Failure> {
     let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
     match objection.weight {
         Weight::Refused if is_strict(session, task) => {
@@ -180,7 +198,7 @@ async fn weigh(session: &Session, task: &mut Task, path: &str, objection: &Repai
                 format!("El cambio de {name} va más allá de arreglar: {reason}. ¿Hacerlo?"),
             );
             let options = if say.spanish { CHECK_OPCIONES } else { CHECK_OPTIONS }.map(str::to_owned);
-            match answer(session, task, &clean(&text), &options).await? {
+            match answer(session, task, edit, (&clean(&text), &options)).await? {
                 1 => Ok(()),
                 _ => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "mend it and leave that in place"))

@@ -2,6 +2,7 @@
 
 pub mod change;
 pub(crate) mod elsewhere;
+pub(crate) mod foresee;
 pub(crate) mod guard;
 pub(crate) mod lock;
 pub(crate) mod making;

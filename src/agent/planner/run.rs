@@ -211,6 +211,7 @@ async fn run_edit(
         durable::keep_step(session, plan, task, index).await;
         session.emit(event::plan_event(plan, Phase::Executing.words()));
         task.intent.consent.withheld.clear();
+        task.intent.consent.foreseen.clear();
         let (scope, request) = (task.scope.clone(), task.request.clone());
         let tried =
             stop::unless_stopped(session, cancel, attempt::try_step(session, plan, index, task, fallback, cancel))

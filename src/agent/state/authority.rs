@@ -42,6 +42,8 @@ pub struct Consent {
     pub(crate) allowed: BTreeSet<String>,
     /// What the step that runs was kept from deleting.
     pub(crate) withheld: BTreeSet<String>,
+    /// What the last edit that was kept from it would introduce, in a question's words.
+    pub(crate) foreseen: String,
     /// Whether the open steps were planned anew since the user approved the plan: nobody has agreed to their words.
     pub(crate) replanned: bool,
     /// Why the edit that is being made is not credited with what goes away.
@@ -64,7 +66,7 @@ impl Consent {
         }
         let what: Vec<&str> = self.withheld.iter().map(String::as_str).collect();
         let (number, what) = (step + 1, what.join(", "));
-        let text = say.of(
+        let mut text = say.of(
             format!(
                 "Step {number} (“{title}”) would delete {what}, which the approved plan does not say. To do the step again allows it. What now?"
             ),
@@ -72,6 +74,9 @@ impl Consent {
                 "El paso {number} («{title}») borraría {what}, que el plan aprobado no dice. Repetir el paso lo permite. ¿Qué hacemos?"
             ),
         );
+        if !self.foreseen.is_empty() {
+            text = format!("{text}\n{}", self.foreseen);
+        }
         let allows = self.withheld.iter().cloned().collect();
         Some(Question { step, text, mark, allows, spanish: say.spanish, ..Question::default() })
     }

@@ -2,6 +2,7 @@
 
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::language::Say;
+use crate::agent::state::render::Line;
 
 /// What is known of the diagnostics after a task.
 pub(crate) fn of_task(say: Say, verdict: &Verdict, new: usize, fixed: usize) -> String {
@@ -50,6 +51,35 @@ pub(crate) fn of_edit(status: Status, (new, fixed): (usize, usize), more: &str) 
     }
 }
 
+/// The same of an edit that is not made, before the lines of what is new.
+pub(crate) fn of_candidate(say: Say, verdict: &Verdict, new: &[Line]) -> String {
+    let pending = verdict.pending.join(", ");
+    let errors = new.iter().all(|line| line.severity == "error");
+    let count = match errors {
+        true => say.counted(new.len(), "error", "error", "errores"),
+        false => say.counted(new.len(), "new diagnostic", "diagnóstico nuevo", "diagnósticos nuevos"),
+    };
+    match verdict.status {
+        Status::Complete if new.is_empty() => {
+            say.of("It would introduce nothing that is reported.", "No introduciría nada que se señale.")
+        }
+        Status::Complete => say.of(format!("It would introduce {count}:"), format!("Introduciría {count}:")),
+        Status::Partial if new.is_empty() => not_foreseen(say, &pending),
+        Status::Partial => say.of(
+            format!("It would introduce {count} at least, not known: {pending}:"),
+            format!("Introduciría al menos {count}, no se sabe: {pending}:"),
+        ),
+        Status::Skipped => not_foreseen(say, &say.of("nobody reports on it", "nadie informa de ello")),
+        status if pending.is_empty() => not_foreseen(say, status.name()),
+        status => not_foreseen(say, &format!("{}, {pending}", status.name())),
+    }
+}
+
+/// What an edit would introduce cannot be told.
+pub(crate) fn not_foreseen(say: Say, why: &str) -> String {
+    say.of(format!("What it would introduce is not known: {why}"), format!("No se sabe qué introduciría: {why}"))
+}
+
 fn unknown(status: Status) -> &'static str {
     match status {
         Status::Timeout => "no answer in time, so nothing is known yet of the diagnostics",
@@ -76,6 +106,9 @@ mod tests {
                 of_step(&verdict, 0, 2),
                 of_edit(status, (0, 2), ", 3 unchanged"),
             ];
+            let ahead = of_candidate(Say::default(), &verdict, &[]);
+            assert_eq!(ahead.contains("nothing"), status == Status::Complete, "{status:?}: {ahead}");
+            assert_eq!(ahead.contains("not known"), status != Status::Complete, "{status:?}: {ahead}");
             for words in words {
                 assert_eq!(words.contains("0 new"), status == Status::Complete, "{status:?}: {words}");
                 assert_eq!(words.contains("known"), status != Status::Complete, "{status:?}: {words}");

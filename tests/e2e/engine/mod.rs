@@ -1,5 +1,6 @@
 //! The engine's own rules, over a folder with a model on cue.
 
+mod before;
 mod checks;
 mod commands;
 mod contradiction;

@@ -1,5 +1,6 @@
 //! The engine behind an editor that speaks LSP alone: asked, planned with, typed against, left.
 
+mod before;
 mod lifecycle;
 mod plan;
 mod task;

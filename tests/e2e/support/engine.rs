@@ -420,6 +420,10 @@ impl Editor for Counted {
         self.inner.marks(path).await
     }
 
+    async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        self.inner.probe(edits, deadline).await
+    }
+
     fn show(&self, event: Event) {
         self.inner.show(event);
     }

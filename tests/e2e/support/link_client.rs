@@ -39,6 +39,8 @@ pub struct Told {
     pub edits: usize,
     /// Questions as messages, each as its titles.
     pub asked: Vec<Vec<String>>,
+    /// The words above them.
+    pub questions: Vec<String>,
     /// Refuses edits, as an editor does whose document has moved.
     pub refuses: bool,
     /// The title that a question is answered with.
@@ -278,6 +280,7 @@ fn answer(
             let titles = params["actions"].as_array().expect("actions").iter();
             let titles: Vec<String> = titles.map(|one| one["title"].as_str().expect("a title").to_owned()).collect();
             held.asked.push(titles);
+            held.questions.push(params["message"].as_str().expect("a question").to_owned());
             Ok(held.answer.as_ref().map_or(Value::Null, |title| json!({"title": title})))
         }
         _ => Ok(Value::Null),
