@@ -2,6 +2,7 @@
 
 mod before;
 mod death;
+mod foresight;
 mod offers;
 mod same;
 mod second;
