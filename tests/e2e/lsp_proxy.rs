@@ -1,6 +1,7 @@
 //! The proxy before real and scripted language servers, driven by a scripted Helix.
 
 mod before;
+mod changes;
 mod death;
 mod foresight;
 mod offers;

@@ -5,6 +5,7 @@
 //! behind it, and whatever the user types in between do not get in each other's way.
 
 pub(crate) mod feedback;
+pub mod lines;
 pub mod list;
 pub mod redo;
 
@@ -83,10 +84,12 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
     let stack = stack(session).await;
     // A number or a name is said of what was done last; a stack is walked by whole tasks and last steps.
     let walks = matches!(wish.target, Target::Task | Target::Step(None));
-    for (index, known) in stack.tasks.iter().enumerate() {
+    // What was offered is of one task, whatever was done since.
+    let other = |task: &str| matches!(&wish.target, Target::Lines(lines) if lines.task != task);
+    for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
         let journal = stack::journal(session, known).await?;
         if standing(&journal).is_empty() {
-            if index == 0 && !walks && touched(&journal, &wish.target) {
+            if (index == 0 || matches!(wish.target, Target::Lines(_))) && !walks && touched(&journal, &wish.target) {
                 choose(&journal, &wish.target)?;
             }
             continue;
@@ -204,7 +207,7 @@ fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
         checkpoints: (*target != Target::Task).then(|| chosen.edits()),
         step: match target {
             Target::Step(step) => *step,
-            Target::Task | Target::Symbol(_) => None,
+            Target::Task | Target::Symbol(_) | Target::Lines(_) => None,
         },
         ..About::default()
     }

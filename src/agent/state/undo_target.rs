@@ -17,11 +17,44 @@ pub enum Target {
     /// Counted from 1; the last one that changed something where absent.
     Step(Option<usize>),
     Symbol(String),
+    Lines(ChangedLines),
+}
+
+/// Hunks beside each other of one file of one edit, as `src/agent/state/reverse.rs` counts them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChangedLines {
+    pub task: String,
+    /// The edit's name.
+    pub edit: String,
+    /// Among the files of the edit, from 0.
+    pub file: usize,
+    pub first: usize,
+    pub last: usize,
+}
+
+impl ChangedLines {
+    /// As [`fmt::Display`] writes it.
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix("lines:")?.rsplitn(5, ':');
+        let mut number = || parts.next()?.parse().ok();
+        let (last, first, file) = (number()?, number()?, number()?);
+        let (edit, task) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        Some(Self { task, edit, file, first, last })
+    }
+}
+
+impl fmt::Display for ChangedLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "lines:{}:{}:{}:{}:{}", self.task, self.edit, self.file, self.first, self.last)
+    }
 }
 
 impl Target {
-    /// Reads what a user writes: nothing or `task`, `step`, a number, or a symbol.
+    /// Reads what a user writes: nothing or `task`, `step`, a number, or a symbol; or what an editor was offered.
     pub fn parse(text: &str) -> Self {
+        if let Some(lines) = ChangedLines::parse(text.trim()) {
+            return Self::Lines(lines);
+        }
         match text.trim() {
             "" | "task" => Self::Task,
             "step" => Self::Step(None),
@@ -47,6 +80,7 @@ impl Target {
             Self::Step(None) => "the last step".to_owned(),
             Self::Step(Some(number)) => format!("step {number}"),
             Self::Symbol(symbol) => symbol.clone(),
+            Self::Lines(_) => "one change".to_owned(),
         }
     }
 
@@ -55,7 +89,7 @@ impl Target {
         let one = match self {
             Self::Task => None,
             Self::Step(Some(number)) => Some(number.saturating_sub(1)),
-            Self::Step(None) | Self::Symbol(_) => return,
+            Self::Step(None) | Self::Symbol(_) | Self::Lines(_) => return,
         };
         for (index, step) in plan.steps.iter_mut().enumerate() {
             if one.is_none_or(|one| one == index) && step.state != StepState::Open {
@@ -70,7 +104,7 @@ impl Target {
         let one = match self {
             Self::Task => None,
             Self::Step(Some(number)) => Some(number.saturating_sub(1)),
-            Self::Step(None) | Self::Symbol(_) => return,
+            Self::Step(None) | Self::Symbol(_) | Self::Lines(_) => return,
         };
         for (index, (step, was)) in plan.steps.iter_mut().zip(&before.steps).enumerate() {
             // A plan that was changed since has other steps there.
@@ -90,6 +124,7 @@ impl fmt::Display for Target {
             Self::Step(None) => f.write_str("step"),
             Self::Step(Some(number)) => write!(f, "{number}"),
             Self::Symbol(symbol) => f.write_str(symbol),
+            Self::Lines(lines) => lines.fmt(f),
         }
     }
 }
@@ -166,6 +201,17 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
             let hint = format!("the steps of “{}” that changed something: {}", journal.request, steps.join(", "));
             Err(Failure::user(format!("step {step} changed nothing"), hint))
         }
+        Target::Lines(lines) => {
+            let own = |pick: &Pick<'_>| {
+                pick.edit.id == lines.edit && pick.edit.files.get(lines.file).is_some_and(|file| file == pick.file)
+            };
+            let pick = all.into_iter().find(own).ok_or_else(|| again(target))?;
+            let hunks: BTreeSet<usize> = pick.hunks.range(lines.first..=lines.last.max(lines.first)).copied().collect();
+            if hunks.is_empty() {
+                return Err(again(target));
+            }
+            Ok(plain(target.clone(), vec![Pick { hunks, ..pick }]))
+        }
         Target::Symbol(given) => {
             let symbol = symbol(&journal.checkpoints.iter().collect::<Vec<_>>(), given)?;
             let mut chosen = plain(Target::Symbol(symbol.to_string()), Vec::new());
@@ -241,6 +287,23 @@ mod tests {
         Journal { checkpoints, ..Journal::new("t", "fix") }
     }
 
+    fn lines(task: &str, edit: &str, first: usize, last: usize) -> Target {
+        Target::Lines(ChangedLines { task: task.into(), edit: edit.into(), file: 0, first, last })
+    }
+
+    #[test]
+    fn of_an_edit_the_named_hunks_alone_are_taken_and_once() {
+        let mut journal = journal();
+        let chosen = choose(&journal, &lines("t", "c2", 1, 1)).unwrap();
+        assert_eq!((chosen.edits(), chosen.picks[0].hunks.clone()), (vec!["c2".to_owned()], BTreeSet::from([1])));
+        let row = undone(&journal, "lines:t:c2:0:1:1");
+        journal.checkpoints.push(row);
+        for gone in [lines("t", "c2", 1, 1), lines("t", "c9", 0, 0), lines("t", "c2", 7, 3)] {
+            assert!(choose(&journal, &gone).unwrap_err().message.contains("already"), "{gone}");
+        }
+        assert_eq!(choose(&journal, &lines("t", "c2", 0, 1)).unwrap().picks[0].hunks, BTreeSet::from([0]));
+    }
+
     fn undone(journal: &Journal, text: &str) -> Checkpoint {
         let chosen = choose(journal, &Target::parse(text)).unwrap();
         let taken = |pick: &Pick<'_>| Taken {
@@ -263,6 +326,8 @@ mod tests {
             ("step", Target::Step(None)),
             ("2", Target::Step(Some(2))),
             ("Cart::total", Target::Symbol("Cart::total".into())),
+            ("lines:a:b:c2:0:1:3", lines("a:b", "c2", 1, 3)),
+            ("lines:c2:0:1", Target::Symbol("lines:c2:0:1".into())),
         ] {
             assert_eq!(Target::parse(text), target);
             assert_eq!(target.to_string(), text);

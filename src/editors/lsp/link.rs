@@ -29,6 +29,7 @@ pub const COMMANDS: &[&str] = &[
     "agent.answer",
     "agent.stop",
     "agent.undo",
+    "agent.keep",
     "agent.redo",
     "agent.resume",
     "agent.mode",

@@ -35,7 +35,7 @@ impl QuestionAsked {
     pub(super) fn ask(&self, engine: &Arc<Engine>, text: &str, options: &[String]) {
         *lock(&self.held) = Some((text.to_owned(), options.to_vec()));
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
-        self.offer(engine, options);
+        self.offer(engine);
         if engine.plan.stands() {
             engine.plan.set(engine, |shown| shown.question = Some((text.to_owned(), options.to_vec())));
         }
@@ -56,18 +56,20 @@ impl QuestionAsked {
         let was = lock(&self.held).take();
         self.number.fetch_add(1, Ordering::SeqCst);
         if was.is_some() {
-            self.offer(engine, &[]);
+            self.offer(engine);
             engine.plan.set(engine, |shown| shown.question = None);
         }
     }
 
-    /// As code actions; none takes them away.
-    fn offer(&self, engine: &Engine, options: &[String]) {
+    /// As code actions, or as none where it is not open.
+    fn offer(&self, engine: &Engine) {
+        self.places(engine).iter().for_each(|uri| engine.offer(uri));
+    }
+
+    /// The pages and files whose code actions answer it. The plan's page has its own.
+    fn places(&self, engine: &Engine) -> Vec<String> {
         let places = [Some(engine.answers.uri().to_owned()), lock(&engine.asked_from).clone()];
-        for uri in places.into_iter().flatten().filter(|uri| uri != engine.plan.page.uri()) {
-            let items = steps::answers(options);
-            engine.tell_all(&EngineSays::Actions(OwnActions { uri, items }));
-        }
+        places.into_iter().flatten().filter(|uri| uri != engine.plan.page.uri()).collect()
     }
 
     fn is(&self, number: u64) -> bool {
@@ -89,6 +91,20 @@ impl QuestionAsked {
             let list: Vec<String> = (1..).zip(&options).map(|(number, option)| format!("{number} {option}")).collect();
             Failure::user("the answer has to be one of those offered", list.join(", "))
         })
+    }
+}
+
+impl Engine {
+    /// Offers in a file what there is to do there.
+    pub(super) fn offer(&self, uri: &str) {
+        if uri == self.plan.page.uri() {
+            return;
+        }
+        let answered = self.question.places(self).iter().any(|place| place == uri);
+        let options = self.question.options().filter(|_| answered).unwrap_or_default();
+        let mut items = steps::answers(&options);
+        items.extend(self.changes.actions(uri));
+        self.tell_all(&EngineSays::Actions(OwnActions { uri: uri.to_owned(), items }));
     }
 }
 

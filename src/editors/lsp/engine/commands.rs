@@ -103,6 +103,7 @@ async fn look(
             let wish = UndoRequest { target, partial: given.place.partial, reason };
             run(engine, link, "an undo", |agent, _| Box::pin(async move { take_back(&agent, &wish).await }))
         }
+        "agent.keep" => engine.changes.keep(engine, &given.text, document),
         "agent.redo" => run(engine, link, "a redo", |agent, _| Box::pin(async move { bring_back(&agent).await })),
         "agent.resume" => {
             show_plan_where_one_waits(engine, link, &agent).await?;

@@ -4,6 +4,7 @@
 mod answers;
 mod arguments;
 mod buffers;
+mod changed_lines;
 mod commands;
 mod introduced;
 mod links;
@@ -38,6 +39,7 @@ use crate::diagnostics::server::config::ServerConfig;
 use crate::editors::headless::HeadlessEditor;
 use crate::editors::lsp::engine::answers::QuestionAsked;
 use crate::editors::lsp::engine::buffers::EditorBuffers;
+use crate::editors::lsp::engine::changed_lines::OfferedChanges;
 use crate::editors::lsp::engine::introduced::OwnFindings;
 use crate::editors::lsp::engine::links::{EngineLink, Links};
 use crate::editors::lsp::engine::mirror::Mirror;
@@ -107,6 +109,7 @@ struct Engine {
     plan: PlanPage,
     question: QuestionAsked,
     found: OwnFindings,
+    changes: OfferedChanges,
     spares: SpareServers,
     /// The file that the last command came from.
     asked_from: Mutex<Option<String>>,
@@ -125,6 +128,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
         plan: PlanPage::new(&setup.folder),
         question: QuestionAsked::default(),
         found: OwnFindings::default(),
+        changes: OfferedChanges::default(),
         spares: SpareServers::default(),
         asked_from: Mutex::default(),
         session: OnceCell::new(),
@@ -287,6 +291,7 @@ impl Engine {
                         self.buffers.links.used(link.id);
                     }
                     self.found.changed(self, &change);
+                    self.changes.changed(self, &change);
                 }
             }
             ProxySays::Closed(closed) => self.buffers.mirror.closed(link.id, &closed.uri),
@@ -308,6 +313,7 @@ impl Engine {
         if uri == self.answers.uri() {
             self.answers.opened(&self.buffers);
         }
+        self.changes.opened(self, uri);
     }
 
     fn saved(self: &Arc<Self>, uri: &str) {

@@ -59,7 +59,11 @@ impl Shower {
     fn take(&mut self, engine: &Arc<Engine>, event: TaskEvent) {
         match event {
             TaskEvent::TurnBegan { by } => self.begin(engine, &by),
-            TaskEvent::TurnEnded { .. } => self.end(),
+            TaskEvent::TurnEnded { .. } => {
+                self.end();
+                let engine = Arc::clone(engine);
+                tokio::spawn(async move { engine.changes.look(&engine).await });
+            }
             TaskEvent::Answered { .. } => engine.question.close(engine),
             TaskEvent::Shown { event } => self.show(engine, event),
             TaskEvent::TakenUp { .. }
