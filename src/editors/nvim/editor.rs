@@ -49,8 +49,7 @@ pub struct NvimEditor {
 
 impl NvimEditor {
     pub fn new(root: PathBuf, channel: Arc<Channel>) -> Self {
-        let commands = Commands::new(Vec::new());
-        Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands }
+        Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands: Commands::new(Vec::new()) }
     }
 
     /// Asks these beside the editor's clients.
