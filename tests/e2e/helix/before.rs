@@ -43,4 +43,12 @@ async fn a_question_about_an_edit_says_what_it_would_introduce_wherever_it_is_sh
     let (made, ()) = tokio::join!(calling, answering);
     assert_eq!(made["structuredContent"]["ok"], true, "{made}");
     assert_eq!(link.text(&uri), "x = missing\ny = 1\n");
+    // What a client has changed can be taken back on its line, like what a task of the user's has.
+    let back = link.until("the offer", |told| {
+        told.actions.get(&uri)?.iter().find(|action| action.title == "Sextant: take this change back").cloned()
+    });
+    let back = back.await;
+    assert_eq!(back.range.map(|range| (range.start.line, range.end.line)), Some((0, 0)));
+    link.command(&back.command, json!(back.arguments), Some(&uri));
+    link.until("the text before", |told| (told.texts[&uri].1 == "x = 1\ny = 1\n").then_some(())).await;
 }

@@ -61,8 +61,7 @@ impl Shower {
             TaskEvent::TurnBegan { by } => self.begin(engine, &by),
             TaskEvent::TurnEnded { .. } => {
                 self.end();
-                let engine = Arc::clone(engine);
-                tokio::spawn(async move { engine.changes.look(&engine).await });
+                look_at_changes(engine);
             }
             TaskEvent::Answered { .. } => engine.question.close(engine),
             TaskEvent::Shown { event } => self.show(engine, event),
@@ -124,7 +123,13 @@ impl Shower {
                 self.tell(engine, &title);
                 engine.found.show(engine, &[]);
             }
-            Event::Progress { text } => self.report(&text),
+            Event::Progress { text } => {
+                // The last word on a call of a client outside, which takes no turn.
+                if self.turn.is_none() && std::mem::take(&mut self.edited) {
+                    look_at_changes(engine);
+                }
+                self.report(&text);
+            }
             Event::Words { text } => {
                 self.words.push_str(&text);
                 self.tell(engine, &text);
@@ -230,6 +235,11 @@ impl Shower {
             }
         });
     }
+}
+
+fn look_at_changes(engine: &Arc<Engine>) {
+    let engine = Arc::clone(engine);
+    tokio::spawn(async move { engine.changes.look(&engine).await });
 }
 
 /// Whether the disk has another text than the buffer.
