@@ -67,7 +67,12 @@ pub(crate) struct ProcessGroup(Option<Pid>);
 
 impl ProcessGroup {
     pub(crate) fn of(child: &Child) -> Self {
-        Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
+        child.id().map_or(Self(None), Self::of_id)
+    }
+
+    /// By the number of its leader; 0 is none.
+    pub(crate) fn of_id(leader: u32) -> Self {
+        Self(i32::try_from(leader).ok().and_then(Pid::from_raw))
     }
 }
 

@@ -84,7 +84,7 @@ impl FakeEngine {
         let (sender, mut from) = channel::open::<ProxySays, EngineSays>(stream).expect("of this user");
         let first = from.next().await.expect("a first message");
         let ProxySays::Hello(hello) = first.message else { panic!("not a hello") };
-        sender.reply(first.id.expect("a request"), &Ok(json!({"session": "lsp-1", "commands": []})));
+        sender.reply(first.id.expect("a request"), &Ok(json!({"session": "lsp-1"})));
         Linked { hello: *hello, sender, from, early: VecDeque::new() }
     }
 }

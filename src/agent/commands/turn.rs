@@ -24,11 +24,18 @@ pub struct AskedBy {
     pub what: String,
     /// Who asks, for a reader: `Neovim`, `a shell (process 123)`.
     pub by: String,
+    /// Whether a program that has joined the session asks, and not the editor or shell that holds it.
+    pub joined: bool,
 }
 
 impl AskedBy {
     pub fn new(what: impl Into<String>, by: impl Into<String>) -> Self {
-        Self { what: what.into(), by: by.into() }
+        Self { what: what.into(), by: by.into(), joined: false }
+    }
+
+    #[must_use]
+    pub fn joined(self) -> Self {
+        Self { joined: true, ..self }
     }
 }
 
@@ -40,6 +47,9 @@ pub struct TaskInTurn {
     pub root: PathBuf,
     /// Milliseconds since 1970.
     pub since: i64,
+    /// [`AskedBy::joined`]: for whoever holds the session.
+    #[serde(skip)]
+    pub joined: bool,
 }
 
 /// Whose turn it is. A Neovim has one for all of its workspaces, since it shows one task.
@@ -60,8 +70,8 @@ impl TaskTurn {
         }
         let cancel = CancellationToken::new();
         let (root, since) = (agent.root().path().to_owned(), now_ms());
-        let by = asked.by.clone();
-        *running = Some((TaskInTurn { what: asked.what, by: asked.by, root, since }, cancel.clone()));
+        let AskedBy { what, by, joined } = asked;
+        *running = Some((TaskInTurn { what, by: by.clone(), root, since, joined }, cancel.clone()));
         Ok(TurnHeld { turn: Arc::clone(self), cancel, by })
     }
 
@@ -158,7 +168,13 @@ mod tests {
 
     #[test]
     fn who_comes_second_is_told_what_runs() {
-        let task = TaskInTurn { what: "fix it".into(), by: "Neovim".into(), root: "/w".into(), since: now_ms() - 3200 };
+        let task = TaskInTurn {
+            what: "fix it".into(),
+            by: "Neovim".into(),
+            root: "/w".into(),
+            since: now_ms() - 3200,
+            joined: false,
+        };
         let failure = busy(&task);
         assert_eq!(failure.kind, FailureKind::Busy);
         assert_eq!(failure.message, "a task is running already, for 3 s: “fix it”, asked for by Neovim in /w");

@@ -84,7 +84,6 @@ pub struct Hello {
     pub version: u32,
     /// Canonical.
     pub root: PathBuf,
-    pub pid: u32,
     #[serde(default)]
     pub editor_pid: Option<u32>,
     /// `None` of a proxy that stands before no server.
@@ -99,9 +98,6 @@ pub struct Hello {
     /// The user's `sextant` key of the initialization options.
     #[serde(default)]
     pub options: Value,
-    /// The languages of the documents that the editor has opened here so far.
-    #[serde(default)]
-    pub languages: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,7 +126,6 @@ pub struct EditorName {
 pub struct Welcome {
     /// The name of the session.
     pub session: String,
-    pub commands: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,11 +156,9 @@ pub struct AgentCommand {
     pub command: String,
     #[serde(default)]
     pub arguments: Vec<Value>,
-    /// The document that the editor named last, and where in it.
+    /// The document that the editor named last.
     #[serde(default)]
     pub document: Option<String>,
-    #[serde(default)]
-    pub range: Option<Range>,
 }
 
 /// What goes on to the editor as it is.

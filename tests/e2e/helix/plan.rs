@@ -25,6 +25,7 @@ async fn planned(project: &Project) -> (EditorLink, String) {
 async fn a_plan_is_edited_and_saved_then_approved_as_it_stands() {
     let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
     let _engine = engine(&project);
+    let mut other = EditorLink::to(&project).await;
     let (mut link, plan) = planned(&project).await;
     let text = link.text(&plan);
     assert_eq!(text.matches("- [ ] ").count(), 2, "{text}");
@@ -36,6 +37,10 @@ async fn a_plan_is_edited_and_saved_then_approved_as_it_stands() {
     let faults = link.until("the fault", |told| told.diagnostics.get(&plan).filter(|all| !all.is_empty()).cloned());
     let line = faults.await[0]["range"]["start"]["line"].as_u64().unwrap();
     assert!(text.lines().nth(usize::try_from(line).unwrap()).unwrap().starts_with("- [ ] "));
+    // However many servers the editor runs, it stands once.
+    other.command("agent.stop", json!([]), None);
+    other.message("nothing is running").await;
+    assert!(other.told.lock().unwrap().diagnostics.get(&plan).is_none_or(Vec::is_empty));
     // The first step is left out, in other words.
     let edited = text.replacen("- [ ] ", "- [-] ", 1);
     link.type_text(&plan, &edited);

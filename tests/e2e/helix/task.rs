@@ -80,6 +80,40 @@ async fn nothing_is_edited_while_the_user_types_nor_where_the_editor_refuses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_the_user_types_behind_at_once_is_done_and_can_be_undone() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.told.lock().unwrap().types = Some("# typed\n".to_owned());
+    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.message(":wa writes 1 changed buffer").await;
+    let mended = CART.replace("import os\n", "");
+    assert_eq!(link.text(&uri), format!("{mended}# typed\n"));
+    link.command("agent.undo", json!([]), Some(&uri));
+    link.message("undone").await;
+    assert_eq!(link.text(&uri), format!("{CART}# typed\n"), "what the user has typed stays");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_of_no_document_is_about_the_file_that_the_editor_has_open() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    // A server that is up already has the file, and the one that is asked starts still.
+    let mut first = EditorLink::to(&project).await;
+    first.open("cart.py");
+    let uri = first.uri("cart.py");
+    first.command("agent.stop", json!([]), None);
+    first.message("nothing is running").await;
+    let mut other = EditorLink::to(&project).await;
+    other.command("agent.ask", json!(["fix the errors"]), None);
+    other.message(":wa writes 1 changed buffer").await;
+    assert_eq!(first.text(&uri), CART.replace("import os\n", ""));
+    assert_eq!(project.read("price.py"), PRICE, "it was not asked about all of the workspace");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_cannot_be_done_says_how_it_is_written() {
     let project = Project::new(&[("cart.py", CART)]);
     let _engine = engine(&project);

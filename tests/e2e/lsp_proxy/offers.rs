@@ -85,7 +85,7 @@ async fn ours_stands_beside_what_the_server_says_and_is_taken_away_again() {
     helix.take(&actions[1]);
     let ProxySays::Command(command) = link.next().await else { panic!("no command") };
     assert_eq!((command.command.as_str(), &command.arguments[..]), ("agent.approve", &[json!(1)][..]));
-    assert_eq!((command.document.as_deref(), command.range.is_some()), (Some(uri.as_str()), true));
+    assert_eq!(command.document.as_deref(), Some(uri.as_str()));
     let at = json!({"textDocument": {"uri": uri}, "position": {"line": 0, "character": 1}});
     let answer = helix.request("textDocument/hover", at);
     assert_eq!(answer["result"]["contents"]["value"], "theirs\n\n---\n\nours");
@@ -176,7 +176,17 @@ async fn a_quiet_proxy_offers_nothing_and_follows_all_the_same() {
     assert_eq!(helix.capabilities["executeCommandProvider"]["commands"], json!(["fake.do"]));
     let uri = helix.open("a.py", "python");
     assert!(matches!(link.next().await, ProxySays::Opened(_)));
-    assert_eq!(helix.actions(&uri, 0..1).len(), 1);
+    let action = OwnAction {
+        range: None,
+        title: "Approve".into(),
+        kind: "quickfix".into(),
+        is_preferred: false,
+        command: "agent.approve".into(),
+        arguments: vec![],
+    };
+    link.sender.notify(&EngineSays::Actions(OwnActions { uri: uri.clone(), items: vec![action] }));
+    link.ask("workspace/workspaceFolders", Value::Null).await;
+    assert_eq!(helix.actions(&uri, 0..1).len(), 1, "the proxy beside it offers what is ours");
     helix.quit();
     let log = std::fs::read_to_string(place.path().join("log")).unwrap();
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();

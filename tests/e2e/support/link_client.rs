@@ -26,6 +26,9 @@ use crate::support::servers::tool;
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Between two letters that a user types.
+const LETTER: Duration = Duration::from_millis(50);
+
 /// What an editor has been told, and its documents.
 #[derive(Debug, Default)]
 pub struct Told {
@@ -43,6 +46,8 @@ pub struct Told {
     pub questions: Vec<String>,
     /// Refuses edits, as an editor does whose document has moved.
     pub refuses: bool,
+    /// What the user types at the end in the moment in which the next edit is applied; the newer text alone is told.
+    pub types: Option<String>,
     /// The title that a question is answered with.
     pub answer: Option<String>,
 }
@@ -86,14 +91,12 @@ pub fn hello(project: &Project, server: Option<ProxiedServer>, options: Value) -
     Hello {
         version: LINK_VERSION,
         root: project.root().to_owned(),
-        pid: std::process::id(),
         editor_pid: Some(std::process::id()),
         server,
         client: EditorName { name: "helix".into(), version: "25.07.1 (079a789e)".into() },
         encoding: Encoding::Utf16,
         client_capabilities: json!({"window": {"workDoneProgress": true, "showMessage": {}}}),
         options,
-        languages: Vec::new(),
     }
 }
 
@@ -160,12 +163,8 @@ impl EditorLink {
     pub fn command(&self, command: &str, arguments: Value, document: Option<&str>) {
         let arguments = arguments.as_array().expect("arguments").clone();
         let document = document.map(str::to_owned);
-        self.out.notify(&ProxySays::Command(AgentCommand {
-            command: command.to_owned(),
-            arguments,
-            document,
-            range: None,
-        }));
+        let command = AgentCommand { command: command.to_owned(), arguments, document };
+        self.out.notify(&ProxySays::Command(command));
     }
 
     pub fn text(&self, uri: &str) -> String {
@@ -186,6 +185,18 @@ impl EditorLink {
         match tokio::time::timeout(PATIENCE, waiting).await {
             Ok(found) => found,
             Err(_) => panic!("{what} did not come: {:#?}", self.told.lock().unwrap()),
+        }
+    }
+
+    /// The user types into a document, letter by letter, until what was told is so.
+    pub async fn type_until(&mut self, uri: &str, what: &str, found: impl Fn(&Told) -> bool) {
+        let start = std::time::Instant::now();
+        while !found(&self.told.lock().unwrap()) {
+            assert!(start.elapsed() < PATIENCE, "{what} did not come: {:#?}", self.told.lock().unwrap());
+            let text = format!("{}x", self.text(uri));
+            self.type_text(uri, &text);
+            // The next letter comes with the next thing that is told, or in a moment.
+            let _ = tokio::time::timeout(LETTER, self.news.changed()).await;
         }
     }
 
@@ -246,6 +257,7 @@ fn answer(
             let edit = &params["edit"]["documentChanges"][0];
             let uri = edit["textDocument"]["uri"].as_str().expect("a document").to_owned();
             let refuses = held.refuses;
+            let types = if refuses { None } else { held.types.take() };
             let (version, text) = held.texts.get_mut(&uri).expect("an open document");
             if edit["textDocument"]["version"] != *version || refuses {
                 return Ok(json!({"applied": false, "failureReason": "document has changed"}));
@@ -256,6 +268,10 @@ fn answer(
                 text.replace_range(bytes, change["newText"].as_str().expect("a text"));
             }
             *version += 1;
+            if let Some(typed) = types {
+                text.push_str(&typed);
+                *version += 1;
+            }
             let changed = ChangedDocument { uri, version: *version, text: text.as_str().into() };
             held.edits += 1;
             drop(held);

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::agent::commands::agent::Agent;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::editors::lsp::engine::Engine;
@@ -119,11 +118,6 @@ async fn ask_in_message(engine: Arc<Engine>, link: Arc<EngineLink>, number: u64,
     if let Some(index) = chosen.filter(|_| engine.question.is(number)) {
         commands::answer(&engine, &link, index + 1);
     }
-}
-
-/// Answers the question in the middle of a run, where there is one.
-pub(super) fn waiting(agent: &Agent, choice: usize) -> Option<Result<(), Failure>> {
-    agent.answer_waiting(choice)
 }
 
 #[cfg(test)]

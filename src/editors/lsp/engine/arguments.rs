@@ -27,8 +27,6 @@ pub(super) struct GivenPlace {
     pub(super) workspace: bool,
     /// Of an undo: what the user has not changed since.
     pub(super) partial: bool,
-    /// What a code action was offered for.
-    pub(super) diagnostics: Value,
     /// Nothing is to be changed.
     #[serde(alias = "forbidEdits")]
     pub(super) forbid_edits: bool,

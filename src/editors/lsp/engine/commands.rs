@@ -26,7 +26,7 @@ use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::editors::lsp::engine::arguments::GivenArguments;
 use crate::editors::lsp::engine::links::{ERROR, EngineLink, INFO};
-use crate::editors::lsp::engine::{Engine, OpenSession, answers, wording};
+use crate::editors::lsp::engine::{Engine, OpenSession, wording};
 use crate::editors::lsp::link::AgentCommand;
 
 /// How long a look at a file's diagnostics may take, servers that still start included.
@@ -48,9 +48,7 @@ pub(super) fn take(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: AgentC
 async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &AgentCommand) -> Result<(), Failure> {
     let given = GivenArguments::read(&command.arguments)?;
     let agent = Arc::clone(&engine.session()?.agent);
-    // From a page the request is about the file that the user came from.
-    let document = command.document.clone().filter(|uri| !engine.is_page(uri));
-    let document = document.or_else(|| lock(&engine.asked_from).clone());
+    let document = about(engine, command.document.as_deref());
     match command.command.as_str() {
         "agent.ask" if intents::is_stop(&given.text) && agent.turn().stop() => Ok(()),
         "agent.ask" => {
@@ -85,6 +83,18 @@ async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &Agent
         "agent.show" if given.text == "plan" => engine.plan.page.show(&engine.buffers, link).await,
         "agent.show" => engine.answers.show(&engine.buffers, link).await,
         _ => look(engine, link, &given, (&command.command, document.as_deref())).await,
+    }
+}
+
+/// The file that a command is about. From a page it is the one that the user came from. An editor may send a command
+/// before it has told this proxy of any document: then it is the one that it touched last at another.
+fn about(engine: &Engine, named: Option<&str>) -> Option<String> {
+    let asked_from = || lock(&engine.asked_from).clone();
+    let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path());
+    match named {
+        Some(uri) if !engine.is_page(uri) => Some(uri.to_owned()),
+        Some(_) => asked_from().or_else(touched),
+        None => touched().or_else(asked_from),
     }
 }
 
@@ -177,7 +187,7 @@ async fn approve(engine: &Arc<Engine>, link: &Arc<EngineLink>, steps: Steps) -> 
 
 /// Takes an answer: of a question in the middle of a run before the one that a paused plan has left.
 pub(super) fn answer(engine: &Arc<Engine>, link: &Arc<EngineLink>, choice: usize) {
-    let taken = (|| match answers::waiting(&engine.session()?.agent, choice) {
+    let taken = (|| match engine.session()?.agent.answer_waiting(choice) {
         Some(answered) => answered,
         None => run(engine, link, "the answer to a question", move |agent, cancel| {
             Box::pin(async move { agent.answer_question(choice, &cancel).await })

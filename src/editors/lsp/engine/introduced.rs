@@ -1,7 +1,8 @@
-//! What a task has introduced, as diagnostics of our own in the editor's list: each for as long as its line stands.
+//! What tasks have introduced, as diagnostics of our own in the editor's list: each until its line is another one, or
+//! its task has nothing more to say of it.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
@@ -21,8 +22,13 @@ const LARGEST: u64 = 8 << 20;
 /// Our source of diagnostics, as an editor names it.
 const SOURCE: &str = "sextant";
 
+/// Tasks of other programs whose findings are kept.
+const CLIENTS: usize = 8;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnFinding {
+    /// Whose it is: a client's task; empty for the user's own.
+    of: String,
     /// Zero-based.
     line: usize,
     /// In bytes of the line.
@@ -40,39 +46,47 @@ struct FoundInFile {
     found: Vec<OwnFinding>,
 }
 
-/// By the URI of their file.
+#[derive(Debug, Default)]
+struct AllFound {
+    /// By the URI of their file.
+    files: BTreeMap<String, FoundInFile>,
+    /// The tasks of clients, oldest first.
+    clients: VecDeque<String>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct OwnFindings {
-    files: Mutex<BTreeMap<String, FoundInFile>>,
+    all: Mutex<AllFound>,
     /// Held while the links are told of a file, so that no two of them are told last that they show it.
     telling: Mutex<()>,
 }
 
 impl OwnFindings {
-    /// These and no others are there now; where the list is only amended, these as well.
-    pub(super) fn show(&self, engine: &Engine, entries: &[QuickfixEntry]) {
-        let mut found: BTreeMap<String, FoundInFile> = BTreeMap::new();
+    /// These are what is there now of one task, in place of what it has said before. What other tasks have said stays.
+    pub(super) fn show(&self, engine: &Engine, of: &str, entries: &[QuickfixEntry]) {
+        let texts = |uri: &str| text_of(engine, uri);
+        let mut new: BTreeMap<String, Vec<OwnFinding>> = BTreeMap::new();
         for entry in entries {
             let Some(uri) = path::to_uri(&engine.setup.root.path().join(&entry.path)) else { continue };
-            let text = text(engine, &entry.path);
             let line = (entry.line as usize).saturating_sub(1);
-            found.entry(uri).or_default().found.push(OwnFinding {
+            let text = texts(&uri).lines().nth(line).unwrap_or_default().to_owned();
+            new.entry(uri).or_default().push(OwnFinding {
+                of: of.to_owned(),
                 line,
                 column: (entry.column as usize).saturating_sub(1),
-                text: text.lines().nth(line).unwrap_or_default().to_owned(),
+                text,
                 severity: severity(&entry.kind),
                 message: format!("introduced: {}", entry.text),
             });
         }
-        let before = std::mem::replace(&mut *lock(&self.files), found);
-        let now = lock(&self.files).keys().cloned().collect::<Vec<_>>();
-        before.keys().filter(|uri| !now.contains(uri)).chain(&now).for_each(|uri| self.publish(engine, uri));
+        let changed = lock(&self.all).replace(of, new, texts);
+        changed.iter().for_each(|uri| self.publish(engine, uri));
     }
 
     /// The user has changed a file: what stood on a line that is another one now goes, the rest moves with its line.
     pub(super) fn changed(&self, engine: &Engine, change: &MirroredChange) {
-        let mut held = lock(&self.files);
-        let Some(file) = held.get_mut(&change.uri) else { return };
+        let mut held = lock(&self.all);
+        let Some(file) = held.files.get_mut(&change.uri) else { return };
         // Each server of an editor has a link that tells the same change.
         let owner = *file.owner.get_or_insert(change.link);
         if owner != change.link && engine.buffers.links.get(owner).is_some() {
@@ -82,7 +96,7 @@ impl OwnFindings {
         let differs = now != file.found;
         (file.owner, file.found) = (Some(change.link), now);
         if file.found.is_empty() {
-            held.remove(&change.uri);
+            held.files.remove(&change.uri);
         }
         drop(held);
         if differs {
@@ -95,41 +109,72 @@ impl OwnFindings {
         let _telling = lock(&self.telling);
         let links = &engine.buffers.links;
         let mut nobodys = Vec::new();
-        for (uri, file) in lock(&self.files).iter_mut() {
+        for (uri, file) in &mut lock(&self.all).files {
             if file.owner.is_none_or(|owner| owner == link.id || links.get(owner).is_none()) {
                 file.owner = Some(link.id);
                 nobodys.push(uri.clone());
             }
         }
         for uri in nobodys {
-            link.out.notify(&self.words(engine, &uri, link.hello.encoding));
+            let diagnostics = self.words(engine, &uri, link.hello.encoding);
+            link.out.notify(&EngineSays::Diagnostics(OwnDiagnostics { uri, diagnostics }));
         }
     }
 
-    /// To the one link that has the file; the others are told that they have nothing to show.
     fn publish(&self, engine: &Engine, uri: &str) {
         let _telling = lock(&self.telling);
-        let links = engine.buffers.links.all();
-        let owner = engine.buffers.mirror.of_uri(uri).map(|document| document.link);
-        let owner = owner.or_else(|| links.last().map(|link| link.id));
-        if let Some(file) = lock(&self.files).get_mut(uri) {
+        let owner = engine.shower(uri);
+        if let Some(file) = lock(&self.all).files.get_mut(uri) {
             file.owner = owner;
         }
-        for link in links {
-            let none = || EngineSays::Diagnostics(OwnDiagnostics { uri: uri.to_owned(), diagnostics: Vec::new() });
-            let own = Some(link.id) == owner;
-            link.out.notify(&if own { self.words(engine, uri, link.hello.encoding) } else { none() });
-        }
+        engine.publish(uri, owner, |encoding| self.words(engine, uri, encoding));
     }
 
-    fn words(&self, engine: &Engine, uri: &str, encoding: Encoding) -> EngineSays {
-        let found = lock(&self.files).get(uri).map(|file| file.found.clone()).unwrap_or_default();
-        let text = engine.buffers.mirror.of_uri(uri).map(|document| document.text.to_string());
-        let relative = path::from_uri(uri).and_then(|file| path::relative(engine.setup.root.path(), &file));
-        let text = text.unwrap_or_else(|| relative.map(|path| disk(engine, &path)).unwrap_or_default());
+    fn words(&self, engine: &Engine, uri: &str, encoding: Encoding) -> Vec<Value> {
+        let found = lock(&self.all).files.get(uri).map(|file| file.found.clone()).unwrap_or_default();
+        let text = text_of(engine, uri);
         let index = LineIndex::new(&text);
-        let diagnostics = found.iter().map(|found| found.words(&text, &index, encoding)).collect();
-        EngineSays::Diagnostics(OwnDiagnostics { uri: uri.to_owned(), diagnostics })
+        found.iter().map(|found| found.words(&text, &index, encoding)).collect()
+    }
+}
+
+impl AllFound {
+    /// Which files have others now. `text` is asked for the files that have findings: those of a file that nobody has
+    /// open go with their line too.
+    fn replace(
+        &mut self,
+        of: &str,
+        new: BTreeMap<String, Vec<OwnFinding>>,
+        text: impl Fn(&str) -> String,
+    ) -> Vec<String> {
+        let oldest = self.client(of);
+        let mut changed = Vec::new();
+        for (uri, file) in &mut self.files {
+            let (before, text) = (file.found.clone(), text(uri));
+            let stands = |found: &OwnFinding| text.lines().nth(found.line) == Some(found.text.as_str());
+            file.found.retain(|found| found.of != of && Some(&found.of) != oldest.as_ref() && stands(found));
+            file.found.extend(new.get(uri).cloned().unwrap_or_default());
+            if file.found != before {
+                changed.push(uri.clone());
+            }
+        }
+        self.files.retain(|_, file| !file.found.is_empty());
+        for (uri, found) in new {
+            if !self.files.contains_key(&uri) {
+                self.files.insert(uri.clone(), FoundInFile { owner: None, found });
+                changed.push(uri);
+            }
+        }
+        changed
+    }
+
+    /// Notes the task of a client; the one that is too many.
+    fn client(&mut self, of: &str) -> Option<String> {
+        if of.is_empty() || self.clients.iter().any(|known| known == of) {
+            return None;
+        }
+        self.clients.push_back(of.to_owned());
+        (self.clients.len() > CLIENTS).then(|| self.clients.pop_front()).flatten()
     }
 }
 
@@ -160,13 +205,14 @@ fn severity(kind: &str) -> u8 {
     }
 }
 
-fn text(engine: &Engine, path: &str) -> String {
-    let open = engine.buffers.mirror.of_file(&engine.setup.root.path().join(path));
-    open.map_or_else(|| disk(engine, path), |document| document.text.to_string())
-}
-
-fn disk(engine: &Engine, path: &str) -> String {
-    beneath::text(engine.setup.root.path(), path, LARGEST).unwrap_or_default()
+/// As an editor has it, else as it is on disk.
+fn text_of(engine: &Engine, uri: &str) -> String {
+    if let Some(document) = engine.buffers.mirror.of_uri(uri) {
+        return document.text.to_string();
+    }
+    let root = engine.setup.root.path();
+    let relative = path::from_uri(uri).and_then(|file| path::relative(root, &file));
+    relative.and_then(|path| beneath::text(root, &path, LARGEST)).unwrap_or_default()
 }
 
 /// What stands after a change: on its line, or on the line that the same text has moved to.
@@ -181,22 +227,19 @@ fn moved(found: &[OwnFinding], before: &str, after: &str) -> Vec<OwnFinding> {
     found.iter().filter_map(one).collect()
 }
 
-impl Engine {
-    /// Says something to every proxy.
-    pub(super) fn tell_all(&self, what: &EngineSays) {
-        let links: Vec<Arc<EngineLink>> = self.buffers.links.all();
-        links.iter().for_each(|link| {
-            link.out.notify(what);
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn finding(line: usize, text: &str) -> OwnFinding {
-        OwnFinding { line, column: 4, text: text.into(), severity: 1, message: "introduced: x".into() }
+        OwnFinding {
+            of: String::new(),
+            line,
+            column: 4,
+            text: text.into(),
+            severity: 1,
+            message: "introduced: x".into(),
+        }
     }
 
     #[test]
@@ -222,5 +265,30 @@ mod tests {
         assert_eq!((range["start"]["character"].clone(), range["end"]["character"].clone()), (6.into(), 9.into()));
         assert_eq!(words(900, Encoding::Utf8)["start"]["line"], 0, "past the end of the line");
         assert_eq!(words(6, Encoding::Utf8)["start"]["character"], 5, "never inside of a character");
+    }
+
+    #[test]
+    fn each_task_replaces_its_own_findings_alone() {
+        let mut all = AllFound::default();
+        let texts = |uri: &str| if uri == "file:///a" { "x = 1\ny = 2\n" } else { "z = 3\n" }.to_owned();
+        let of = |of: &str, line: usize, text: &str| OwnFinding { of: of.into(), ..finding(line, text) };
+        let new = |uri: &str, found: OwnFinding| BTreeMap::from([(uri.to_owned(), vec![found])]);
+        let found = |all: &AllFound, uri: &str| -> Vec<String> {
+            all.files.get(uri).map_or_else(Vec::new, |file| file.found.iter().map(|one| one.of.clone()).collect())
+        };
+        assert_eq!(all.replace("", new("file:///a", of("", 0, "x = 1")), texts), ["file:///a"]);
+        assert_eq!(all.replace("c1", new("file:///a", of("c1", 1, "y = 2")), texts), ["file:///a"]);
+        assert_eq!(all.replace("c1", new("file:///a", of("c1", 1, "y = 2")), texts), Vec::<String>::new());
+        assert_eq!(found(&all, "file:///a"), ["", "c1"], "the user's own stay");
+        assert_eq!(all.replace("", new("file:///b", of("", 0, "z = 3")), texts), ["file:///a", "file:///b"]);
+        assert_eq!((found(&all, "file:///a"), found(&all, "file:///b")), (vec!["c1".to_owned()], vec![String::new()]));
+        // Its line is another one now, in a file that nobody has open.
+        let other = |uri: &str| texts(uri).replace("y = 2", "y = 3");
+        all.replace("", BTreeMap::new(), other);
+        assert!(all.files.is_empty(), "{all:?}");
+        for client in 0..=CLIENTS {
+            all.replace(&client.to_string(), new("file:///b", of(&client.to_string(), 0, "z = 3")), texts);
+        }
+        assert_eq!(found(&all, "file:///b").len(), CLIENTS, "the oldest goes");
     }
 }

@@ -46,6 +46,14 @@ struct Held {
     touches: u64,
 }
 
+impl Held {
+    /// Nothing is waited for of what is open nowhere any more.
+    fn forget(&mut self) {
+        let documents = &self.documents;
+        self.expected.retain(|uri, _| documents.keys().any(|(_, open)| open == uri));
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Mirror {
     held: Mutex<Held>,
@@ -92,13 +100,19 @@ impl Mirror {
     }
 
     pub(super) fn closed(&self, link: u64, uri: &str) {
-        lock(&self.held).documents.remove(&(link, uri.to_owned()));
+        let mut held = lock(&self.held);
+        held.documents.remove(&(link, uri.to_owned()));
+        held.forget();
+        drop(held);
         self.moved();
     }
 
     /// The link is gone, and all that it had open.
     pub(super) fn left(&self, link: u64) {
-        lock(&self.held).documents.retain(|(owner, _), _| *owner != link);
+        let mut held = lock(&self.held);
+        held.documents.retain(|(owner, _), _| *owner != link);
+        held.forget();
+        drop(held);
         self.moved();
     }
 
@@ -125,9 +139,16 @@ impl Mirror {
         found.max_by_key(|document| document.touched).cloned()
     }
 
-    /// The text that one link has of a document.
-    pub(super) fn text_at(&self, link: u64, uri: &str) -> Option<Arc<str>> {
-        lock(&self.held).documents.get(&(link, uri.to_owned())).map(|document| Arc::clone(&document.text))
+    /// The file below the root that any editor has touched last.
+    pub(super) fn touched_last(&self, root: &Path) -> Option<String> {
+        let held = lock(&self.held);
+        let below = held.documents.values().filter(|document| path::relative(root, &document.file).is_some());
+        below.max_by_key(|document| document.touched).map(|document| document.uri.clone())
+    }
+
+    /// The version that one link has of a document.
+    pub(super) fn version_at(&self, link: u64, uri: &str) -> Option<i64> {
+        lock(&self.held).documents.get(&(link, uri.to_owned())).map(|document| document.version)
     }
 
     /// Files below the root that are open, sorted.
@@ -197,8 +218,12 @@ mod tests {
         mirror.opened(2, opened("untitled:1", "b\n"));
         assert_eq!(mirror.paths(Path::new("/w")), ["a.py", "b.py"]);
         mirror.left(2);
+        mirror.expect("file:///w/a.py", &"c\n".into());
         mirror.closed(1, "file:///w/none.py");
+        assert_eq!(lock(&mirror.held).expected.len(), 1);
         assert_eq!(mirror.paths(Path::new("/w")), ["a.py"]);
         assert!(mirror.of_file(Path::new("/w/b.py")).is_none());
+        mirror.closed(1, "file:///w/a.py");
+        assert!(lock(&mirror.held).expected.is_empty(), "whole texts of what nobody has open");
     }
 }

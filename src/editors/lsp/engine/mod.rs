@@ -11,6 +11,7 @@ mod links;
 mod mirror;
 mod page;
 mod plan;
+mod publishing;
 mod servers;
 mod shown;
 mod spare;
@@ -43,12 +44,12 @@ use crate::editors::lsp::engine::changed_lines::OfferedChanges;
 use crate::editors::lsp::engine::introduced::OwnFindings;
 use crate::editors::lsp::engine::links::{EngineLink, Links};
 use crate::editors::lsp::engine::mirror::Mirror;
-use crate::editors::lsp::engine::page::EditorPage;
+use crate::editors::lsp::engine::page::{EditorPage, PageKind};
 use crate::editors::lsp::engine::plan::PlanPage;
 use crate::editors::lsp::engine::servers::OwnServers;
 use crate::editors::lsp::engine::spare::SpareServers;
 use crate::editors::lsp::link::channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
-use crate::editors::lsp::link::{COMMANDS, EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
+use crate::editors::lsp::link::{EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
@@ -122,9 +123,9 @@ struct Engine {
 pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
     let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
-    let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links };
+    let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links, patience: buffers::PATIENCE };
     let engine = Arc::new(Engine {
-        answers: EditorPage::new(&setup.folder, "answer.md"),
+        answers: EditorPage::new(&setup.folder, "answer.md", PageKind::Log),
         plan: PlanPage::new(&setup.folder),
         question: QuestionAsked::default(),
         found: OwnFindings::default(),
@@ -227,8 +228,7 @@ impl Engine {
         let server = hello.server.as_ref().map(|server| Arc::new(linked(server, root)));
         let spare = hello.server.as_ref().map(|server| self.spares.of(server, root));
         let link = EngineLink { id: self.buffers.links.next_id(), hello, out: out.clone(), server, spare };
-        let commands = COMMANDS.iter().map(|command| (*command).to_owned()).collect();
-        Ok((Arc::new(link), Welcome { session: session.name.clone(), commands }))
+        Ok((Arc::new(link), Welcome { session: session.name.clone() }))
     }
 
     /// Makes the session as the first editor wants it.
@@ -323,10 +323,10 @@ impl Engine {
         }
     }
 
-    /// Whether a task runs that somebody else than the editor has asked for.
+    /// Whether a task runs that a program has asked for that joined the session.
     fn works_for_others(&self) -> bool {
         let running = self.session.get().and_then(|session| session.agent.turn().now());
-        running.is_some_and(|task| task.by.contains("process"))
+        running.is_some_and(|task| task.joined)
     }
 
     async fn close(&self) {

@@ -2,7 +2,7 @@
 //! it is open there. What the user has typed in it is never written over.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -19,15 +19,37 @@ use crate::editors::lsp::engine::mirror::MirroredDocument;
 /// Between two changes of a page: sixty in a second.
 const TICK: Duration = Duration::from_millis(16);
 
+/// What a conversation begins with.
+pub(super) const HEAD: &str = "# Sextant\n";
+
+/// The largest page that is read back, in bytes.
+const LARGEST: u64 = 8 << 20;
+
 /// How often a change is tried that the user's typing comes in between.
 const TRIES: u32 = 3;
+
+/// What becomes of a page that an engine before this one has left in an editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageKind {
+    /// It has one text, which another one replaces. What was shown last is noted beside the file, so that the next
+    /// engine can tell the user's changes from our text.
+    Document,
+    /// It only grows: what is new comes behind it.
+    Log,
+}
 
 #[derive(Debug, Default)]
 struct PageText {
     wanted: String,
-    /// What was wanted when it was put last, and what the buffer or the file had then.
+    /// What was wanted when it was put last, and what the buffer or the file had then. Nothing before.
     base: String,
-    shown: String,
+    shown: Option<String>,
+    /// What the file has, and what an engine before this one has shown or was about to: an editor that opens one of
+    /// them has our text.
+    written: Option<String>,
+    before: Vec<String>,
+    /// Whether an editor has had it open.
+    met: bool,
     /// Whether a task brings it up to date.
     streaming: bool,
     /// Since when an editor is about to open it. It reads the file on its own time, and would then refuse to write one
@@ -39,6 +61,8 @@ struct PageText {
 struct Held {
     file: PathBuf,
     uri: String,
+    /// Where it is noted what was shown last, as JSON.
+    note: Option<PathBuf>,
     text: Mutex<PageText>,
     /// One change at a time.
     turn: tokio::sync::Mutex<()>,
@@ -48,11 +72,13 @@ struct Held {
 pub(super) struct EditorPage(Arc<Held>);
 
 impl EditorPage {
-    pub(super) fn new(folder: &Path, name: &str) -> Self {
+    pub(super) fn new(folder: &Path, name: &str, kind: PageKind) -> Self {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let file = folder.join(name);
         let uri = path::to_uri(&file).unwrap_or_default();
-        Self(Arc::new(Held { file, uri, text: Mutex::default(), turn: tokio::sync::Mutex::default() }))
+        let note = (kind == PageKind::Document).then(|| folder.join(format!("{name}.shown")));
+        let text = PageText { before: note.as_deref().map(noted).unwrap_or_default(), ..PageText::default() };
+        Self(Arc::new(Held { file, uri, note, text: Mutex::new(text), turn: tokio::sync::Mutex::default() }))
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -72,13 +98,13 @@ impl EditorPage {
     pub(super) fn edited(&self, buffers: &EditorBuffers) -> Option<Arc<str>> {
         let text = self.open(buffers)?.text;
         let held = lock(&self.0.text);
-        (!held.shown.is_empty() && *text != *held.shown).then_some(text)
+        held.shown.as_ref().is_some_and(|shown| *text != **shown).then_some(text)
     }
 
     /// The user's text is taken over: it is what stands there.
     pub(super) fn accept(&self, text: &str) {
-        let mut held = lock(&self.0.text);
-        text.clone_into(&mut held.shown);
+        lock(&self.0.text).shown = Some(text.to_owned());
+        self.note(&[text]);
     }
 
     /// Changes the text, and brings it to wherever it is shown, in a moment.
@@ -101,7 +127,13 @@ impl EditorPage {
 
     /// Brings the text to where it is shown.
     async fn put(&self, buffers: &EditorBuffers) {
-        for _ in 0..TRIES {
+        let mut tries = 0;
+        while tries < TRIES {
+            // Who types for long is waited for all the same: nothing else would bring the page up to date.
+            if buffers.rest(std::slice::from_ref(&self.0.file)).await.is_err() {
+                continue;
+            }
+            tries += 1;
             let Some(document) = self.open(buffers) else {
                 if lock(&self.0.text).opening.is_some_and(|since| since.elapsed() < ANSWER) {
                     return;
@@ -112,12 +144,12 @@ impl EditorPage {
                 return;
             };
             let Some((wanted, target)) = self.target(&document.text) else { return };
-            if buffers.rest(std::slice::from_ref(&self.0.file)).await.is_err() {
-                return;
-            }
+            // Should this process end in between, either of them is ours.
+            self.note(&[&document.text, &target]);
             if buffers.put(&document, &target, "the page").await.is_ok() {
+                self.note(&[&target]);
                 let mut held = lock(&self.0.text);
-                (held.base, held.shown) = (wanted, target);
+                (held.base, held.shown) = (wanted, Some(target));
                 if held.base == held.wanted {
                     return;
                 }
@@ -128,14 +160,19 @@ impl EditorPage {
     /// What the buffer is to have; `None` where it has it, or where it is the user's now.
     fn target(&self, now: &str) -> Option<(String, String)> {
         let held = lock(&self.0.text);
-        if held.wanted.is_empty() || held.wanted == held.base && *now == *held.shown {
+        // Of a page that somebody else has opened nothing is known before it is looked at.
+        let shown = held.shown.as_deref()?;
+        if held.wanted.is_empty() || held.wanted == held.base && now == shown {
             return None;
         }
         let wanted = held.wanted.clone();
-        if *now == *held.shown || held.shown.is_empty() {
+        if now == shown {
             return Some((wanted.clone(), wanted));
         }
         // Behind what the user has typed, where there is only more.
+        if self.0.note.is_some() {
+            return None;
+        }
         let more = held.wanted.strip_prefix(held.base.as_str()).filter(|more| !more.is_empty())?;
         Some((wanted.clone(), format!("{now}{more}")))
     }
@@ -145,9 +182,22 @@ impl EditorPage {
         let mut file = own::open(&self.0.file, true)?;
         file.set_len(0)?;
         file.write_all(wanted.as_bytes())?;
+        self.note(&[&wanted]);
         let mut held = lock(&self.0.text);
-        (held.base, held.shown) = (wanted.clone(), wanted);
+        (held.base, held.shown, held.written) = (wanted.clone(), Some(wanted.clone()), Some(wanted));
         Ok(())
+    }
+
+    /// For the engine after this one.
+    fn note(&self, shown: &[&str]) {
+        let Some(note) = &self.0.note else { return };
+        let put = own::open(note, true).and_then(|mut file| {
+            file.set_len(0)?;
+            file.write_all(&serde_json::to_vec(shown)?)
+        });
+        if let Err(error) = put {
+            tracing::warn!(file = %note.display(), %error, "what a page shows cannot be noted");
+        }
     }
 
     /// Shows it in the editor that has just asked for it, and nowhere else: whoever types would type into it.
@@ -175,36 +225,47 @@ impl EditorPage {
 
     /// An editor has it open now: what has come since it read the file is put there.
     pub(super) fn opened(&self, buffers: &EditorBuffers) {
-        lock(&self.0.text).opening = None;
+        if let Some(document) = self.open(buffers) {
+            self.meet(&document.text);
+        }
         self.change(buffers, |_| {});
+    }
+
+    /// Takes the page as an editor has it: with our text, with that of an engine before this one, or the user's.
+    fn meet(&self, text: &str) {
+        let mut held = lock(&self.0.text);
+        held.opening = None;
+        let first = !std::mem::replace(&mut held.met, true);
+        if held.shown.as_deref() == Some(text) {
+            return;
+        }
+        let ours = held.written.iter().chain(&held.before).any(|ours| ours == text);
+        if ours || text.is_empty() && held.shown.is_none() {
+            (held.base, held.shown) = (text.to_owned(), Some(text.to_owned()));
+        } else if first && self.0.note.is_none() {
+            let new = held.wanted.strip_prefix(HEAD).unwrap_or(&held.wanted);
+            held.wanted = format!("{text}{new}");
+            (held.base, held.shown) = (text.to_owned(), Some(text.to_owned()));
+        } else if held.shown.is_none() {
+            // The user has changed it: it stays, and is what is approved.
+            held.shown = Some(held.before.first().cloned().unwrap_or_default());
+        }
     }
 
     /// The file goes with the session, unless somebody still looks at it.
     pub(super) fn remove(&self, buffers: &EditorBuffers) {
         if self.open(buffers).is_none() {
             let _ = fs::remove_file(&self.0.file);
+            self.0.note.iter().for_each(|note| drop(fs::remove_file(note)));
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn page(base: &str, shown: &str, wanted: &str) -> EditorPage {
-        let page = EditorPage::new(Path::new("/nowhere"), "answer.md");
-        let text = PageText { wanted: wanted.into(), base: base.into(), shown: shown.into(), ..PageText::default() };
-        *lock(&page.0.text) = text;
-        page
-    }
-
-    #[test]
-    fn what_the_user_typed_in_a_page_stays() {
-        let target = |page: &EditorPage, now: &str| page.target(now).map(|(_, target)| target);
-        assert_eq!(target(&page("a", "a", "ab"), "a").as_deref(), Some("ab"));
-        assert_eq!(target(&page("a", "a", "a"), "a"), None);
-        assert_eq!(target(&page("a", "a", "ab"), "a and mine\n").as_deref(), Some("a and mine\nb"), "behind it");
-        assert_eq!(target(&page("a", "a", "x"), "mine"), None, "other words are not put over it");
-        assert_eq!(target(&page("", "", "x"), "of an engine before\n").as_deref(), Some("x"));
-    }
+/// What an engine before this one has shown last. Nothing where it cannot be read: the page is the user's then.
+fn noted(note: &Path) -> Vec<String> {
+    let read = |file: fs::File| serde_json::from_reader(file.take(LARGEST)).ok();
+    own::open(note, false).ok().and_then(read).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,12 +11,13 @@ use crate::agent::plan::document::{self, Problem};
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::plural::counted;
+use crate::base::text::{Encoding, LineIndex};
 use crate::editor::event::Event;
 use crate::editors::lsp::engine::Engine;
 use crate::editors::lsp::engine::links::ERROR;
-use crate::editors::lsp::engine::page::EditorPage;
+use crate::editors::lsp::engine::page::{EditorPage, PageKind};
 use crate::editors::lsp::engine::steps::{self, PlanText};
-use crate::editors::lsp::link::{EngineSays, OwnActions, OwnDiagnostics, OwnHovers};
+use crate::editors::lsp::link::{EngineSays, OwnActions, OwnHovers};
 
 #[derive(Debug)]
 pub(super) struct PlanPage {
@@ -26,7 +27,7 @@ pub(super) struct PlanPage {
 
 impl PlanPage {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { page: EditorPage::new(folder, "plan.md"), shown: Mutex::default() }
+        Self { page: EditorPage::new(folder, "plan.md", PageKind::Document), shown: Mutex::default() }
     }
 
     /// A plan is about to be made.
@@ -128,18 +129,17 @@ impl PlanPage {
     }
 
     fn tell_faults(&self, engine: &Engine, text: &str, faults: &[Problem]) {
-        let lines: Vec<&str> = text.lines().collect();
-        let one = |fault: &Problem| {
-            let line = fault.line.saturating_sub(1);
-            let end = lines.get(line).map_or(0, |line| line.encode_utf16().count());
-            json!({
-                "range": {"start": {"line": line, "character": 0}, "end": {"line": line, "character": end}},
-                "severity": 1, "source": "sextant", "message": fault.message,
-            })
+        let uri = self.page.uri();
+        let index = LineIndex::new(text);
+        let words = |encoding: Encoding| {
+            let one = |fault: &Problem| {
+                let line = fault.line.saturating_sub(1).min(index.line_count().saturating_sub(1));
+                let range = index.range(text, index.line_range(text, line), encoding);
+                json!({"range": range, "severity": 1, "source": "sextant", "message": fault.message})
+            };
+            faults.iter().map(one).collect()
         };
-        let diagnostics = faults.iter().map(one).collect();
-        let uri = self.page.uri().to_owned();
-        engine.tell_all(&EngineSays::Diagnostics(OwnDiagnostics { uri, diagnostics }));
+        engine.publish(uri, engine.shower(uri), words);
     }
 }
 

@@ -12,6 +12,7 @@ use crate::base::message::headline;
 use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::editors::lsp::engine::links::{ERROR, EngineLink, INFO, WARNING};
+use crate::editors::lsp::engine::page::HEAD;
 use crate::editors::lsp::engine::{Engine, wording};
 
 /// Characters of the conversation that are kept.
@@ -117,11 +118,15 @@ impl Shower {
     }
 
     fn show(&mut self, engine: &Arc<Engine>, event: Event) {
+        // The end of a progress clears Helix's status line: what a task says last has to come behind it.
+        if engine.session.get().is_some_and(|session| session.agent.turn().is_free()) {
+            self.end();
+        }
         match event {
             Event::Started { request, mode, model } => {
                 let title = format!("\n## {}\n\n{mode}, {model}\n", headline(&request));
                 self.tell(engine, &title);
-                engine.found.show(engine, &[]);
+                engine.found.show(engine, "", &[]);
             }
             Event::Progress { text } => {
                 // The last word on a call of a client outside, which takes no turn.
@@ -147,7 +152,7 @@ impl Shower {
             }
             event @ Event::Plan { .. } => self.plan(engine, event),
             Event::Question { text, options } => engine.question.ask(engine, &text, &options),
-            Event::Introduced { entries, .. } => self.introduced(engine, &entries),
+            Event::Introduced { entries, of, .. } => self.introduced(engine, &of, &entries),
             Event::Trace { markdown } | Event::Page { markdown, .. } => self.tell(engine, &format!("\n{markdown}\n")),
             Event::Mode { mode } => engine.say(INFO, &format!("plans are carried out in the mode {mode} from now on")),
             Event::Interrupted { request, .. } => {
@@ -183,8 +188,8 @@ impl Shower {
         engine.plan.take(engine, event);
     }
 
-    fn introduced(&self, engine: &Engine, entries: &[crate::editor::event::QuickfixEntry]) {
-        engine.found.show(engine, entries);
+    fn introduced(&self, engine: &Engine, of: &str, entries: &[crate::editor::event::QuickfixEntry]) {
+        engine.found.show(engine, of, entries);
         let one = |entry: &crate::editor::event::QuickfixEntry| {
             format!("- {}:{}:{}: {}: {}\n", entry.path, entry.line, entry.column, entry.kind, headline(&entry.text))
         };
@@ -223,7 +228,7 @@ impl Shower {
     fn tell(&self, engine: &Engine, text: &str) {
         engine.answers.change(&engine.buffers, |page| {
             if page.is_empty() {
-                page.push_str("# Sextant\n");
+                page.push_str(HEAD);
             }
             page.push_str(text);
             if let Some(mut over) = page.len().checked_sub(KEPT) {
@@ -231,7 +236,7 @@ impl Shower {
                     over += 1;
                 }
                 let cut = page[over..].find("\n## ").map_or(page.len(), |at| over + at);
-                page.replace_range(..cut, "# Sextant\n");
+                page.replace_range(..cut, HEAD);
             }
         });
     }

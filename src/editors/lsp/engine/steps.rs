@@ -71,6 +71,10 @@ impl PlanText {
             return answers(options);
         }
         let everywhere = |title: &str, command: &str| action(None, title, command, Vec::new());
+        if self.markdown.is_empty() && self.request.is_empty() {
+            // The page of an engine that is gone.
+            return vec![everywhere("Sextant: go on with what was interrupted", "agent.resume")];
+        }
         if self.phase == "executing" || self.phase.is_empty() {
             return vec![everywhere("Sextant: stop", "agent.stop")];
         }

@@ -139,11 +139,6 @@ impl<M: Serialize> LinkSender<M> {
         let _ = self.queue.send(Outgoing::Mark(mark));
         let _ = written.await;
     }
-
-    /// Whether nothing more can be said.
-    pub fn is_gone(&self) -> bool {
-        self.queue.is_closed()
-    }
 }
 
 /// Reads from a link.
@@ -265,8 +260,7 @@ mod tests {
     #[tokio::test]
     async fn what_one_side_says_the_other_reads_and_answers() {
         let ((proxy, mut from_engine), (engine, mut from_proxy)) = pair();
-        let command =
-            AgentCommand { command: "agent.ask".into(), arguments: vec![json!("x")], document: None, range: None };
+        let command = AgentCommand { command: "agent.ask".into(), arguments: vec![json!("x")], document: None };
         assert!(proxy.notify(&ProxySays::Command(command.clone())));
         let heard = from_proxy.next().await.unwrap();
         assert_eq!(heard, LinkCall { id: None, message: ProxySays::Command(command) });

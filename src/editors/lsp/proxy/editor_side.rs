@@ -44,8 +44,6 @@ struct About {
     text_document: Item,
     #[serde(default)]
     position: Option<Position>,
-    #[serde(default)]
-    range: Option<Range>,
 }
 
 #[derive(Deserialize)]
@@ -53,8 +51,6 @@ struct Item {
     uri: String,
     #[serde(default)]
     version: Option<i64>,
-    #[serde(default, rename = "languageId")]
-    language: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -109,8 +105,7 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
             let known = params::<CommandParams>(body).filter(|params| COMMANDS.contains(&params.command.as_str()));
             if let Some(CommandParams { command, arguments }) = known {
                 table.answer(id, &Value::Null);
-                let (document, range) = table.editor.place.clone().unzip();
-                let command = AgentCommand { command, arguments, document, range: range.flatten() };
+                let command = AgentCommand { command, arguments, document: table.editor.document.clone() };
                 table.task(EngineTask::Command(command));
                 return Forward::Nothing;
             }
@@ -118,7 +113,7 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
         }
         "textDocument/codeAction" => {
             let Some(asked) = actions(body) else { return Forward::Raw };
-            place(table, &asked.uri, Some(asked.range));
+            in_document(table, &asked.uri);
             if !table.has_server() || !table.server.declared.actions {
                 let ours = own::actions(table, &asked, !shared.options.quiet);
                 table.answer(id, &Value::Array(ours));
@@ -145,10 +140,9 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
         method => {
             let name = method.strip_prefix("textDocument/");
             if name.is_some_and(|name| !UNASKED.contains(&name) && !name.starts_with("semanticTokens"))
-                && let Some(About { text_document, position, range }) = params(body)
+                && let Some(About { text_document, .. }) = params(body)
             {
-                let at = position.map(|at| Range { start: at, end: at });
-                place(table, &text_document.uri, range.or(at));
+                in_document(table, &text_document.uri);
             }
             EditorAsked::Other
         }
@@ -218,7 +212,7 @@ fn resolved(table: &Table, body: &[u8]) -> Option<Value> {
 
 fn hover(table: &mut Table, id: &str, body: &[u8]) -> Result<EditorAsked, Forward> {
     let Some(About { text_document, position: Some(at), .. }) = params(body) else { return Ok(EditorAsked::Other) };
-    place(table, &text_document.uri, Some(Range { start: at, end: at }));
+    in_document(table, &text_document.uri);
     let ours = own::hover(table, &text_document.uri, at);
     if table.has_server() && table.server.declared.hover {
         return Ok(if ours.is_some() { EditorAsked::Hover { uri: text_document.uri, at } } else { EditorAsked::Other });
@@ -247,19 +241,15 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
     match method {
         "initialized" => table.task(EngineTask::Begin),
         "textDocument/didOpen" => {
-            let Some(About { text_document: Item { uri, version, language, .. }, .. }) = params(body) else {
+            let Some(About { text_document: Item { uri, version }, .. }) = params(body) else {
                 return Forward::Raw;
             };
-            let language = language.unwrap_or_default();
-            if !table.editor.languages.contains(&language) {
-                table.editor.languages.push(language);
-            }
             second_files::editor_opens(table, &uri, version.unwrap_or_default());
             by_user(table, &uri);
             table.tell_mirror(MirrorEvent::Opened(body.to_vec()));
         }
         "textDocument/didChange" => {
-            let Some(About { text_document: Item { uri, version, .. }, .. }) = params(body) else {
+            let Some(About { text_document: Item { uri, version }, .. }) = params(body) else {
                 return Forward::Raw;
             };
             if let Some((_, known)) = &mut table.file(&uri).editor {
@@ -300,14 +290,15 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
 /// The user is in a file, unless an edit of ours has led there.
 fn by_user(table: &mut Table, uri: &str) {
     let edits = table.agent.asked.values().any(|(_, _, edits)| *edits);
-    let there = table.editor.place.as_ref().is_some_and(|(known, _)| known == uri);
-    if !edits && !there {
-        place(table, uri, None);
+    if !edits {
+        in_document(table, uri);
     }
 }
 
-fn place(table: &mut Table, uri: &str, range: Option<Range>) {
-    table.editor.place = Some((uri.to_owned(), range));
+fn in_document(table: &mut Table, uri: &str) {
+    if table.editor.document.as_deref() != Some(uri) {
+        table.editor.document = Some(uri.to_owned());
+    }
 }
 
 fn answer(table: &mut Table, id: &str, body: &[u8]) -> Forward {

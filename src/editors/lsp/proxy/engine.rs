@@ -253,14 +253,12 @@ fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
     Hello {
         version: LINK_VERSION,
         root,
-        pid: std::process::id(),
         editor_pid: client["processId"].as_u64().and_then(|pid| u32::try_from(pid).ok()),
         server,
         client: EditorName { name: name("name"), version: name("version") },
         encoding: shared.encoding(),
         client_capabilities: client["capabilities"].clone(),
         options: table.editor.options.clone(),
-        languages: table.editor.languages.clone(),
     }
 }
 

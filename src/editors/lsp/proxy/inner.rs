@@ -7,11 +7,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::base::lock::lock;
-use crate::diagnostics::program;
+use crate::diagnostics::program::{self, ProcessGroup};
 use crate::diagnostics::server::restart::{Deaths, Next};
 use crate::editors::lsp::proxy::editor_side;
 use crate::editors::lsp::proxy::frame::Pieces;
@@ -63,7 +62,7 @@ pub(super) fn supervise(shared: &ProxyState, ready: &Sender<()>) -> Option<ExitS
 
 fn run(shared: &ProxyState, ready: &Sender<()>) -> std::io::Result<ExitStatus> {
     let mut child = spawn(&shared.options.command)?;
-    let group = Group(i32::try_from(child.id()).ok().and_then(Pid::from_raw));
+    let group = ProcessGroup::of_id(child.id());
     shared.process.store(child.id(), Ordering::SeqCst);
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(std::io::Error::other("no pipes to the server"));
@@ -80,7 +79,7 @@ fn run(shared: &ProxyState, ready: &Sender<()>) -> std::io::Result<ExitStatus> {
     if let Some(outlet) = lock(&shared.table).server.outlet.take() {
         outlet.close();
     }
-    let status = end(&mut child, &group);
+    let status = end(&mut child, group);
     shared.process.store(0, Ordering::SeqCst);
     status
 }
@@ -199,25 +198,8 @@ fn give_up(table: &mut Table, shared: &ProxyState, why: String) {
     }
 }
 
-/// A server with all that it started; they end with this.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn kill(&self) {
-        if let Some(group) = self.0 {
-            // Nothing left of the group is the usual case.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
+/// With all that it started, also where it ends by itself.
+fn end(child: &mut Child, group: ProcessGroup) -> std::io::Result<ExitStatus> {
     let start = Instant::now();
     while start.elapsed() < END {
         if let Some(status) = child.try_wait()? {
@@ -225,12 +207,11 @@ fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
         }
         std::thread::sleep(STEP);
     }
-    group.kill();
+    drop(group);
     child.wait()
 }
 
 /// Ends the server from outside, with all that it started.
 pub(super) fn kill(shared: &ProxyState) {
-    let process = i32::try_from(shared.process.load(Ordering::SeqCst)).ok();
-    Group(process.and_then(Pid::from_raw)).kill();
+    drop(ProcessGroup::of_id(shared.process.load(Ordering::SeqCst)));
 }

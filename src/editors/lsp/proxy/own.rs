@@ -137,11 +137,15 @@ pub(super) fn pull_may_be_unchanged(file: &ProxiedFile) -> bool {
     file.own == file.pulled_own
 }
 
-/// What we offer at a place. `offers` is whether the general ones are offered here.
+/// What we offer at a place. `offers` is whether anything is offered here: beside a proxy that does, all of it would
+/// stand twice.
 pub(super) fn actions(table: &Table, asked: &AskedActions, offers: bool) -> Vec<Value> {
+    if !offers {
+        return Vec::new();
+    }
     let own = table.known(&asked.uri).map(|file| file.actions.as_slice()).unwrap_or_default();
     let here = own.iter().filter(|action| action.range.is_none_or(|range| touch(&range, &asked.range))).cloned();
-    let general = if offers && !asked.automatic { general(asked) } else { Vec::new() };
+    let general = if !asked.automatic { general(asked) } else { Vec::new() };
     let wanted = |kind: &str| {
         let within = |only: &String| only.is_empty() || kind == only || kind.starts_with(&format!("{only}."));
         asked.only.is_empty() || asked.only.iter().any(within)

@@ -74,9 +74,8 @@ pub(super) struct EditorSide {
     /// What it is and can, from `initialize`.
     pub(super) client: Value,
     pub(super) options: Value,
-    /// The document that it named last, and where.
-    pub(super) place: Option<(String, Option<Range>)>,
-    pub(super) languages: Vec<String>,
+    /// The document that it named last.
+    pub(super) document: Option<String>,
 }
 
 /// A request of the editor that the server has.

@@ -75,7 +75,7 @@ impl Served {
         work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
     ) -> RpcResult<T> {
         let agent = self.agent()?;
-        let asked = AskedBy::new(what, by.map_or_else(|| "another program".to_owned(), |by| headline(&by)));
+        let asked = AskedBy::new(what, by.map_or_else(|| "another program".to_owned(), |by| headline(&by))).joined();
         let held = agent.turn().begin(&agent, asked)?;
         self.advertised()?.used();
         turn::run(agent, held, work).await.map_err(ErrorObjectOwned::from)

@@ -1,0 +1,73 @@
+//! Commands of the editor beside the request and the plan: pages to read, and the plan changed by words and numbers.
+
+use serde_json::json;
+
+use crate::durable::{TEXT, plan, replace};
+use crate::helix::{CART, PRICE, with_model};
+use crate::support::link_client::{EditorLink, engine, hello};
+use crate::support::model_server::ModelServer;
+use crate::support::project::Project;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_it_went_and_why_are_pages() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.message(":wa writes 1 changed buffer").await;
+    for (command, arguments, part) in [
+        ("agent.why", json!([]), "# Trace: fix the errors"),
+        ("agent.stats", json!([]), "| runs                 |          1 |"),
+    ] {
+        let before = link.told.lock().unwrap().shown.len();
+        link.command(command, arguments, Some(&uri));
+        let shown = |told: &crate::support::link_client::Told| told.shown.get(before).cloned();
+        let page = link.until("the page", shown).await;
+        assert!(page.ends_with("/answer.md"));
+        link.until(part, |told| told.texts[&page].1.contains(part).then_some(())).await;
+    }
+    link.command("agent.why", json!(["9"]), Some(&uri));
+    link.message("there is no trace of a task 9").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_is_left_out_by_its_number_and_the_rest_is_run() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.command("agent.plan", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    link.command("agent.skip", json!([7]), Some(&page));
+    link.message("step 7 is none that is still to run").await;
+    link.command("agent.skip", json!([1]), Some(&page));
+    link.until("the step", |told| told.texts[&page].1.contains("- [-] ").then_some(())).await;
+    link.command("agent.approve", json!([]), Some(&page));
+    link.until("the end", |told| told.texts[&page].1.contains("<!-- done").then_some(())).await;
+    let left = [link.text(&uri), project.read("price.py")].iter().filter(|text| text.contains("import ")).count();
+    assert_eq!(left, 1, "{}", link.text(&page));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_changed_by_words() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let _engine = engine(&project);
+    let server = ModelServer::start([plan(&["f", "g"]), plan(&["h"]), replace("return 3", "return 33", false)]).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.plan", json!(["change both"]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    link.command("agent.change", json!(["h alone"]), Some(&page));
+    link.until("the other plan", |told| told.texts[&page].1.contains("- [ ] change h").then_some(())).await;
+    assert!(!link.text(&page).contains("change f"), "{}", link.text(&page));
+    assert!(server.requests()[1].said_by("user").contains("h alone"));
+    link.command("agent.approve", json!([]), Some(&page));
+    link.message(":wa writes 1 changed buffer").await;
+    assert_eq!(link.text(&uri), TEXT.replace("return 3", "return 33"));
+}

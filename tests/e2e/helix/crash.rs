@@ -1,0 +1,87 @@
+//! An engine that dies in the middle of a task: what it has done is gone on with, and the plan's page is as the user
+//! left it.
+
+use serde_json::json;
+
+use crate::durable::{TEXT, plan, replace};
+use crate::helix::with_model;
+use crate::support::link_client::{EditorLink, engine, hello};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::project::Project;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_engine_was_killed_is_gone_on_with_and_undone_whole() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let mut first = engine(&project);
+    let server = ModelServer::start([replace("return 1", "return 11", true), Reply::Stall("{".into())]).await;
+    let link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["change f"]), Some(&uri));
+    server.requests_seen(2).await;
+    first.kill().await.expect("killed");
+    assert_eq!(project.read("a.py"), TEXT.replacen("return 1", "return 11", 1));
+    drop(link);
+
+    server.push(replace("return 11", "return 111", false));
+    let _second = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.command("agent.resume", json!([]), Some(&uri));
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    assert_eq!(project.read("a.py"), TEXT.replacen("return 1", "return 111", 1), "{:?}", link.told.lock().unwrap());
+    link.command("agent.undo", json!([]), Some(&uri));
+    link.message("undone").await;
+    assert_eq!(project.read("a.py"), TEXT, "what both engines did");
+    link.command("agent.resume", json!([]), Some(&uri));
+    link.message("nothing to resume").await;
+}
+
+/// Kills the engine behind an open plan of which one step is done; `edit` is what the user makes of the page meanwhile.
+/// What the page has when the plan has ended.
+async fn resumed(edit: impl Fn(&str) -> String) -> (String, String) {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let mut first = engine(&project);
+    let script = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
+    let server = ModelServer::start(script).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    let uri = link.uri("a.py");
+    link.command("agent.plan", json!(["change both"]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    link.command("agent.approve", json!([]), Some(&page));
+    server.requests_seen(3).await;
+    link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
+    first.kill().await.expect("killed");
+    let left = link.text(&page);
+    drop(link);
+
+    server.push(replace("return 2", "return 22", false));
+    let _second = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    let edited = edit(&left);
+    link.open_uri(&page, &edited);
+    let actions = link.until("an action", |told| told.actions.get(&page).cloned()).await;
+    assert_eq!(actions[0].command, "agent.resume", "{actions:?}");
+    assert_eq!(link.text(&page), edited, "nothing is put over it");
+    link.command("agent.resume", json!([]), Some(&page));
+    link.message("2 of 2 steps done").await;
+    assert_eq!(project.read("a.py"), TEXT.replacen("return 1", "return 11", 1).replacen("return 2", "return 22", 1));
+    if edited == left {
+        link.until("the end", |told| told.texts[&page].1.contains("<!-- done, 2 of 2").then_some(())).await;
+    }
+    // Whatever is still to be put comes before this is shown.
+    link.command("agent.show", json!([]), Some(&page));
+    link.until("the conversation", |told| told.shown.iter().find(|uri| uri.ends_with("answer.md")).cloned()).await;
+    (edited, link.text(&page))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_of_a_dead_engine_is_brought_up_to_date_by_the_next_one() {
+    let (left, now) = resumed(str::to_owned).await;
+    assert!(left.contains("1 of 2 done") && now.contains("- [x] change g"), "{left}\n{now}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_edited_in_the_page_of_a_dead_engine_is_never_lost() {
+    let (mine, now) = resumed(|text| format!("{text}\nNot before Friday.\n")).await;
+    assert_eq!(now, mine);
+}
