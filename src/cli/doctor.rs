@@ -1,11 +1,12 @@
 //! `sextant doctor`: whether everything that Sextant needs is there and sound. It changes and starts nothing of a project.
 
 mod checks;
+mod helix;
 mod programs;
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
 
@@ -16,10 +17,20 @@ use crate::cli::{log, terminal};
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorArguments {
+    /// Look at what this editor needs instead
+    #[arg(value_enum)]
+    editor: Option<DoctorEditor>,
     #[command(flatten)]
     place: Where,
     #[command(flatten)]
     files: UserFiles,
+}
+
+/// Editors that need more than a plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DoctorEditor {
+    /// Helix: its version, its two files as `sextant setup helix` writes them, and the servers behind Sextant
+    Helix,
 }
 
 /// How serious what was found is.
@@ -66,7 +77,12 @@ pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
     }
     let found = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let found = match found {
-        Ok(runtime) => runtime.block_on(checks::all(&arguments.place, &arguments.files)),
+        Ok(runtime) => runtime.block_on(async {
+            match arguments.editor {
+                Some(DoctorEditor::Helix) => helix::all(&arguments.place).await,
+                None => checks::all(&arguments.place, &arguments.files).await,
+            }
+        }),
         Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
     };
     match found {

@@ -1,7 +1,8 @@
 //! `sextant setup helix`: changes of the user's own configuration of Helix, shown first and taken back on request.
 
-mod files;
-mod helix;
+pub(super) mod files;
+pub(super) mod found;
+pub(super) mod helix;
 mod known;
 
 use std::io::{BufRead, IsTerminal};
@@ -56,7 +57,7 @@ pub(super) fn run(arguments: &SetupArguments) -> ExitCode {
 }
 
 /// Helix's `languages.toml` and `config.toml`.
-fn paths() -> Result<[PathBuf; 2], Failure> {
+pub(super) fn paths() -> Result<[PathBuf; 2], Failure> {
     let none = || Failure::new(FailureKind::Config, "there is no configuration folder", "set XDG_CONFIG_HOME or HOME");
     let folder = user_folder().ok_or_else(none)?.join("helix");
     Ok([folder.join("languages.toml"), folder.join("config.toml")])
@@ -127,7 +128,7 @@ fn agreed(wish: &HelixSetup, question: &str) -> Result<bool, Failure> {
 }
 
 /// This program: by its name where `PATH` finds it, else by its path.
-fn program(places: &[PathBuf]) -> String {
+pub(super) fn program(places: &[PathBuf]) -> String {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
     let found = program::find(places, "sextant").and_then(|path| path.canonicalize().ok());
     match own {

@@ -92,7 +92,7 @@ fn memory(root: &Root) -> CheckedThing {
 }
 
 /// The folder of sessions, and what is in it. What the dead have left is cleaned away by looking.
-fn sessions(root: &Path) -> Vec<CheckedThing> {
+pub(super) fn sessions(root: &Path) -> Vec<CheckedThing> {
     let folders = session_folders();
     let base = |folder: &Path| folder.parent().is_some_and(Path::is_dir);
     let first = folders.iter().find(|folder| base(folder));

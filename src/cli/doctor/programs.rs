@@ -75,7 +75,7 @@ async fn neovim(places: &[PathBuf]) -> CheckedThing {
 }
 
 /// The first line of what a program says of its version.
-async fn version(program: &Path) -> Option<String> {
+pub(super) async fn version(program: &Path) -> Option<String> {
     let mut command = program::command(program).ok()?;
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;

@@ -17,10 +17,10 @@ const NONE: &str = "none-before-sextant";
 
 /// A file, as it is and as it is to be.
 #[derive(Clone, Debug)]
-pub(super) struct UserFile {
+pub(in crate::cli) struct UserFile {
     pub(super) path: PathBuf,
     /// `None` where there is no file.
-    pub(super) before: Option<String>,
+    pub(in crate::cli) before: Option<String>,
     pub(super) after: String,
 }
 
@@ -29,7 +29,7 @@ fn failure(path: &Path, what: &str, error: impl std::fmt::Display) -> Failure {
 }
 
 /// Reads a file; what cannot be understood is refused with its line.
-pub(super) fn read(path: PathBuf) -> Result<(UserFile, DocumentMut), Failure> {
+pub(in crate::cli) fn read(path: PathBuf) -> Result<(UserFile, DocumentMut), Failure> {
     let before = match fs::read_to_string(&path) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

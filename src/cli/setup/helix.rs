@@ -1,6 +1,8 @@
 //! What Helix's own configuration has to say so that Sextant stands before its language servers: pure changes of two
 //! documents, of which everything else stays as it is, comments too.
 
+use std::path::Path;
+
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use crate::cli::setup::known::{self, LANGUAGES};
@@ -9,7 +11,7 @@ use crate::cli::setup::known::{self, LANGUAGES};
 const ALONE: &str = "sextant";
 
 /// Where the keys of the agent are: behind space.
-pub(super) const PREFIX: &str = "A";
+pub(in crate::cli) const PREFIX: &str = "A";
 
 /// What of the user's is left as it is and would have been changed.
 pub(super) type SetupNotes = Vec<String>;
@@ -40,7 +42,7 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
     let mut first: Vec<String> = Vec::new();
     let mut other: Vec<String> = Vec::new();
     for (language, servers) in wanted(document, &installed) {
-        let mut proxied = servers.iter().filter(|name| starts(document, name).is_some());
+        let mut proxied = servers.iter().filter(|name| starts(document, name, program).is_some());
         let Some(carries) = proxied.next() else { continue };
         first.push(carries.clone());
         other.extend(proxied.cloned());
@@ -56,7 +58,7 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
             continue;
         }
         done.push(name);
-        if let Some(command) = starts(document, name) {
+        if let Some(command) = starts(document, name, program) {
             proxy(document, name, program, carries, &command);
         }
     }
@@ -93,7 +95,7 @@ fn wanted(document: &DocumentMut, installed: &impl Fn(&str) -> bool) -> Vec<(Str
 }
 
 /// The user's own list of a language, by names.
-fn listed(document: &DocumentMut, language: &str) -> Option<Vec<String>> {
+pub(super) fn listed(document: &DocumentMut, language: &str) -> Option<Vec<String>> {
     let tables = document.get("language")?.as_array_of_tables()?;
     let table = tables.iter().find(|table| table.get("name").and_then(Item::as_str) == Some(language))?;
     let list = table.get("language-servers")?.as_array()?;
@@ -130,7 +132,7 @@ fn list(document: &mut DocumentMut, language: &str, servers: &[String]) {
 }
 
 /// How a server is started: as the user says, else as it is known. `None` for one that nobody knows.
-fn starts(document: &DocumentMut, name: &str) -> Option<Vec<String>> {
+fn starts(document: &DocumentMut, name: &str, own_program: &str) -> Option<Vec<String>> {
     if name == ALONE {
         return None;
     }
@@ -140,8 +142,9 @@ fn starts(document: &DocumentMut, name: &str) -> Option<Vec<String>> {
     let given = own.and_then(|own| own.get("args")).and_then(Item::as_array);
     let given: Option<Vec<String>> =
         given.map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-    // One that stands before it already is looked behind.
-    if let Some(behind) = given.as_ref().filter(|given| given.first().is_some_and(|word| word == "lsp")) {
+    // One of ours that stands before it already is looked behind. Others have a subcommand of that name too.
+    let ours = command.as_deref().is_some_and(|command| command == own_program || is_sextant(command));
+    if let Some(behind) = given.as_ref().filter(|given| ours && given.first().is_some_and(|word| word == "lsp")) {
         let at = behind.iter().position(|word| word == "--")?;
         return Some(behind[at + 1..].to_vec()).filter(|command| !command.is_empty());
     }
@@ -150,6 +153,10 @@ fn starts(document: &DocumentMut, name: &str) -> Option<Vec<String>> {
         known.map(|known| known.arguments.iter().map(|word| (*word).to_owned()).collect()).unwrap_or_default()
     });
     Some(std::iter::once(program).chain(arguments).collect())
+}
+
+pub(super) fn is_sextant(command: &str) -> bool {
+    Path::new(command).file_name().is_some_and(|name| name == "sextant")
 }
 
 fn proxy(document: &mut DocumentMut, name: &str, program: &str, carries: bool, command: &[String]) {
@@ -210,7 +217,7 @@ fn table_at<'a>(item: &'a mut Item, path: &[&str]) -> Option<&'a mut Item> {
 }
 
 /// Whether every key there types a command of the agent.
-fn is_ours(item: &Item) -> bool {
+pub(super) fn is_ours(item: &Item) -> bool {
     let ours = |(_, key): (&str, &Item)| key.as_str().is_some_and(|typed| typed.contains("agent."));
     item.as_table_like().is_some_and(|table| table.iter().all(ours))
 }
@@ -242,6 +249,15 @@ mod tests {
         assert_eq!(again, text, "doing it twice is doing it once");
         let document: toml::Table = text.parse().unwrap();
         assert_eq!(document["language"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_server_whose_subcommand_is_lsp_is_not_taken_for_ours() {
+        let text = "[[language]]\nname = \"typescript\"\nlanguage-servers = [\"deno\", \"before\"]\n\n[language-server.deno]\ncommand = \"deno\"\nargs = [\"lsp\"]\n\n[language-server.before]\ncommand = \"/opt/sextant\"\nargs = [\"lsp\", \"--\", \"tsls\", \"--stdio\"]\n";
+        let (new, _) = changed(text, &[]);
+        assert!(new.contains("command = \"sextant\"\nargs = [\"lsp\", \"--\", \"deno\", \"lsp\"]"), "{new}");
+        assert!(new.contains("args = [\"lsp\", \"--quiet\", \"--\", \"tsls\", \"--stdio\"]"), "{new}");
+        assert_eq!(changed(&new, &[]).0, new, "doing it twice is doing it once");
     }
 
     #[test]

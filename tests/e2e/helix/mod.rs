@@ -7,6 +7,7 @@ mod hazards;
 mod lifecycle;
 mod plan;
 mod servers;
+mod setup;
 mod task;
 
 use serde_json::{Value, json};

@@ -1,0 +1,134 @@
+//! How Helix is set up, as its two documents say it: which server of a language goes through Sextant, and where the
+//! keys are. It changes nothing.
+
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Value};
+
+use crate::cli::setup::helix::{self, PREFIX};
+use crate::cli::setup::known::{self, LANGUAGES};
+
+/// A server that Sextant stands before, or Sextant alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct ProxiedInSetup {
+    pub(in crate::cli) name: String,
+    /// What Helix starts.
+    pub(in crate::cli) program: String,
+    /// What stands behind it, program first; empty for Sextant alone.
+    pub(in crate::cli) inner: Vec<String>,
+    /// Whether it leaves the commands to another one.
+    pub(in crate::cli) quiet: bool,
+}
+
+/// A language and the servers that Helix starts for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct LanguageInSetup {
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) proxied: Vec<ProxiedInSetup>,
+    /// Those that Sextant does not stand before.
+    pub(in crate::cli) direct: Vec<String>,
+    /// Whether the user's file lists them; else Helix goes by its own list.
+    pub(in crate::cli) listed: bool,
+}
+
+/// Whose what stands behind space is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum KeysInSetup {
+    Ours,
+    Users,
+    Nobodys,
+}
+
+/// Every server of the file that Sextant stands before.
+pub(in crate::cli) fn proxied(document: &DocumentMut, program: &str) -> Vec<ProxiedInSetup> {
+    let servers = document.get("language-server").and_then(Item::as_table_like);
+    servers
+        .into_iter()
+        .flat_map(|servers| servers.iter())
+        .filter_map(|(name, _)| proxy(document, name, program))
+        .collect()
+}
+
+fn proxy(document: &DocumentMut, name: &str, own: &str) -> Option<ProxiedInSetup> {
+    let server = document.get("language-server")?.get(name)?;
+    let program = server.get("command")?.as_str()?.to_owned();
+    let words = server.get("args").and_then(Item::as_array)?;
+    let words: Vec<String> = words.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let ours = program == own || helix::is_sextant(&program);
+    if !ours || words.first().is_none_or(|word| word != "lsp") {
+        return None;
+    }
+    let at = words.iter().position(|word| word == "--");
+    let (options, inner) = words.split_at(at.unwrap_or(words.len()));
+    let quiet = options.iter().any(|word| word == "--quiet");
+    Some(ProxiedInSetup { name: name.to_owned(), program, inner: inner.iter().skip(1).cloned().collect(), quiet })
+}
+
+/// The languages that the file lists servers for, and those that servers are installed for all the same.
+pub(in crate::cli) fn languages(
+    document: &DocumentMut,
+    program: &str,
+    installed: impl Fn(&str) -> bool,
+) -> Vec<LanguageInSetup> {
+    let mut found = Vec::new();
+    let tables = document.get("language").and_then(Item::as_array_of_tables).into_iter().flatten();
+    for name in tables.filter_map(|table| table.get("name").and_then(Item::as_str)) {
+        if let Some(servers) = helix::listed(document, name) {
+            found.push(language(document, program, (name, servers), true));
+        }
+    }
+    for known in LANGUAGES.iter().filter(|known| helix::listed(document, known.name).is_none()) {
+        let there = |name: &&&str| {
+            let named = |server: &known::KnownServer| installed(server.program);
+            proxy(document, name, program).is_some() || known::named(name).is_some_and(named)
+        };
+        let servers: Vec<String> =
+            known.groups.iter().flat_map(|group| group.iter()).filter(there).map(|name| (*name).to_owned()).collect();
+        if !servers.is_empty() {
+            found.push(language(document, program, (known.name, servers), false));
+        }
+    }
+    found
+}
+
+fn language(
+    document: &DocumentMut,
+    program: &str,
+    (name, servers): (&str, Vec<String>),
+    listed: bool,
+) -> LanguageInSetup {
+    let proxied: Vec<_> = servers.iter().filter_map(|name| proxy(document, name, program)).collect();
+    let direct = servers.into_iter().filter(|name| proxied.iter().all(|proxy| proxy.name != *name)).collect();
+    LanguageInSetup { name: name.to_owned(), proxied, direct, listed }
+}
+
+/// The languages that a server is known to be for.
+pub(in crate::cli) fn known_for(server: &str) -> Vec<&'static str> {
+    let has = |groups: &[&[&str]]| groups.iter().any(|group| group.iter().any(|one| *one == server));
+    LANGUAGES.iter().filter(|language| has(language.groups)).map(|language| language.name).collect()
+}
+
+/// The keys of normal mode, which decide.
+pub(in crate::cli) fn keys(document: &DocumentMut) -> KeysInSetup {
+    let at = ["keys", "normal", "space", PREFIX].iter().try_fold(document.as_item(), |item, part| item.get(part));
+    match at {
+        None => KeysInSetup::Nobodys,
+        Some(item) if helix::is_ours(item) => KeysInSetup::Ours,
+        Some(_) => KeysInSetup::Users,
+    }
+}
+
+/// Whether what a task does is told on the status line.
+pub(in crate::cli) fn shows_progress(document: &DocumentMut) -> bool {
+    let at = ["editor", "lsp", "display-progress-messages"].iter();
+    at.fold(Some(document.as_item()), |item, part| item?.get(part)).and_then(Item::as_bool) == Some(true)
+}
+
+/// A program by its name, or by a path that is whole.
+pub(in crate::cli) fn program(places: &[std::path::PathBuf], name: &str) -> Option<std::path::PathBuf> {
+    let path = Path::new(name);
+    if path.is_absolute() {
+        return crate::diagnostics::program::find(&[path.parent()?.to_owned()], path.file_name()?.to_str()?);
+    }
+    (path.components().count() == 1).then(|| crate::diagnostics::program::find(places, name)).flatten()
+}
