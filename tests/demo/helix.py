@@ -131,7 +131,7 @@ def drive(screen: Screen, shop: pathlib.Path) -> None:
     screen.wait("the end of the plan", "done, ")
     screen.show("agent.approve: the steps ran")
     screen.command(f"open {FILE}")
-    screen.wait("the file", "report.py")
+    screen.wait("the file", f"NOR   {FILE}")
     screen.show("the file: changed in its buffer, unsaved")
     if (shop / FILE).read_bytes() != before:
         fail("an open file was written")
