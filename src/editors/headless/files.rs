@@ -153,6 +153,21 @@ impl Files {
         Ok(Some(OpenEdit { path, before: open.to_string(), after }))
     }
 
+    /// The document as an edit of an open file has made it. Where the user has typed on already that is an older text,
+    /// with a version of its own: what they typed is not the edit's to take back.
+    pub(super) fn edited(&mut self, path: &str, after: &str) -> Result<Document, EditorError> {
+        let document = self.read(path)?;
+        let (text, _) = format::decode(after.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
+        if document.text == text {
+            return Ok(document);
+        }
+        let version = document.version + 1;
+        if let Some(seen) = self.seen.get_mut(path) {
+            (seen.open, seen.version) = (Some(Arc::from(after)), version);
+        }
+        Ok(Document { text, version, ..document })
+    }
+
     /// Whether an edit could be made now; nothing is changed.
     pub(super) fn check(&mut self, edit: &FileEdit, save: Save) -> Result<(), EditorError> {
         self.plan(edit, save).map(|_| ())

@@ -63,8 +63,10 @@ pub(super) async fn apply(
     let mut written = written.into_iter();
     let mut applied = Vec::with_capacity(edits.len());
     for edit in edits {
-        if open.iter().any(|open| open.path == edit.path()) {
-            let document = Some(editor.read(edit.path()).await?);
+        if let Some(open) = open.iter().find(|open| open.path == edit.path()) {
+            editor.read(edit.path()).await?;
+            let (name, after) = (open.path.clone(), open.after.clone());
+            let document = Some(editor.with_files(move |files| files.edited(&name, &after)).await?);
             let path = edit.path().to_owned();
             applied.push(Applied { document, path, saved: false, note: Some(UNSAVED.to_owned()) });
         } else {

@@ -86,8 +86,11 @@ async fn an_edit_waits_for_the_keys_and_finds_its_symbol_where_it_has_moved() {
     server.requests_seen(1).await;
     // Three lines above it, while the model still thinks about the text of before.
     let typed = format!("# one\n# two\n# three\n{TEXT}");
-    link.type_text(&uri, &typed);
     let last = std::time::Instant::now();
+    link.type_text(&uri, &typed);
+    // What was said before this answer is known by then.
+    link.command("agent.mode", json!(["planner"]), Some(&uri));
+    link.message("in the mode planner").await;
     go.notify_one();
     link.message(":wa writes 1 changed buffer").await;
     assert!(last.elapsed() >= std::time::Duration::from_millis(1500), "{:?}", last.elapsed());

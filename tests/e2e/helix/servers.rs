@@ -4,10 +4,11 @@ use std::process::Command;
 
 use serde_json::json;
 
+use crate::helix::CART;
 use crate::support::helix_client::{HelixClient, HelixVersion};
 use crate::support::mcp::McpClient;
 use crate::support::project::Project;
-use crate::support::servers::fake_config;
+use crate::support::servers::tool;
 
 /// `sextant lsp` before a server, which starts the engine as it does for an editor. Nothing of it is looked for outside
 /// of the project's own folders.
@@ -38,28 +39,26 @@ pub fn served(helix: &HelixClient) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_engine_asks_the_editors_own_server_of_an_edit_and_of_a_look() {
-    let project = Project::new(&[("a.py", "x = 1\n")]);
-    let scan = json!([{"publish": {"items": "scan"}}]);
-    let script = json!({
-        "capabilities": {"textDocumentSync": {"openClose": true, "change": 1}},
-        "on": {"textDocument/didOpen": scan, "textDocument/didChange": scan},
-    });
-    let server = fake_config(&project.beside("fake"), &script).command;
-    let helix = HelixClient::start(HelixVersion::Release, &mut proxy(&project, &[], &server), project.root());
-    let uri = helix.open("a.py", "python");
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = [tool("ruff").display().to_string(), "server".to_owned()];
+    let mut command = proxy(&project, &[], &server);
+    // The engine finds no server of its own there.
+    command.env("PATH", "/usr/bin:/bin");
+    let patient = json!({"sextant": {"diagnostics": {"timeout_ms": 60_000, "start_timeout_ms": 120_000}}});
+    let helix = HelixClient::configured(HelixVersion::Release, &mut command, project.root(), patient);
+    let uri = helix.open("cart.py", "python");
     served(&helix);
     let mut client = McpClient::open(&project, "probe", &[]).await;
-    let edit = json!({"path": "a.py", "old_string": "x = 1", "new_string": "bad = 1"});
+    let edit = json!({"path": "cart.py", "old_string": "sum(prices)", "new_string": "sum(price)"});
     let answer = client.call("edit_file", edit).await;
     assert_eq!(answer["structuredContent"]["ok"], true, "{answer}");
-    assert!(answer.to_string().contains("this is bad"), "the server behind the proxy has seen it: {answer}");
-    assert_eq!(helix.text(&uri), "bad = 1\n");
-    assert_eq!(project.read("a.py"), "x = 1\n", "what is open is never written");
-    helix.diagnostics(&uri, |shown| shown.iter().any(|one| one["message"] == "this is bad"));
+    let new = answer["structuredContent"]["new_diagnostics"].to_string();
+    assert!(new.contains("F821"), "the server behind the proxy has seen the edit: {answer}");
+    assert_eq!(helix.text(&uri), CART.replace("sum(prices)", "sum(price)"));
+    assert_eq!(project.read("cart.py"), CART, "what is open is never written");
     helix.command("agent.diagnostics", json!([]));
     let page = helix.wait("the page", |seen| seen.shown.last().cloned());
     helix.wait("what the server says", |seen| {
-        seen.buffers[&page].text.contains("lsp:python3: 1 diagnostic\n").then_some(())
+        seen.buffers[&page].text.contains("lsp:ruff: 2 diagnostics\n").then_some(())
     });
-    assert!(helix.text(&page).contains("a.py:1: error: this is bad [bad]"), "{}", helix.text(&page));
 }
