@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::conformance::client::{Client, End, EndKind, Introduced, World};
+use crate::conformance::client::{Client, Door, End, EndKind, Introduced, World};
 use crate::conformance::scenario::Asked;
 use crate::support::helix_client::{HelixClient, HelixVersion, Seen};
 
 pub struct Helix {
     client: HelixClient,
+    door: Door,
     /// Whether it asks for diagnostics, which master alone does.
     pulls: bool,
     /// Whether a plan is what was begun last.
@@ -37,7 +39,7 @@ impl Helix {
         config["sextant"] = options;
         let client = HelixClient::configured(version, &mut command, project.root(), config);
         let pulls = version == HelixVersion::Master && !client.capabilities["diagnosticProvider"].is_null();
-        Self { client, pulls, plans: false, from: 0 }
+        Self { client, door: world.door(), pulls, plans: false, from: 0 }
     }
 
     fn begin(&mut self, command: &str, arguments: Value) {
@@ -132,10 +134,22 @@ impl Client for Helix {
         let page = self.page();
         let old = self.client.text(&page);
         self.client.replace(&page, &old, markdown);
-        let from = self.client.seen().messages.len();
         self.client.save(&page);
-        // An approval that is sent behind it at once is refused as long as the change is being taken over.
-        self.client.wait("the end of the change", |seen| (over(seen, from) == Some(true)).then_some(()));
+        // Nothing tells the user that it is taken over, and an approval is refused as long as it is not.
+        let steps = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| line.starts_with("- [")).map(str::to_owned).collect()
+        };
+        let taken = async {
+            loop {
+                let answer = self.door.ask("plan/get", json!({})).await;
+                let stands = answer["result"]["markdown"].as_str().unwrap_or_default();
+                let busy = self.door.ask("session/info", json!({})).await["result"]["running"].is_object();
+                if steps(stands) == steps(markdown) && !busy {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), taken).await.expect("the change is taken over");
     }
 
     async fn approve(&mut self, one_step: bool) {
