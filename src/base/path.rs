@@ -32,6 +32,16 @@ pub fn normalize(path: &Path) -> PathBuf {
     out
 }
 
+/// A path without links, as far as it exists.
+pub fn real(path: &Path) -> PathBuf {
+    let whole = |folder: &Path| {
+        let (real, rest) = (folder.canonicalize().ok()?, path.strip_prefix(folder).ok()?);
+        // Nothing joined would be a `/` at the end, and another name for whoever compares texts.
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    };
+    path.ancestors().find_map(whole).unwrap_or_else(|| path.to_owned())
+}
+
 /// The path relative to the root, with `/`; `None` when it lies outside.
 pub fn relative(root: &Path, path: &Path) -> Option<String> {
     let path = normalize(path);
@@ -60,6 +70,21 @@ mod tests {
         assert_eq!(relative(root, Path::new("/w/a/../b.py")), Some("b.py".into()));
         assert_eq!(relative(root, Path::new("/w/../etc/passwd")), None);
         assert_eq!(relative(root, Path::new("/wx/b.py")), None, "components are compared, not characters");
+    }
+
+    #[test]
+    fn a_path_goes_through_no_link_and_ends_in_no_slash() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(base.join("inner")).unwrap();
+        std::fs::write(base.join("inner/a.py"), "").unwrap();
+        std::os::unix::fs::symlink(base.join("inner"), base.join("link")).unwrap();
+        for (given, is) in
+            [("inner/a.py", "inner/a.py"), ("link/a.py", "inner/a.py"), ("link/new/b.py", "inner/new/b.py")]
+        {
+            assert_eq!(real(&base.join(given)).as_os_str(), base.join(is).as_os_str(), "{given}");
+        }
+        assert_eq!(real(Path::new("/no such/a")), Path::new("/no such/a"));
     }
 
     #[test]

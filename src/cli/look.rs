@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::path;
 use crate::cli::settings::session_folders;
 use crate::serve::discovery::SessionEntry;
 use crate::serve::discovery::find::{self, FoundSessions};
@@ -30,19 +31,17 @@ pub(super) struct Looked {
 /// # Errors
 /// None of this name is there.
 pub(super) async fn look(root: &Root, named: Option<&str>, file: Option<&Path>) -> Result<Looked, Failure> {
+    // What is told of is what may be chosen by name.
+    let found = related(root.path()).await;
     if named.is_some() {
-        let found = related(root.path()).await;
         let chosen = find::choose(&found, named)?;
         return Ok(Looked { found, chosen });
     }
-    let found = around(root.path()).await;
-    let first = found.entries.first().cloned();
+    let first = around(root.path()).await.entries.into_iter().next();
     if let Some(file) = file {
-        let file = real(file);
-        let related = related(root.path()).await.entries;
-        let only = related.len() == 1 && first.as_ref() == related.first();
-        if !related.is_empty() && !only {
-            let holder = neighbours::holder(&related, &file).await;
+        let only = found.entries.len() == 1 && first.as_ref() == found.entries.first();
+        if !found.entries.is_empty() && !only {
+            let holder = neighbours::holder(&found.entries, &path::real(file)).await;
             return Ok(Looked { found, chosen: holder.or(first) });
         }
     }
@@ -74,16 +73,6 @@ pub(super) async fn gate(root: &Root) -> Option<StartGate> {
             None
         }
     }
-}
-
-/// A path without links, as far as it exists.
-pub(super) fn real(path: &Path) -> PathBuf {
-    let whole = |folder: &Path| {
-        let (real, rest) = (folder.canonicalize().ok()?, path.strip_prefix(folder).ok()?);
-        // Nothing joined would be a `/` at the end, and another name for whoever compares texts.
-        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
-    };
-    path.ancestors().find_map(whole).unwrap_or_else(|| path.to_owned())
 }
 
 /// A file as a session of another folder takes it. Its answers name files from its own folder on: where nothing is of
@@ -120,9 +109,6 @@ mod tests {
         assert_eq!(placed("new.py", &inner, outer), "inner/new.py");
         assert_eq!(placed("inner/a.py", outer, &inner), "a.py");
         assert_eq!(placed("b.py", outer, &inner), outer.join("b.py").display().to_string(), "refused there");
-        for (file, there) in [("inner/a.py", "inner/a.py"), ("inner/new.py", "inner/new.py")] {
-            assert_eq!(real(&outer.join(file)).as_os_str(), outer.canonicalize().unwrap().join(there).as_os_str());
-        }
         assert_eq!(placed_symbol("a.py::A::f", &inner, outer), "inner/a.py::A::f");
         assert_eq!(placed_symbol("A::f", &inner, outer), "A::f");
     }

@@ -67,6 +67,53 @@ async fn a_command_in_a_folder_of_the_workspace_works_in_its_session() {
     assert!(client.end().await.success());
 }
 
+/// A Neovim that stands in this folder, with a file of it open and this line of its own in it.
+async fn with_line(project: &Project, folder: &str, file: &str, line: &str) -> Nvim {
+    let mut nvim = Nvim::start(project, "{ quickfix = { open = false } }", &["ruff"]).await;
+    nvim.command(&format!("cd {folder}")).await;
+    nvim.edit(file).await;
+    nvim.command("AgentAsk what is here?").await;
+    nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    nvim.command(&format!("call append('$', '{line}')")).await;
+    nvim
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_in_a_folder_inside_comes_to_the_editor_that_has_its_file() {
+    let project =
+        Project::new(&[("cart.py", CART), ("packages/one/pyproject.toml", ""), ("packages/one/one.py", CART)]);
+    let main = with_line(&project, ".", "cart.py", "main = 1").await;
+    let inner = project.root().join("packages/one");
+    let mut client = McpClient::start_in(&project, &inner, &[]);
+    client.begin("codex").await;
+    assert!(client.read("read_file", json!({"path": "one.py"})).await.contains("def total"));
+    // Of the same workspace as the client's session first, then of a folder that is not that one's.
+    for (folder, file, line) in
+        [(".", "packages/one/one.py", "def other(): ..."), ("packages/one", "one.py", "def inner(): ...")]
+    {
+        let holder = with_line(&project, folder, file, line).await;
+        let symbol = line.split(['(', ' ']).nth(1).expect("a name");
+        for path in ["one.py".to_owned(), "packages/one/one.py".to_owned(), inner.join("one.py").display().to_string()]
+        {
+            let read = client.read("read_file", json!({"path": path})).await;
+            assert!(read.contains(line), "{folder} {path}: {read}");
+            let listed = client.read("list_symbols", json!({"query": path})).await;
+            assert!(listed.contains(symbol), "{folder} {path}: {listed}");
+            let read = client.read("read_symbol", json!({"symbol": format!("{path}::{symbol}")})).await;
+            assert!(read.contains(line), "{folder} {path}: {read}");
+        }
+        let said = stderr(&sextant(&project, &["redo"]).await);
+        for nvim in [&main, &holder] {
+            assert!(said.contains(&format!("nvim-{}", nvim.id())), "what may be named is told: {said}");
+        }
+        client.edit("edit_file", replace("packages/one/one.py", "return sum(prices)", "return 1")).await;
+        assert!(holder.text().await.contains("return 1"), "{folder}");
+        holder.command("bwipeout!").await;
+    }
+    assert_eq!(project.read("packages/one/one.py"), CART);
+    assert!(client.end().await.success());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_session_of_one_agent_is_that_of_the_next_until_it_ends() {
     let project = Project::new(&[("cart.py", CART)]);

@@ -14,11 +14,13 @@ use crate::agent::state::outside::OutsideClient;
 use crate::base::clock::new_id;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
-use crate::cli::look::{self, placed, placed_symbol};
+use crate::base::path;
+use crate::cli::look::{self, placed};
 use crate::serve::discovery::{SessionEntry, is_editor};
 use crate::serve::mcp::workspace::{OpenWorkspace, named};
 use crate::serve::rpc::client::JoinedSession;
 use crate::serve::rpc::neighbours;
+use crate::symbols::path::SymbolPath;
 use crate::workspace::root::Root;
 
 pub(super) struct JoinedWorkspace {
@@ -45,19 +47,53 @@ impl JoinedWorkspace {
 
     /// The session that a call belongs to.
     async fn session(&self, given: &Value) -> Arc<JoinedSession> {
-        let Some(file) = named(given) else { return Arc::clone(&self.main) };
-        let file = self.root.path().join(placed(&file, self.root.path(), &self.main.entry.root));
+        let Some(file) = self.file_of(given) else { return Arc::clone(&self.main) };
         let mut entries = look::related(self.root.path()).await.entries;
         // The client's own one goes first, where several have the file.
         entries.sort_by_key(|entry| entry.socket != self.main.entry.socket);
         let chosen = match entries.get(1) {
-            Some(_) => neighbours::holder(&entries, &look::real(&file)).await,
+            Some(_) => neighbours::holder(&entries, &path::real(&file)).await,
             None => None,
         };
         match chosen.filter(|entry| entry.socket != self.main.entry.socket) {
             Some(entry) => self.other(entry).await.unwrap_or_else(|| Arc::clone(&self.main)),
             None => Arc::clone(&self.main),
         }
+    }
+
+    /// A file that a call names, from the client's folder on or as the main session's answers name it.
+    fn absolute(&self, given: &str) -> PathBuf {
+        self.main.entry.root.join(placed(given, self.root.path(), &self.main.entry.root))
+    }
+
+    /// The file that a call is about.
+    fn file_of(&self, given: &Value) -> Option<PathBuf> {
+        // A word to look symbols up by may be the name of a file.
+        let asked = || given["query"].as_str().map(|query| self.absolute(query)).filter(|file| file.is_file());
+        named(given).map(|file| self.absolute(&file)).or_else(asked)
+    }
+
+    /// A call as the session of this folder takes it.
+    fn moved(&self, mut given: Value, there: &Path) -> Value {
+        let here = self.root.path();
+        // To a third folder, a file goes as what it is, and not as either of the others calls it.
+        let file = |text: &str| {
+            if there == self.main.entry.root || text.is_empty() {
+                placed(text, here, there)
+            } else {
+                placed(&self.absolute(text).to_string_lossy(), Path::new("/"), there)
+            }
+        };
+        for name in ["path", "query", "symbol"] {
+            let Some(text) = given[name].as_str() else { continue };
+            let moved = match name {
+                "symbol" => moved_symbol(text, file),
+                "query" if !self.absolute(text).is_file() => continue,
+                _ => file(text),
+            };
+            given[name] = json!(moved);
+        }
+        given
     }
 
     async fn other(&self, entry: SessionEntry) -> Option<Arc<JoinedSession>> {
@@ -73,14 +109,10 @@ impl JoinedWorkspace {
     }
 }
 
-/// A call as a session of another folder takes it.
-fn moved(mut given: Value, here: &Path, there: &Path) -> Value {
-    for (name, placed) in [("path", placed as fn(&str, &Path, &Path) -> String), ("symbol", placed_symbol)] {
-        if let Some(text) = given[name].as_str().map(str::to_owned) {
-            given[name] = json!(placed(&text, here, there));
-        }
-    }
-    given
+/// A symbol whose file is moved.
+fn moved_symbol(given: &str, file: impl Fn(&str) -> String) -> String {
+    let path = SymbolPath::parse(given);
+    SymbolPath::new(file(&path.file), path.names).to_string()
 }
 
 #[async_trait]
@@ -94,7 +126,7 @@ impl OpenWorkspace for JoinedWorkspace {
     ) -> Result<OutsideAnswer, Failure> {
         let id = new_id();
         let session = self.session(&given).await;
-        let given = moved(given, self.root.path(), &session.entry.root);
+        let given = self.moved(given, &session.entry.root);
         let called = session.call(client, tool, given, &id);
         tokio::pin!(called);
         tokio::select! {

@@ -1,7 +1,7 @@
 //! Which workspace a call is about, and the workspaces that are open.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -11,6 +11,7 @@ use url::Url;
 
 use crate::agent::state::outside::OutsideClient;
 use crate::base::failure::Failure;
+use crate::base::path;
 use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener, named};
 use crate::workspace::root::Root;
 
@@ -81,28 +82,21 @@ fn choose(roots: &[PathBuf], given: &Value, fallback: &Result<Root, Failure>) ->
         }
         return fallback.clone();
     }
-    let Some(path) = named(given).map(PathBuf::from).filter(|path| path.is_absolute()) else {
+    let Some(file) = named(given).map(PathBuf::from).filter(|path| path.is_absolute()) else {
         return folders.into_iter().next().map_or_else(|| fallback.clone(), Ok);
     };
     // As it is written, and as it is: a root may be given by a link.
-    let real = existing(&path);
-    let inside = |root: &Root| path.starts_with(root.path()) || real.starts_with(root.path());
+    let real = path::real(&file);
+    let inside = |root: &Root| file.starts_with(root.path()) || real.starts_with(root.path());
     let first = folders.first().cloned();
     match folders.into_iter().find(inside) {
         Some(root) => Ok(root),
         None => match fallback {
-            Ok(root) if path.starts_with(root.path()) || real.starts_with(root.path()) => Ok(root.clone()),
+            Ok(root) if file.starts_with(root.path()) || real.starts_with(root.path()) => Ok(root.clone()),
             // Refused there, in the words of every path outside.
             _ => first.map_or_else(|| fallback.clone(), Ok),
         },
     }
-}
-
-/// A path without links as far as it exists.
-fn existing(path: &Path) -> PathBuf {
-    path.ancestors()
-        .find_map(|folder| Some(folder.canonicalize().ok()?.join(path.strip_prefix(folder).ok()?)))
-        .unwrap_or_else(|| path.to_owned())
 }
 
 /// The folder of a root's URI; `None` for what is none.
