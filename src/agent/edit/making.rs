@@ -12,22 +12,18 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 use crate::agent::durable::{self, open};
-use crate::agent::edit::elsewhere;
-use crate::agent::edit::lock as edit_lock;
-use crate::agent::edit::recover::{self, confirm};
+use crate::agent::edit::apply::{Place, apply};
+use crate::agent::edit::recover;
 use crate::agent::events::stream::EventStream;
-use crate::agent::state::durable::Durable;
 use crate::agent::state::in_flight::{Begun, Made, MadeResult, PendingChange};
 use crate::agent::state::journal::{Checkpoint, Journal};
-use crate::agent::state::neighbours::Neighbours;
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
+use crate::editor::Save;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
-use crate::editor::{Applied, Editor, FileEdit, Save};
 use crate::symbols::path::SymbolPath;
-use crate::workspace::root::Root;
 
 /// How long a command that needs to know what an editor has made waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -169,24 +165,6 @@ async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Res
         durable.close_change(&session.events, &checkpoint, &[]).await;
     }
     Ok(Some(checkpoint))
-}
-
-/// Where a change is made.
-struct Place<'a> {
-    editor: &'a dyn Editor,
-    root: &'a Root,
-    durable: Option<&'a Durable>,
-    neighbours: Option<&'a Arc<dyn Neighbours>>,
-}
-
-/// Has the editor make the change while no other process makes one in this workspace.
-async fn apply(at: &Place<'_>, save: Save, edits: &[FileEdit]) -> Result<Vec<Applied>, EditorError> {
-    let _lock = edit_lock::take(at.durable).await?;
-    confirm(at.root, edits)?;
-    elsewhere::check((at.editor, at.root), at.neighbours, edits).await?;
-    let applied = at.editor.apply(edits, save).await?;
-    elsewhere::told(at.root, at.neighbours, &applied);
-    Ok(applied)
 }
 
 async fn carry_out(

@@ -1,5 +1,6 @@
 //! The one way of a change: permitted, journaled, applied, judged, and taken back.
 
+pub(crate) mod apply;
 pub mod change;
 pub(crate) mod elsewhere;
 pub(crate) mod foresee;

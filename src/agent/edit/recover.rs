@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::agent::durable::record::{self, CheckpointRow};
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{open, phase_name};
-use crate::agent::edit::elsewhere;
+use crate::agent::edit::apply::{Place, apply};
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::durable::Durable;
@@ -196,7 +196,7 @@ async fn put_right(
             edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
         let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
-        match apply_confirmed(session, &edits).await {
+        match apply(&Place::of(session, Some(durable)), session.config.save, &edits).await {
             Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
             Err(error) => {
                 // Still open, with our name on it: the next process tries again.
@@ -238,12 +238,6 @@ async fn sides_of(
     found
 }
 
-async fn apply_confirmed(session: &Session, edits: &[FileEdit]) -> Result<(), EditorError> {
-    confirm(&session.root, edits)?;
-    elsewhere::check((session.editor.as_ref(), &session.root), session.making.neighbours.get(), edits).await?;
-    session.editor.apply(edits, session.config.save).await.map(|_| ())
-}
-
 /// A file that a record names, as it is; `None` where there is none.
 pub(crate) async fn look_at(session: &Session, path: &str) -> Result<Option<Document>, Failure> {
     recorded(&session.root, path)?;
@@ -264,12 +258,6 @@ pub(crate) fn recorded(root: &Root, path: &str) -> Result<(), Failure> {
             failure.hint,
         )
     })
-}
-
-/// The same for edits, directly before they are made: what a path leads to may have changed since it was resolved.
-pub(crate) fn confirm(root: &Root, edits: &[FileEdit]) -> Result<(), EditorError> {
-    let refused = edits.iter().find_map(|edit| root.confirm(edit.path()).err());
-    refused.map_or(Ok(()), |error| Err(EditorError::Other(error.to_string())))
 }
 
 /// The edit that leads from a file as it is to a text; `None` where it is there already.

@@ -9,6 +9,7 @@ use sextant::agent::state::outside::OutsideClient;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::durable::record;
 use crate::engine::replace;
 use crate::support::engine::{Engine, Setup, act};
 use crate::support::project::Project;
@@ -74,6 +75,27 @@ async fn a_file_of_another_session_is_refused_with_its_name_and_stays_as_it_is()
             assert_eq!(project.read("b.py"), TEXT.replace('1', "3"));
             other.came.notified().await;
             assert_eq!(*other.told.lock().unwrap(), [project.root().join("b.py")], "and is told of");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_dead_process_left_is_taken_back_where_nobody_has_it_and_others_are_told() {
+    for (theirs, back) in [("other.py", true), ("a.py", false)] {
+        let project = Project::new(&[("a.py", "new = 1\n"), ("b.py", "old = 2\n"), ("other.py", TEXT)]);
+        let engine = Engine::new(&project, Setup { memory: true, ..Setup::default() });
+        let whole = [("a.py", Some("old = 1\n"), Some("new = 1\n")), ("b.py", Some("old = 2\n"), Some("new = 2\n"))];
+        record(&project, &whole);
+        let other = Other::with(&project, theirs, Holding::Open);
+        engine.session.know_neighbours(Arc::<Other>::clone(&other));
+        engine.ask("what is here?").await;
+        let told = engine.told().join("\n");
+        if back {
+            assert_eq!(project.read("a.py"), "old = 1\n", "{told}");
+            other.came.notified().await;
+            assert_eq!(*other.told.lock().unwrap(), [project.root().join("a.py")]);
+        } else {
+            assert_eq!(project.read("a.py"), "new = 1\n", "{told}");
         }
     }
 }
