@@ -25,9 +25,9 @@ pub(super) struct ForgetArguments {
 
 pub(super) fn run(arguments: &ForgetArguments) -> ExitCode {
     let as_json = arguments.folder.as_json();
-    let own: headless::HeadlessRun<'_> = &|session, _request, _cancel| {
+    let own: headless::HeadlessRun<'_> = &|session, _request, cancel| {
         let text = arguments.text.clone();
-        Box::pin(async move { Ok(told(&session.forget(&text, Say::to(&text)).await?, as_json)) })
+        Box::pin(async move { Ok(told(&session.forget(&text, Say::to(&text), cancel).await?, as_json)) })
     };
     let text = arguments.text.clone();
     let joined: join::JoinedRun<'_> = &move |session, _request, by| {

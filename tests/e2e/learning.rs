@@ -141,19 +141,23 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
         desk.session.recall_about("what do you know about zweihander?", Say::default()).await.expect("an answer");
     assert!(about.contains("- prefers I like Zweihander names"), "{about}");
 
-    let gone = desk.session.forget("olvida todo sobre zweihander", Say::default()).await.expect("forgotten");
+    let gone = desk
+        .session
+        .forget("olvida todo sobre zweihander", Say::default(), &CancellationToken::new())
+        .await
+        .expect("forgotten");
     assert!(gone.starts_with("“zweihander”: forgotten: preferences: 1."), "{gone}");
     assert!(gone.contains("- preference i-like-zweihander-names"), "{gone}");
     assert!(!on_disk(&desk.project.record().folder(), "weihander"));
     server.push(done("yes"));
     desk.ask("name it").await;
     assert_eq!(told(2), "prefers style: long functions");
-    let gone = desk.session.forget("forget style", Say::default()).await.expect("forgotten");
+    let gone = desk.session.forget("forget style", Say::default(), &CancellationToken::new()).await.expect("forgotten");
     assert!(gone.contains("Your configuration still has preferences.style"), "{gone}");
-    let none = desk.session.forget("forget style", Say::default()).await.expect("an answer");
+    let none = desk.session.forget("forget style", Say::default(), &CancellationToken::new()).await.expect("an answer");
     assert!(none.contains("nothing was found to forget"), "{none}");
     for vague in ["forget ", "forget it", "olvida eso"] {
-        assert!(desk.session.forget(vague, Say::default()).await.is_err(), "{vague}");
+        assert!(desk.session.forget(vague, Say::default(), &CancellationToken::new()).await.is_err(), "{vague}");
     }
 
     // The look at the project runs beside the tasks.

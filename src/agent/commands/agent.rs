@@ -221,8 +221,8 @@ impl Agent {
         remember::recall_about(self, text, say).await
     }
 
-    pub async fn forget(&self, text: &str, say: Say) -> Result<String, Failure> {
-        forget::forget(self, text, say).await
+    pub async fn forget(&self, text: &str, say: Say, cancel: &CancellationToken) -> Result<String, Failure> {
+        forget::forget(self, text, say, cancel).await
     }
 
     /// Ends the short term of memory.

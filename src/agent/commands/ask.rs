@@ -34,7 +34,7 @@ pub(crate) async fn answer(
     request: &Request,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
-    if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request)).await?? {
+    if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request, cancel)).await?? {
         return Ok(done);
     }
     stop::unless_stopped(session, cancel, open::durable(session)).await?;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::durable::record::EDIT;
 use crate::agent::durable::{open, phase_name};
 use crate::agent::edit::questions;
@@ -30,25 +32,26 @@ enum Choice {
 }
 
 /// Forgets what holds a text, and says what went and what stays. Asks first where a task could not be undone or
-/// resumed any more.
+/// resumed any more. A stop ends the question; what is being forgotten then goes to its end.
 ///
 /// # Errors
 /// Where it is not clear what is meant, and where a question has no answer: nothing is forgotten then.
-pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+pub async fn forget(session: &Session, text: &str, say: Say, cancel: &CancellationToken) -> Result<String, Failure> {
     let what = bare(text);
     if ALL.contains(&what.to_lowercase().as_str()) {
-        return forget_all(session, say).await;
+        return forget_all(session, say, cancel).await;
     }
     // A short word stands inside of many others, and a pronoun for something that is not said here.
     if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
     let remember = preferences::needs_memory(session).await?;
-    let gone = carry_out(session, &remember, Forget::text(what.as_str()), &what, say).await?;
+    let asked = Asked { what: &what, say, cancel };
+    let gone = carry_out(session, &remember, Forget::text(what.as_str()), asked).await?;
     let gone = match gone {
         // A preference may be called by its name, or by words that are not side by side in it.
         Some(gone) if gone.is_empty() && gone.record.kept.is_empty() && own_name(&what) != what => {
-            carry_out(session, &remember, Forget::text(own_name(&what)), &what, say).await?
+            carry_out(session, &remember, Forget::text(own_name(&what)), asked).await?
         }
         gone => gone,
     };
@@ -64,10 +67,11 @@ pub async fn forget(session: &Session, text: &str, say: Say) -> Result<String, F
 }
 
 /// Forgets all that is remembered of this workspace, as [`forget`] does.
-pub async fn forget_all(session: &Session, say: Say) -> Result<String, Failure> {
+pub async fn forget_all(session: &Session, say: Say, cancel: &CancellationToken) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
     let what = say.of("everything", "todo");
-    let Some(gone) = carry_out(session, &remember, Forget::everything(), &what, say).await? else {
+    let asked = Asked { what: &what, say, cancel };
+    let Some(gone) = carry_out(session, &remember, Forget::everything(), asked).await? else {
         return Ok(nothing(say));
     };
     let mut answer = told(&what, &gone, say);
@@ -88,13 +92,20 @@ fn configured(key: &str, value: &str, say: Say) -> String {
     )
 }
 
+/// What is to be forgotten, in the user's words, and the way to stop it.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    what: &'a str,
+    say: Say,
+    cancel: &'a CancellationToken,
+}
+
 /// `None` where the user wants nothing forgotten.
 async fn carry_out(
     session: &Session,
     remember: &Arc<Remember>,
     mut filter: Forget,
-    what: &str,
-    say: Say,
+    asked: Asked<'_>,
 ) -> Result<Option<Forgotten>, Failure> {
     let known = filter.clone();
     // What is still being written would be there after it is forgotten.
@@ -109,11 +120,14 @@ async fn carry_out(
     filter.keep = costs.iter().filter(|cost| busy(cost)).map(|cost| cost.task.clone()).collect();
     let dear: Vec<&Cost> = costs.iter().filter(|cost| !busy(cost) && is_dear(cost)).collect();
     if !dear.is_empty() {
-        match ask(session, what, &dear, say).await? {
+        match ask(session, asked, &dear).await? {
             Choice::Nothing => return Ok(None),
             Choice::Keep => filter.keep.extend(dear.iter().map(|cost| cost.task.clone())),
             Choice::Lose => {}
         }
+    }
+    if asked.cancel.is_cancelled() {
+        return Err(Failure::cancelled().without_change());
     }
     let wanted = filter.clone();
     let gone = remember.run(move |memory| memory.forget(&wanted)).await.map_err(|error| failure(&error))?;
@@ -127,7 +141,8 @@ fn is_dear(cost: &Cost) -> bool {
     cost.checkpoints.contains_key(EDIT) || !over.contains(&cost.phase.as_str())
 }
 
-async fn ask(session: &Session, what: &str, dear: &[&Cost], say: Say) -> Result<Choice, Failure> {
+async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
+    let Asked { what, say, cancel } = asked;
     let named: Vec<String> = dear.iter().take(NAMED).map(|cost| format!("“{}”", short(&cost.request, 60))).collect();
     let more = if dear.len() > NAMED { ", …" } else { "" };
     let (count, named) = (dear.len(), format!("{}{more}", named.join(", ")));
@@ -145,7 +160,11 @@ async fn ask(session: &Session, what: &str, dear: &[&Cost], say: Say) -> Result<
         say.of("keep these tasks and forget the rest", "conservar esas tareas y olvidar el resto"),
         say.of("forget nothing", "no olvidar nada"),
     ];
-    Ok(match questions::ask_user(session, &text, &options).await? {
+    let answer = tokio::select! {
+        answer = questions::ask_user(session, &text, &options) => answer?,
+        () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
+    };
+    Ok(match answer {
         1 => Choice::Lose,
         2 => Choice::Keep,
         _ => Choice::Nothing,

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
+use sextant::agent::state::language::Say;
 use sextant::agent::state::request::Request;
+use sextant::base::failure::FailureKind;
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::replace;
 use crate::support::engine::{Engine, Setup, last};
@@ -48,6 +51,26 @@ async fn answered(engine: &mut Engine, text: &str, choice: usize) -> (String, St
     let (ended, question) = tokio::join!(session.ask(&request, &cancel), answer);
     let outcome = ended.result.expect("an outcome");
     (question, format!("{}\n{}", outcome.summary, outcome.answer))
+}
+
+#[tokio::test]
+async fn a_stop_ends_the_question_and_nothing_is_forgotten() {
+    let project = Project::new(&[("a.py", &text())]);
+    let mut engine = changed(&project).await;
+    engine.session.answers_come();
+    let (session, cancel) = (engine.session.clone(), CancellationToken::new());
+    let asked = session.forget("quebracho", Say::default(), &cancel);
+    let stopped = async {
+        engine.question().await;
+        cancel.cancel();
+    };
+    let (ended, ()) = tokio::join!(asked, stopped);
+    let failure = ended.expect_err("it was stopped");
+    assert_eq!(failure.kind, FailureKind::Cancelled, "{failure:?}");
+    let again = session.forget("quebracho", Say::default(), &cancel).await;
+    assert!(again.is_err_and(|failure| failure.kind == FailureKind::Cancelled), "nor is anything begun");
+    let left = project.memory().forget_costs(&sextant::memory::forget::Forget::text("quebracho")).expect("read");
+    assert!(!left.is_empty());
 }
 
 #[tokio::test]

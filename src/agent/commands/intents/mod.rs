@@ -15,6 +15,8 @@ pub(crate) mod said;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::Phrase;
 use crate::agent::commands::intents::said::DirectAnswer;
@@ -53,7 +55,11 @@ fn takes_nothing(direct: &Direct, phrase: &Phrase) -> bool {
 
 /// Does what a text directly asks for. `None` where it is for the model: no direct request, or one whose name
 /// is only a word.
-pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Option<Outcome>, Failure> {
+pub(crate) async fn direct(
+    session: &Session,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Result<Option<Outcome>, Failure> {
     let Some(direct) = recognise(&request.text) else { return Ok(None) };
     let spanish = Phrase::new(&request.text).is_some_and(|phrase| phrase.spanish());
     let say = Say { spanish };
@@ -64,8 +70,8 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
         Direct::Uses(name) => find::direct_uses(session, request, name, say).await?,
         Direct::Undo { target, reason } => Some(undo::undo(session, target, reason).await?),
         Direct::Redo => Some(undo::redo(session).await?),
-        Direct::Forget(text) => Some(answered(forget::forget(session, text, say).await?)),
-        Direct::ForgetAll => Some(answered(forget::forget_all(session, say).await?)),
+        Direct::Forget(text) => Some(answered(forget::forget(session, text, say, cancel).await?)),
+        Direct::ForgetAll => Some(answered(forget::forget_all(session, say, cancel).await?)),
         Direct::Remember(text) => Some(answered(remember::prefer(session, text, say).await?)),
         Direct::Recall(text) => Some(answered(remember::recall_about(session, text, say).await?)),
         Direct::Learned => Some(answered(remember::learned(session).await?)),
@@ -98,7 +104,11 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
         session.events.emit(None, taken_up);
         session.events.emit(None, TaskEvent::Traced { entry: entry.clone() });
     }
-    Ok(Some(Outcome {
+    Ok(Some(outcome(said, entry)))
+}
+
+fn outcome(said: DirectAnswer, entry: TraceEntry) -> Outcome {
+    Outcome {
         ok: true,
         summary: said.summary,
         answer: said.text,
@@ -111,7 +121,7 @@ pub(crate) async fn direct(session: &Session, request: &Request) -> Result<Optio
         usage: Usage::default(),
         failed_steps: Vec::new(),
         trace: vec![entry],
-    }))
+    }
 }
 
 fn answered(text: String) -> DirectAnswer {

@@ -4,7 +4,6 @@ use jsonrpsee::core::{RpcResult, async_trait};
 
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::Ending;
-use crate::base::failure::Failure;
 use crate::serve::rpc::api::memory::{MemoryAnswer, MemoryApiServer};
 use crate::serve::rpc::methods::Served;
 
@@ -18,11 +17,7 @@ impl MemoryApiServer for Served {
     async fn forget(&self, text: String, by: Option<String>) -> RpcResult<MemoryAnswer> {
         let forgotten = self.in_turn("what is to be forgotten", by, |agent, cancel| {
             Box::pin(async move {
-                let result = tokio::select! {
-                    result = agent.forget(&text, Say::to(&text)) => result,
-                    () = cancel.cancelled() => Err(Failure::cancelled().without_change()),
-                };
-                Ending { result, events: Vec::new() }
+                Ending { result: agent.forget(&text, Say::to(&text), &cancel).await, events: Vec::new() }
             })
         });
         Ok(MemoryAnswer { text: forgotten.await? })
