@@ -292,8 +292,9 @@ fn rpc_reference() -> String {
             let RpcMethod { name, what, parameters, answer, example } = method;
             assert!(!what.is_empty() && !example.is_empty(), "{name} lacks words or an example");
             let parameters = if parameters.is_empty() { "none".to_owned() } else { format!("`{parameters}`") };
+            let answer = if answer == "()" { "none".to_owned() } else { format!("`{answer}`") };
             out += &format!(
-                "### {name}\n\n{what}\n\n- Parameters: {parameters}\n- Answer: `{answer}`\n\n```json\n\
+                "### {name}\n\n{what}\n\n- Parameters: {parameters}\n- Answer: {answer}\n\n```json\n\
                  {{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"{name}\", \"params\": {example}}}\n```\n\n"
             );
         }

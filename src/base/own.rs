@@ -12,6 +12,8 @@ use crate::base::deadline::Deadline;
 
 /// How often a lock that somebody holds is asked for again.
 const AGAIN: Duration = Duration::from_millis(10);
+/// How often a file that its holder has just removed is made again, at least.
+const TRIES: u32 = 8;
 
 /// Makes a folder that only this user can enter, or makes sure that the one that is there is such a folder.
 ///
@@ -22,15 +24,23 @@ pub fn folder(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
+    look_folder(path)?;
+    if path.symlink_metadata()?.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Whether a folder is one of this user's, without making or changing it.
+///
+/// # Errors
+/// As [`folder`], and where there is none.
+pub fn look_folder(path: &Path) -> io::Result<()> {
     let found = path.symlink_metadata()?;
     if !found.is_dir() {
         return Err(io::Error::other("it is no folder"));
     }
-    of_this_user(&found)?;
-    if found.mode() & 0o077 != 0 {
-        fs::set_permissions(path, Permissions::from_mode(0o700))?;
-    }
-    Ok(())
+    of_this_user(&found)
 }
 
 /// Opens a file of ours for reading and writing, or makes it where `make` says so; its content stays as it is.
@@ -59,6 +69,27 @@ pub fn lock(file: &File, deadline: Deadline) -> io::Result<()> {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(AGAIN.min(deadline.left())),
+        }
+    }
+}
+
+/// Takes the lock of a file that whoever holds it removes at the end; made where there is none. Blocks.
+///
+/// # Errors
+/// As [`open`] and [`lock`].
+pub fn lock_removed(path: &Path, deadline: Deadline) -> io::Result<File> {
+    let mut tries = 0;
+    loop {
+        let file = open(path, true)?;
+        lock(&file, deadline)?;
+        // Whoever had it may have removed the file: a lock on that keeps nobody out.
+        let held = file.metadata()?;
+        if path.symlink_metadata().is_ok_and(|now| (now.dev(), now.ino()) == (held.dev(), held.ino())) {
+            return Ok(file);
+        }
+        tries += 1;
+        if tries >= TRIES && deadline.passed() {
+            return Err(io::ErrorKind::WouldBlock.into());
         }
     }
 }
@@ -144,6 +175,31 @@ mod tests {
         assert_eq!(fs::read_to_string(at("target")).unwrap(), "text");
         assert_eq!(open(&at("none"), false).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(open(&at("none"), true).unwrap().metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_lock_on_a_file_that_was_removed_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let now = || Deadline::after(Duration::ZERO);
+        let held = lock_removed(&path, now()).unwrap();
+        assert_eq!(lock_removed(&path, now()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        // Its end, while somebody else waits for it.
+        let waiting = std::thread::spawn({
+            let path = path.clone();
+            move || lock_removed(&path, Deadline::after(Duration::from_secs(60))).unwrap()
+        });
+        fs::remove_file(&path).unwrap();
+        drop(held);
+        let next = waiting.join().unwrap();
+        assert_eq!(
+            next.metadata().unwrap().ino(),
+            fs::metadata(&path).unwrap().ino(),
+            "others see the one that it has"
+        );
+        assert_eq!(lock_removed(&path, now()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        symlink(&path, dir.path().join("link")).unwrap();
+        assert!(lock_removed(&dir.path().join("link"), now()).is_err());
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! `sextant engine`: the session of a workspace for the proxies of an editor. The first proxy starts it.
 
-use std::fs::{self, File, Permissions, TryLockError};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use clap::Args;
 
 use crate::agent::commands::agent::Agent;
+use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
 use crate::base::own;
@@ -21,9 +23,6 @@ use crate::editors::lsp::link::{ENGINE_LOCK, ENGINE_SOCKET};
 use crate::serve::discovery::{Advertisement, of_workspace};
 use crate::serve::rpc::server::{Serving, serve};
 use crate::workspace::root::Root;
-
-/// How often the lock is taken anew where an engine that ends has just removed it.
-const TRIES: u32 = 8;
 
 #[derive(Debug, Args)]
 pub(super) struct EngineArguments {
@@ -95,20 +94,11 @@ fn start(arguments: EngineArguments) -> Result<(), Failure> {
 
 /// The lock of the workspace's engine; `None` where another one holds it.
 fn take(path: &Path) -> io::Result<Option<File>> {
-    for _ in 0..TRIES {
-        let file = own::open(path, true)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-        // Whoever had it before may have removed it: then it is another file that others lock.
-        let held = file.metadata()?;
-        if path.symlink_metadata().is_ok_and(|found| (found.dev(), found.ino()) == (held.dev(), held.ino())) {
-            return Ok(Some(file));
-        }
+    match own::lock_removed(path, Deadline::after(Duration::ZERO)) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
     }
-    Err(io::Error::other("it is removed again and again"))
 }
 
 /// Of this user alone. What stands there is of an engine that died: this one holds the lock.
@@ -156,6 +146,8 @@ fn on_session(served: &Served) -> OnSession {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]

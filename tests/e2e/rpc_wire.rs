@@ -373,3 +373,123 @@ async fn a_plan_is_replaced_by_a_whole_document_or_stays_as_it_was() {
     assert!(now.contains("- [ ] change it gently") && now.contains("- [ ] and again"), "{now}");
     session.serving.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_fills_the_port_without_a_token_takes_nothing_of_the_socket_and_is_not_kept() {
+    let session = session_with(Setup { config: json!({"rpc": {"port": true}}), ..Setup::default() }).await;
+    let port = session.serving.entry().port.clone().expect("a port");
+    let connect = async || tokio::net::TcpStream::connect(&port.address).await.expect("a connection");
+    // More than it takes, and none of them says anything.
+    let mut silent = Vec::new();
+    for _ in 0..160 {
+        silent.push(connect().await);
+    }
+    session.answers().await;
+    drop(silent);
+    let refused = async {
+        loop {
+            let mut stream = connect().await;
+            let head = format!("POST / HTTP/1.1\r\nHost: {}\r\nContent-Length: 0\r\n\r\n", port.address);
+            let _ = stream.write_all(head.as_bytes()).await;
+            let mut answer = String::new();
+            let _ = stream.read_to_string(&mut answer).await;
+            // Until the places of those before are free.
+            if !answer.is_empty() {
+                return answer;
+            }
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(20), refused).await.expect("the connection is closed");
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    session.serving.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn websockets_are_counted_as_long_as_they_are_open() {
+    let session = session().await;
+    let head = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    let mut open = Vec::new();
+    for _ in 0..160 {
+        let mut stream = UnixStream::connect(session.socket()).await.expect("a connection");
+        let mut answer = [0; 12];
+        let asked = stream.write_all(head.as_bytes()).await.is_ok() && stream.read_exact(&mut answer).await.is_ok();
+        if asked && &answer == b"HTTP/1.1 101" {
+            open.push(stream);
+        }
+    }
+    assert_eq!(open.len(), 128);
+    drop(open);
+    let again = async { while JoinedSession::to(session.serving.entry().clone()).await.is_err() {} };
+    tokio::time::timeout(Duration::from_secs(20), again).await.expect("their places are free again");
+    session.serving.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_plan_over_the_socket_leads_out_of_the_workspace() {
+    const SECRET: &str = "the key of somebody else";
+    let plan = plan_of([planned("change total", &["cart.py::total"])]);
+    let session = session_with(Setup { plans: vec![plan], ..Setup::default() }).await;
+    let outside = session.project.beside("outside");
+    std::fs::write(outside.join("key.txt"), SECRET).unwrap();
+    std::os::unix::fs::symlink(&outside, session.project.root().join("way")).unwrap();
+    let root = session.project.root().display().to_string();
+    let paths = [
+        "../outside/key.txt".to_owned(),
+        "way/key.txt".to_owned(),
+        format!("{root}/../outside/key.txt"),
+        outside.join("key.txt").display().to_string(),
+        format!("/proc/self/root{}/key.txt", outside.display()),
+        "/proc/self/environ".to_owned(),
+        "/etc/passwd".to_owned(),
+    ];
+    let call = async |method: &str, params: Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let answer = tokio::time::timeout(Duration::from_secs(60), session.post(body.as_bytes())).await;
+        let answer = answer.expect("it hangs");
+        let said = answer.to_string();
+        assert!(!said.contains(SECRET) && !said.contains("root:"), "{method} {params}: {said}");
+        answer
+    };
+    call("agent/plan", json!({"request": {"text": "change total", "path": "cart.py"}})).await;
+    let shown = call("plan/get", json!({})).await["result"]["markdown"].as_str().expect("a document").to_owned();
+    for path in &paths {
+        let hostile = shown.replace("cart.py::total", &format!("{path}::total"));
+        let refused = call("plan/set", json!({"markdown": hostile})).await;
+        assert!(refused["error"]["data"]["message"].is_string(), "{path}: {refused}");
+    }
+    assert_eq!(call("plan/get", json!({})).await["result"]["markdown"], json!(shown), "it is as it was");
+    assert_eq!(std::fs::read_to_string(outside.join("key.txt")).unwrap(), SECRET);
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+    session.serving.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_of_another_user_is_not_joined_where_it_stands_in_the_place_of_ours() {
+    // Only root can become somebody else; the folders keep everybody else out before.
+    if !rustix_is_root() {
+        return;
+    }
+    let session = session().await;
+    let theirs = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(theirs.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let socket = theirs.path().join("evil.sock");
+    let script = "import os, socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.bind(sys.argv[1])\ns.listen()\n\
+        os.chmod(sys.argv[1], 0o666)\nprint('ready', flush=True)\nsys.stdin.read()";
+    let mut command = tokio::process::Command::new("python3");
+    command.arg("-c").arg(script).arg(&socket).current_dir("/").uid(65534).kill_on_drop(true);
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("python3 is needed");
+    let mut ready = [0; 5];
+    child.stdout.take().expect("a pipe").read_exact(&mut ready).await.expect("it listens");
+    let entry = sextant::serve::discovery::SessionEntry { socket: socket.clone(), ..session.serving.entry().clone() };
+    let refused = JoinedSession::to(entry).await.expect_err("it is somebody else's");
+    assert!(refused.message.contains("its socket belongs to another user"), "{refused:?}");
+    let stream = UnixStream::connect(&socket).await.expect("a connection");
+    let link = sextant::editors::lsp::link::channel::open::<Value, Value>(stream);
+    assert!(link.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied));
+    session.serving.end().await;
+}

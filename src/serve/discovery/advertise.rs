@@ -27,19 +27,12 @@ pub struct Advertised {
 }
 
 impl Advertised {
-    /// Makes socket and entry in the first of these folders that serves. Blocks for a moment.
+    /// Makes socket and entry in the first of these folders that serves, and a token where there is a port of this machine.
+    /// Blocks for a moment.
     ///
     /// # Errors
     /// Where none of them can be used, with the reason of the last one.
-    pub fn new(folders: &[PathBuf], what: &Advertisement) -> io::Result<(Self, UnixListener)> {
-        Self::with_port(folders, what, None)
-    }
-
-    /// The same with a port of this machine, for which a token is made.
-    ///
-    /// # Errors
-    /// As [`Advertised::new`].
-    pub fn with_port(
+    pub fn new(
         folders: &[PathBuf],
         what: &Advertisement,
         port: Option<SocketAddr>,

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::base::deadline::Deadline;
@@ -49,16 +48,5 @@ fn enter(base: &Path, root: &Path, deadline: Deadline) -> io::Result<StartGate> 
     own::folder(base)?;
     // Beside the folders of workspaces, which are removed when they are empty.
     let path = base.join(format!(".{}.gate", key(root)));
-    loop {
-        let file = own::open(&path, true)?;
-        own::lock(&file, deadline)?;
-        // Whoever had it has removed the file: a lock on that keeps nobody out.
-        let same = path.symlink_metadata().is_ok_and(|now| file.metadata().is_ok_and(|held| held.ino() == now.ino()));
-        if same {
-            return Ok(StartGate { path, _file: file });
-        }
-        if deadline.passed() {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-    }
+    Ok(StartGate { _file: own::lock_removed(&path, deadline)?, path })
 }

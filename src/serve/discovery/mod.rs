@@ -15,6 +15,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -120,6 +121,29 @@ pub fn of_workspace(folders: &[PathBuf], root: &Path) -> io::Result<PathBuf> {
 /// Whether a socket in this folder can have a path that the system takes.
 fn short_enough(folder: &Path) -> bool {
     folder.as_os_str().len() + 1 + 2 * HASH + 1 + LONGEST_NAME < SOCKET_BYTES
+}
+
+/// Whether a session could be made in one of these folders, found out without making anything.
+///
+/// # Errors
+/// Why it could not.
+pub fn could_hold(folder: &Path) -> io::Result<()> {
+    if !short_enough(folder) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "its path is too long for a socket"));
+    }
+    let there = match own::look_folder(folder) {
+        Ok(()) => folder,
+        // It would be made, and what is above it too.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            folder.ancestors().skip(1).find(|above| above.exists()).unwrap_or(Path::new("/"))
+        }
+        Err(error) => return Err(error),
+    };
+    let needed = Access::WRITE_OK | Access::EXEC_OK;
+    if !there.is_dir() || access(there, needed).is_err() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it cannot be written to"));
+    }
+    Ok(())
 }
 
 /// Names of entries: letters, digits and `-`, so that none of them leads anywhere.

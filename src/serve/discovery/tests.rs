@@ -27,7 +27,7 @@ fn place() -> Place {
 impl Place {
     fn advertise(&self, door: &'static str, editor_pid: Option<u32>) -> Advertised {
         let what = Advertisement { root: self.root.clone(), door, editor_pid };
-        Advertised::new(&self.folders, &what).unwrap().0
+        Advertised::new(&self.folders, &what, None).unwrap().0
     }
 
     fn folder(&self) -> PathBuf {
@@ -119,8 +119,54 @@ fn a_folder_of_ours_that_is_a_link_is_not_used() {
     fs::create_dir_all(place.folders[0].parent().unwrap()).unwrap();
     symlink(&target, &place.folders[0]).unwrap();
     let what = Advertisement { root: place.root.clone(), door: "nvim", editor_pid: None };
-    assert!(Advertised::new(&place.folders, &what).is_err());
+    assert!(Advertised::new(&place.folders, &what, None).is_err());
     assert!(fs::read_dir(&target).unwrap().next().is_none());
+}
+
+#[test]
+fn a_folder_is_told_to_serve_where_a_session_could_be_made_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("file"), "").unwrap();
+    fs::create_dir(at("there")).unwrap();
+    symlink(at("there"), at("link")).unwrap();
+    let long = "x".repeat(80);
+    for (folder, serves) in [
+        ("there", true),
+        ("new", true),
+        ("new/new", true),
+        ("file", false),
+        ("file/x", false),
+        ("link", false),
+        (&long, false),
+    ] {
+        let told = could_hold(&at(folder));
+        assert_eq!(told.is_ok(), serves, "{folder}: {told:?}");
+        let what = Advertisement { root: at("project"), door: "nvim", editor_pid: None };
+        if folder == "new" {
+            assert!(!at(folder).exists(), "it only looks");
+        }
+        let made = Advertised::new(&[at(folder)], &what, None);
+        assert_eq!(made.is_ok(), serves, "and so it is: {folder}");
+    }
+}
+
+#[test]
+fn a_folder_that_another_user_has_put_in_our_place_is_not_used_and_told() {
+    let place = place();
+    let base = &place.folders[0];
+    fs::create_dir_all(base).unwrap();
+    fs::set_permissions(base, fs::Permissions::from_mode(0o700)).unwrap();
+    // Only root can give something away.
+    if std::os::unix::fs::chown(base, Some(65534), None).is_err() {
+        return;
+    }
+    let what = Advertisement { root: place.root.clone(), door: "nvim", editor_pid: None };
+    assert!(could_hold(base).is_err() && Advertised::new(&place.folders, &what, None).is_err());
+    fs::create_dir(place.folder()).unwrap();
+    let found = of_root(&place.folders, &place.root);
+    assert!(found.entries.is_empty() && found.problems.len() == 1, "{found:?}");
+    assert!(found.problems[0].contains("belongs to another user"), "{found:?}");
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl JoinedSession {
 
     /// Has the session read again what was written.
     pub async fn written(&self, files: &[PathBuf]) -> Result<(), Failure> {
-        InfoApiClient::written(&self.client, files.to_vec()).await.map(|_| ()).map_err(read)
+        InfoApiClient::written(&self.client, files.to_vec()).await.map_err(read)
     }
 
     pub async fn ask(&self, request: &Request, by: String) -> Result<Outcome, Failure> {

@@ -10,10 +10,12 @@ use jsonrpsee::RpcModule;
 use jsonrpsee::core::BoxError;
 use jsonrpsee::server::middleware::rpc::RpcServiceBuilder;
 use jsonrpsee::server::{
-    HttpResponse, Methods, ServerBuilder, ServerHandle, StopHandle, serve_with_graceful_shutdown, stop_channel,
+    HttpResponse, Methods, ServerBuilder, ServerHandle, StopHandle, TowerServiceBuilder, serve_with_graceful_shutdown,
+    stop_channel,
 };
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::layer::util::Identity;
 
 use crate::agent::commands::agent::Agent;
 use crate::serve::discovery::advertise::Advertised;
@@ -63,7 +65,7 @@ pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf
     agent.know_neighbours(Arc::new(OtherSessions::of(folders.clone(), &what.root)));
     let port = if agent.config.rpc.port { Some(tcp::listen()?) } else { None };
     let address = port.as_ref().map(|(_, address)| *address);
-    let advertised = tokio::task::spawn_blocking(move || Advertised::with_port(&folders, &what, address));
+    let advertised = tokio::task::spawn_blocking(move || Advertised::new(&folders, &what, address));
     let (advertised, listener) = advertised.await.map_err(io::Error::other)??;
     let listener = UnixListener::from_std(listener)?;
     let advertised = Arc::new(advertised);
@@ -71,30 +73,68 @@ pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf
     let methods =
         methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places, calls: Arc::default() });
     let (stop, handle) = stop_channel();
-    let open = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
     if let (Some((listener, address)), Some(token)) = (port, advertised.token()) {
-        let (listener, guard) = (tcp::accepting(listener)?, PortGuard::new(address, token));
-        tokio::spawn(accept_from_port((listener, guard), methods.clone(), stop.clone(), Arc::clone(&open)));
+        let (listener, guard) = (TcpListener::from_std(listener)?, PortGuard::new(address, token));
+        tokio::spawn(accept_from_port((listener, guard), Door::new(&methods, &stop)));
     }
-    tokio::spawn(accept(listener, methods, stop, open));
+    tokio::spawn(accept(listener, Door::new(&methods, &stop)));
     tracing::info!(socket = %advertised.entry().socket.display(), "this session can be joined");
     Ok(Serving { advertised, stop: handle })
 }
 
-async fn accept(listener: UnixListener, methods: Methods, stop: StopHandle, open: Arc<Semaphore>) {
+/// A way in, with places of its own: whoever fills those of the port takes none of the socket's.
+struct Door {
+    methods: Methods,
+    stop: StopHandle,
+    /// Of connections, until they turn into WebSockets.
+    places: Arc<Semaphore>,
+    /// One for all connections: it counts the WebSockets.
+    builder: TowerServiceBuilder<Identity, Identity>,
+}
+
+impl Door {
+    fn new(methods: &Methods, stop: &StopHandle) -> Self {
+        let places = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
+        let builder = ServerBuilder::with_config(limits::config()).to_service_builder();
+        Self { methods: methods.clone(), stop: stop.clone(), places, builder }
+    }
+
+    /// The place of one connection among those that are allowed.
+    fn place(&self) -> Option<OwnedSemaphorePermit> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok();
+        if place.is_none() {
+            tracing::warn!("a connection was refused: there are too many");
+        }
+        place
+    }
+
+    /// What answers the requests of one connection, within its own rate.
+    fn service(
+        &self,
+    ) -> impl tower::Service<hyper::Request<Incoming>, Response = HttpResponse, Error = BoxError, Future: Send>
+    + Clone
+    + Send
+    + 'static
+    + use<> {
+        let rate = Rate::default();
+        let middleware = RpcServiceBuilder::new().layer_fn(move |inner| Rated::new(inner, rate.clone()));
+        self.builder.clone().set_rpc_middleware(middleware).build(self.methods.clone(), self.stop.clone())
+    }
+}
+
+async fn accept(listener: UnixListener, door: Door) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.clone().shutdown() => return,
+            () = door.stop.clone().shutdown() => return,
         };
         let Some(stream) = taken(accepted).await else { continue };
         if let Err(why) = may_connect(&stream) {
             tracing::warn!(why, "a connection was refused");
             continue;
         }
-        let Some(place) = place(&open) else { continue };
-        let service = service(&methods, &stop);
-        let stopped = stop.clone().shutdown();
+        let Some(place) = door.place() else { continue };
+        let (service, stopped) = (door.service(), door.stop.clone().shutdown());
         tokio::spawn(async move {
             let _place = place;
             ended(serve_with_graceful_shutdown(stream, service, stopped).await);
@@ -102,21 +142,20 @@ async fn accept(listener: UnixListener, methods: Methods, stop: StopHandle, open
     }
 }
 
-async fn accept_from_port(
-    (listener, guard): (TcpListener, PortGuard),
-    methods: Methods,
-    stop: StopHandle,
-    open: Arc<Semaphore>,
-) {
+async fn accept_from_port((listener, guard): (TcpListener, PortGuard), door: Door) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.clone().shutdown() => return,
+            () = door.stop.clone().shutdown() => return,
         };
         let Some(stream) = taken(accepted).await else { continue };
-        let Some(place) = place(&open) else { continue };
-        let service = Guarded { guard: guard.clone(), inner: service(&methods, &stop) };
-        let stopped = stop.clone().shutdown();
+        let Some(place) = door.place() else { continue };
+        // An answer is written in pieces: the last one is not to wait until the client has confirmed the first.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "answers of this connection may be slow");
+        }
+        let service = Guarded { guard: guard.clone(), inner: door.service() };
+        let stopped = door.stop.clone().shutdown();
         tokio::spawn(async move {
             let _place = place;
             ended(serve_with_graceful_shutdown(stream, service, stopped).await);
@@ -134,29 +173,6 @@ async fn taken<S, A>(accepted: io::Result<(S, A)>) -> Option<S> {
             None
         }
     }
-}
-
-/// The place of one connection among those that are allowed.
-fn place(open: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-    let place = Arc::clone(open).try_acquire_owned().ok();
-    if place.is_none() {
-        tracing::warn!("a connection was refused: there are too many");
-    }
-    place
-}
-
-/// What answers the requests of one connection, within its own rate.
-fn service(
-    methods: &Methods,
-    stop: &StopHandle,
-) -> impl tower::Service<hyper::Request<Incoming>, Response = HttpResponse, Error = BoxError, Future: Send>
-+ Clone
-+ Send
-+ 'static {
-    let rate = Rate::default();
-    let middleware = RpcServiceBuilder::new().layer_fn(move |inner| Rated::new(inner, rate.clone()));
-    let builder = ServerBuilder::with_config(limits::config()).to_service_builder();
-    builder.set_rpc_middleware(middleware).build(methods.clone(), stop.clone())
 }
 
 fn ended(served: Result<(), BoxError>) {

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use http_body_util::Full;
 use hyper::HeaderMap;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use hyper::header::{AUTHORIZATION, CONNECTION, HOST, HeaderValue, ORIGIN};
 use hyper::{Request, Response, StatusCode};
 use jsonrpsee::server::HttpBody;
-use tokio::net::TcpListener;
 use tower::Service;
 
 use crate::base::token;
@@ -31,11 +30,6 @@ pub(super) fn listen() -> io::Result<(std::net::TcpListener, SocketAddr)> {
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     Ok((listener, address))
-}
-
-/// The same for the runtime.
-pub(super) fn accepting(listener: std::net::TcpListener) -> io::Result<TcpListener> {
-    TcpListener::from_std(listener)
 }
 
 impl PortGuard {
@@ -92,6 +86,8 @@ where
             tracing::warn!(why, "a connection to the port was refused");
             let mut answer = Response::new(HttpBody::new(Full::new(Bytes::from_static(why.as_bytes()))));
             *answer.status_mut() = status;
+            // Who was turned away keeps no place.
+            answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             return Box::pin(std::future::ready(Ok(answer)));
         }
         Box::pin(self.inner.call(request))

@@ -57,5 +57,5 @@ pub trait InfoApi {
     /// These files, by absolute paths, were written by another program: what is open of them without changes is read again.
     /// Example: `{"files": ["/the/project/cart.py"]}`
     #[method(name = "written", param_kind = map)]
-    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles>;
+    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<()>;
 }

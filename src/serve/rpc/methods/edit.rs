@@ -1,5 +1,8 @@
 //! `edit/*`: calls of tools, each beside whatever runs, and the way to stop one.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use jsonrpsee::core::{RpcResult, async_trait};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +30,23 @@ impl Drop for Named<'_> {
     }
 }
 
+/// Lets a call be stopped by its name, which no other call may take from it.
+fn named(
+    calls: &mut HashMap<String, CancellationToken>,
+    call: &str,
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    match calls.entry(call.to_owned()) {
+        Entry::Occupied(_) => {
+            Err(Failure::user("a call of this name is under way", "give each call a name of its own"))
+        }
+        Entry::Vacant(free) => {
+            free.insert(cancel.clone());
+            Ok(())
+        }
+    }
+}
+
 #[async_trait]
 impl EditApiServer for Served {
     async fn tools(&self) -> RpcResult<ToolList> {
@@ -47,10 +67,8 @@ impl EditApiServer for Served {
             |client| OutsideClient::new(client.id, &client.name),
         );
         let cancel = CancellationToken::new();
-        if let Some(call) = &call
-            && lock(&self.calls).insert(call.clone(), cancel.clone()).is_some()
-        {
-            return Err(Failure::user("a call of this name is under way", "give each call a name of its own").into());
+        if let Some(call) = &call {
+            named(&mut lock(&self.calls), call, &cancel)?;
         }
         let _named = Named { served: self, call };
         self.advertised()?.used();
@@ -65,5 +83,19 @@ impl EditApiServer for Served {
     async fn leave(&self, client: OutsideClient) -> RpcResult<CallKnown> {
         self.agent()?.client_left(&OutsideClient::new(client.id, &client.name));
         Ok(CallKnown { known: true })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_call_of_a_name_does_not_take_the_first_one_s_way_to_be_stopped() {
+        let (mut calls, first, second) = (HashMap::new(), CancellationToken::new(), CancellationToken::new());
+        named(&mut calls, "x", &first).unwrap();
+        assert!(named(&mut calls, "x", &second).is_err());
+        calls["x"].cancel();
+        assert!(first.is_cancelled() && !second.is_cancelled());
     }
 }

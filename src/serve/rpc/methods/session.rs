@@ -39,10 +39,9 @@ impl InfoApiServer for Served {
         Ok(OwnedFiles { files: held.map_err(Failure::from)? })
     }
 
-    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles> {
-        let (agent, files) = (self.agent()?, few(files)?);
-        agent.editor.sync(&files).await;
-        Ok(OwnedFiles { files: agent.editor.held(&files).await.map_err(Failure::from)? })
+    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<()> {
+        self.agent()?.editor.sync(&few(files)?).await;
+        Ok(())
     }
 
     async fn list(&self) -> RpcResult<SessionList> {
