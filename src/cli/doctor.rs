@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless::{self, Where};
-use crate::cli::settings::UserFiles;
+use crate::cli::settings::{ServerFolders, UserFiles};
 use crate::cli::{log, terminal};
 
 #[derive(Debug, Args)]
@@ -22,6 +22,8 @@ pub(super) struct DoctorArguments {
     editor: Option<DoctorEditor>,
     #[command(flatten)]
     place: Where,
+    #[command(flatten)]
+    servers: ServerFolders,
     #[command(flatten)]
     files: UserFiles,
 }
@@ -80,7 +82,7 @@ pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
         Ok(runtime) => runtime.block_on(async {
             match arguments.editor {
                 Some(DoctorEditor::Helix) => helix::all(&arguments.place).await,
-                None => checks::all(&arguments.place, &arguments.files).await,
+                None => checks::all(&arguments.place, &arguments.servers, &arguments.files).await,
             }
         }),
         Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),

@@ -31,7 +31,7 @@ pub(super) struct UserFiles {
 }
 
 /// Where language servers are looked for, for every subcommand that starts some.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct ServerFolders {
     /// Folder to look for language servers in, before PATH; may be given more than once
     #[arg(long = "servers", value_name = "FOLDER")]
@@ -170,9 +170,14 @@ impl UserFiles {
         if options.is_null() {
             return self.file();
         }
-        let wrong = |error: serde_json::Error| config_error(format!("the options cannot be used: {error}"));
-        let text = self.text()?.map(|(_, text)| text).unwrap_or_default();
-        let mut all: Value = toml::from_str(&text).map_err(|error| config_error(error.to_string()))?;
+        let wrong = |error: serde_json::Error| match self.file() {
+            Err(of_the_file) => of_the_file,
+            Ok(_) => config_error(format!("the options cannot be used: {error}")),
+        };
+        let mut all: Value = match self.text()? {
+            Some((path, text)) => toml::from_str(&text).map_err(|error| of_file(&path, &error))?,
+            None => json!({}),
+        };
         let Some(given) = options.as_object() else {
             return Err(config_error("the options cannot be used: they are no table".to_owned()));
         };
@@ -184,7 +189,7 @@ impl UserFiles {
 
     fn file(&self) -> Result<File, Failure> {
         let Some((path, text)) = self.text()? else { return Ok(File::default()) };
-        toml::from_str(&text).map_err(|error| config_error(format!("{}: {error}", path.display())))
+        toml::from_str(&text).map_err(|error| of_file(&path, &error))
     }
 
     /// The file and what is in it; `None` where there is none.
@@ -271,6 +276,10 @@ impl WorkOptions {
     }
 }
 
+fn of_file(path: &Path, error: &toml::de::Error) -> Failure {
+    config_error(format!("{}: {error}", path.display()))
+}
+
 fn config_error(message: String) -> Failure {
     Failure::new(FailureKind::Config, message, "see the section on configuration in the README")
 }
@@ -288,4 +297,29 @@ pub(super) fn state_folder() -> Option<PathBuf> {
 /// Where sessions are found, as this process's environment says.
 pub(super) fn session_folders() -> Vec<PathBuf> {
     discovery::folders(|name| std::env::var_os(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_cannot_be_used_is_told_with_the_place_that_it_stands_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let files = UserFiles { config: Some(path.clone()), log: None };
+        let of_the_file = path.display().to_string();
+        for (text, options, words) in [
+            ("[model\n", json!({"model": {}}), Some(of_the_file.as_str())),
+            ("servers = 3\n", json!({"model": {}}), Some(of_the_file.as_str())),
+            ("servers = 3\n", json!({"servers": []}), None),
+            ("", json!({"servers": 3}), Some("the options cannot be used")),
+            ("", json!([]), Some("they are no table")),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let said = files.file_with(&options).err().map(|failure| failure.message);
+            assert_eq!(said.is_some(), words.is_some(), "{text} {options}: {said:?}");
+            assert!(said.is_none_or(|said| words.is_some_and(|words| said.contains(words))), "{text} {options}");
+        }
+    }
 }

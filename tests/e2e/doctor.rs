@@ -14,12 +14,16 @@ use crate::support::servers::tool;
 
 /// Runs the program as in a shell of its own, with these folders as its `PATH`.
 fn sextant(project: &Project, path: &str, arguments: &[&str]) -> Output {
+    at_home(project, &project.beside("home"), path, arguments)
+}
+
+fn at_home(project: &Project, home: &Path, path: &str, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_sextant"))
         .args(arguments)
         .current_dir(project.root())
         .env_clear()
         .env("PATH", path)
-        .env("HOME", project.beside("home"))
+        .env("HOME", home)
         .env("XDG_CONFIG_HOME", project.beside("config"))
         .env("XDG_STATE_HOME", project.state_home())
         .env("XDG_RUNTIME_DIR", project.beside("runtime"))
@@ -77,6 +81,42 @@ fn what_is_sound_is_told_as_sound_and_nothing_is_made() {
         plain.lines().all(|line| line.starts_with("ok") || line.starts_with('–') || line.starts_with(' ')),
         "{plain}"
     );
+}
+
+#[test]
+fn a_folder_of_servers_is_looked_in_and_a_runtime_folder_that_serves_nobody_is_none() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let ruff = tool("ruff");
+    let folder = ruff.parent().expect("a folder").display().to_string();
+    let elsewhere = project.beside("elsewhere");
+    let link = project.beside("runtime").join("sextant");
+    std::os::unix::fs::symlink(elsewhere, &link).expect("a link");
+    let output = sextant(&project, "/nonexistent", &["doctor", "--json", "--servers", &folder]);
+    let said: Value = serde_json::from_str(stdout(&output).trim()).unwrap_or_else(|_| panic!("{output:?}"));
+    let checks = said["checks"].as_array().expect("a list");
+    let servers = checks.iter().filter(|check| check["name"] == "server" && check["state"] == "ok");
+    assert_eq!(servers.count(), 2, "{checks:#?}");
+    let runtime = of(checks, "runtime");
+    let link = link.display().to_string();
+    let text = runtime["text"].as_str().expect("a text");
+    assert!(text != link && (runtime["state"] == "ok" || text.contains(&link)), "{runtime}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_session_of_a_home_is_not_told_as_one_of_a_project_in_it() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let home = project.root().parent().expect("a folder").to_owned();
+    let mut client = McpClient::start_in(&project, &home, &[]);
+    client.begin("codex").await;
+    client.read("read_file", serde_json::json!({"path": "project/a.py"})).await;
+    let here = |home: &Path| {
+        let output = tokio::task::block_in_place(|| at_home(&project, home, &tools(), &["doctor", "--json"]));
+        let said: Value = serde_json::from_str(stdout(&output).trim()).unwrap_or_else(|_| panic!("{output:?}"));
+        of(said["checks"].as_array().expect("a list"), "sessions")["text"].as_str().expect("a text").to_owned()
+    };
+    assert!(here(&home).contains("none of this workspace"), "{}", here(&home));
+    assert!(here(Path::new("/nonexistent")).contains("here: mcp-"), "of somebody whose home it is not");
+    assert!(client.end().await.success());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the doctor looks at, in the order of what depends on what.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -12,11 +12,11 @@ use crate::base::own;
 use crate::base::plural::counted;
 use crate::cli::doctor::{CheckedThing, Health, programs};
 use crate::cli::headless::Where;
-use crate::cli::models;
-use crate::cli::settings::{Settings, UserFiles, WorkOptions, session_folders, state_folder};
+use crate::cli::settings::{ServerFolders, Settings, UserFiles, WorkOptions, session_folders, state_folder};
+use crate::cli::{look, models};
 use crate::llm::endpoint::{self, RemoteConfig};
 use crate::memory::examine;
-use crate::serve::discovery::find;
+use crate::serve::discovery::{self, find};
 use crate::workspace::record::Record;
 use crate::workspace::root::Root;
 
@@ -27,18 +27,22 @@ const CONNECT: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// Where there is no folder to look at.
-pub(super) async fn all(place: &Where, files: &UserFiles) -> Result<Vec<CheckedThing>, Failure> {
+pub(super) async fn all(
+    place: &Where,
+    servers: &ServerFolders,
+    files: &UserFiles,
+) -> Result<Vec<CheckedThing>, Failure> {
     let (_, root) = place.find()?;
     let mut found = vec![CheckedThing::ok("version", format!("sextant {}", env!("CARGO_PKG_VERSION")))];
     found.push(CheckedThing::ok("workspace", root.path().display().to_string()));
-    let settings = WorkOptions::default().settings(files, root.path());
+    let settings = WorkOptions::without_model(servers.clone(), None).settings(files, root.path());
     match &settings {
         Ok(_) => found.push(CheckedThing::ok("config", "it can be used")),
         Err(failure) => found.push(CheckedThing::failed("config", failure)),
     }
     found.push(state());
     found.push(memory(&root));
-    found.extend(sessions(root.path()));
+    found.extend(sessions(root.path()).await);
     found.extend(programs::all(root.path(), settings.as_ref().ok()).await);
     if let Ok(Settings { model, .. }) = &settings {
         found.push(self::model(model).await);
@@ -92,19 +96,12 @@ fn memory(root: &Root) -> CheckedThing {
 }
 
 /// The folder of sessions, and what is in it. What the dead have left is cleaned away by looking.
-pub(super) fn sessions(root: &Path) -> Vec<CheckedThing> {
+pub(super) async fn sessions(root: &Path) -> Vec<CheckedThing> {
     let folders = session_folders();
-    let base = |folder: &Path| folder.parent().is_some_and(Path::is_dir);
-    let first = folders.iter().find(|folder| base(folder));
-    let mut things = vec![match first {
-        Some(folder) => CheckedThing::ok("runtime", folder.display().to_string()),
-        None => {
-            let hint = "set XDG_RUNTIME_DIR to a folder of yours; without it no program can join another";
-            CheckedThing::of("runtime", Health::Error, "there is no folder for sessions", hint)
-        }
-    }];
+    let mut things = vec![runtime(&folders)];
     let found = find::everywhere(&folders);
-    let here = find::around(&folders, root, None).entries;
+    // Those that a command would join.
+    let here = look::around(root).await.entries;
     let names: Vec<&str> = here.iter().map(|entry| entry.name.as_str()).collect();
     let of_here =
         if names.is_empty() { "none of this workspace".to_owned() } else { format!("here: {}", names.join(", ")) };
@@ -112,6 +109,21 @@ pub(super) fn sessions(root: &Path) -> Vec<CheckedThing> {
     let hint = "remove it where no process of yours made it, or restart the older of two versions";
     things.extend(found.problems.iter().map(|why| CheckedThing::of("sessions", Health::Warning, why.clone(), hint)));
     things
+}
+
+/// The first folder that a session could really be made in.
+fn runtime(folders: &[PathBuf]) -> CheckedThing {
+    const NAME: &str = "runtime";
+    let mut why = Vec::new();
+    for folder in folders {
+        match discovery::could_hold(folder) {
+            Ok(()) => return CheckedThing::ok(NAME, folder.display().to_string()),
+            Err(error) => why.push(format!("{}: {error}", folder.display())),
+        }
+    }
+    let hint = "set XDG_RUNTIME_DIR to a folder of yours with a short path; without it no program can join another";
+    let text = format!("there is no folder for sessions: {}", why.join("; "));
+    CheckedThing::of(NAME, Health::Error, text, hint)
 }
 
 async fn model(given: &Value) -> CheckedThing {

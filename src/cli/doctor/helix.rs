@@ -49,7 +49,7 @@ pub(super) async fn all(place: &Where) -> Result<Vec<CheckedThing>, Failure> {
             }
         }
     }
-    found.extend(checks::sessions(root));
+    found.extend(checks::sessions(root).await);
     found.push(engine(root));
     Ok(found)
 }
