@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Malformed messages over every way in: the session's socket (WebSocket and HTTP), and MCP (lines and HTTP).
+"""Malformed messages over every way in: the session's socket and its port (WebSocket and HTTP), and MCP (lines and HTTP).
 
-    ADVERSARY_N=100000 ADVERSARY_SEED=7 python3 tests/clients/fuzz.py [rpc-ws rpc-http mcp-lines mcp-http]
+    ADVERSARY_N=100000 ADVERSARY_SEED=7 python3 tests/clients/fuzz.py [rpc-ws rpc-http port-ws port-http mcp-lines mcp-http]
 
 N messages for each way, made from a seed: noise, cut and changed requests, values of wrong types, deep nesting, paths
 that lead out. The server has to go on answering who behaves, in time; to refuse every path that leads out; to leave
@@ -185,14 +185,22 @@ def memory(process):
 class RpcServer:
     """A session in a Neovim, by its socket."""
 
+    VARIABLES = {}
+
     def __init__(self, place):
-        variables = {"SEXTANT_TRIAL_OWN": "one.py", "SEXTANT_TRIAL_MODEL": "http://127.0.0.1:9/v1"}
+        variables = {"SEXTANT_TRIAL_OWN": "one.py", "SEXTANT_TRIAL_MODEL": "http://127.0.0.1:9/v1", **self.VARIABLES}
         self.neovim = Neovim(place.root, place.home, place.beside / "nvim", "trial.lua", variables)
         self.neovim.ready()
         listed = subprocess.run([binary(), "sessions", "--json"], env=clean(place.home), capture_output=True, check=True)
         entries = json.loads(listed.stdout)["sessions"]
         entry = next(entry for entry in entries if entry["root"] == str(place.root))
         self.path, self.process = entry["socket"], entry["pid"]
+        # The lines of a request's head that say who asks.
+        self.head = "Host: localhost\r\n"
+        self.found(entry)
+
+    def found(self, entry):
+        """What else a way in needs of the session's entry."""
 
     def connect(self):
         stream = socket.socket(socket.AF_UNIX)
@@ -200,9 +208,9 @@ class RpcServer:
         stream.connect(self.path)
         return stream
 
-    def post(self, body):
+    def post(self, body, head=None):
         stream = self.connect()
-        head = f"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST / HTTP/1.1\r\n{head or self.head}Connection: close\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             stream.sendall(head.encode() + body)
         return read_all(stream)
@@ -257,14 +265,19 @@ class RpcHttp(RpcServer):
 class RpcWebSocket(RpcServer):
     """Each message is a frame; now and then the frame itself is none."""
 
-    def send(self, messages):
+    def upgrade(self, head):
+        """A connection, and what the server says to be asked for a WebSocket on it."""
         stream = self.connect()
         key = base64.b64encode(b"0123456789abcdef").decode()
-        head = f"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
+        head = f"GET / HTTP/1.1\r\n{head}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
         stream.sendall(head.encode())
         answer = b""
         while not answer.endswith(b"\r\n\r\n"):
             answer += stream.recv(1) or b"\r\n\r\n"
+        return stream, answer
+
+    def send(self, messages):
+        stream, answer = self.upgrade(self.head)
         if b" 101 " not in answer:
             raise Failed(f"no WebSocket: {answer}")
         heard, ended = [], threading.Event()
@@ -286,6 +299,60 @@ class RpcWebSocket(RpcServer):
         # Frames are read in their order: none before the last one has ended the connection.
         if not any(heard):
             raise Failed("the last request was not answered")
+
+
+class Port:
+    """The same session by its port, for who knows the token."""
+
+    VARIABLES = {"SEXTANT_TRIAL_PORT": "1"}
+
+    def found(self, entry):
+        self.address = entry["port"]["address"]
+        self.token = pathlib.Path(entry["port"]["token_file"]).read_text()
+        self.head = self.heads([f"Bearer {self.token}"])[0]
+
+    def heads(self, words):
+        return [f"Host: {self.address}\r\n" + (f"Authorization: {word}\r\n" if word else "") for word in words]
+
+    def strangers(self):
+        """Heads of who must be turned away."""
+        known, other = self.token, "0" * len(self.token)
+        wrong = self.heads(["", "Bearer", "Bearer ", f"Bearer {other}", f"Bearer {known[:-1]}", f"Bearer {known}0", f"Basic {known}", known])
+        named = [self.head.replace(self.address, name) for name in ("evil.example", "127.0.0.1", "localhost:1", "[::1]")]
+        return [*wrong, *named, f"{self.head}Origin: http://evil.example\r\n", f"{self.head}Origin: null\r\n", self.head + self.head]
+
+    def connect(self):
+        host, port = self.address.rsplit(":", 1)
+        return socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+
+def turned_away(answer):
+    head = answer.split(b"\r\n", 1)[0]
+    if not any(status in head for status in (b" 400 ", b" 401 ", b" 403 ")) or b'"result"' in answer:
+        raise Failed(f"a stranger is answered: {answer[:500]}")
+
+
+class PortHttp(Port, RpcHttp):
+    """Every second message comes from a stranger."""
+
+    def send(self, messages):
+        super().send(messages[::2])
+        strangers = self.strangers()
+        for number, message in enumerate(messages[1::2]):
+            turned_away(self.post(message, strangers[number % len(strangers)]))
+
+
+class PortWebSocket(Port, RpcWebSocket):
+    """A stranger is given no WebSocket, whatever is sent behind the request for one."""
+
+    def send(self, messages):
+        for head, message in zip(self.strangers(), messages):
+            stream, answer = self.upgrade(head)
+            turned_away(answer)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                stream.sendall(frame(message, 0x81))
+            read_all(stream)
+        super().send(messages)
 
 
 def drain(stream, heard, ended):
@@ -421,6 +488,8 @@ def mcp_call(tool, given):
 WAYS = {
     "rpc-ws": (RpcWebSocket, RPC, "edit/call", rpc_call),
     "rpc-http": (RpcHttp, RPC, "edit/call", rpc_call),
+    "port-ws": (PortWebSocket, RPC, "edit/call", rpc_call),
+    "port-http": (PortHttp, RPC, "edit/call", rpc_call),
     "mcp-lines": (McpLines, MCP, CALL, mcp_call),
     "mcp-http": (McpHttp, MCP, CALL, mcp_call),
 }

@@ -9,6 +9,7 @@ require('sextant').setup({
   binary = vim.env.SEXTANT_CLIENTS_BINARY,
   diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 },
   quickfix = { open = false },
+  rpc = { port = vim.env.SEXTANT_TRIAL_PORT ~= nil },
   model = { provider = 'openai_compatible', model = 'scripted', base_url = vim.env.SEXTANT_TRIAL_MODEL },
 })
 
