@@ -28,10 +28,16 @@ CONTROLS = ("ask_user", "replan", "done")
 # Bytes of a command's output, as Sextant gives them for this window; of one that passed a quarter.
 OUTPUT = 18_000
 PASSED = 4
+# Seconds for one answer: a call takes no longer than its own limits, and a command runs here.
+PATIENCE = 300
 PROGRESS = re.compile(r"^(.* )?[.sxX]+ +\[ *\d+%\]$")
 WARNINGS = re.compile(r"^===+ warnings summary .*?^-- Docs: https://docs\.pytest\.org/[^\n]*$", re.M | re.S)
 ASKS = "the user has to answer this"
 LEFT_OUT = "[the warnings summary of a run that passed is left out]"
+
+
+class HungError(Exception):
+    """The server does not answer: what came of the task would say nothing of its tools."""
 
 
 class Server:
@@ -59,12 +65,29 @@ class Server:
     def ask(self, method: str, params: "dict[str, typing.Any]") -> "dict[str, typing.Any]":
         with self.lock:
             self.number += 1
-            self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-            assert self.process.stdout
-            for line in self.process.stdout:
-                said = json.loads(line)
-                if said.get("id") == self.number and "method" not in said:
-                    return said
+            hung = threading.Event()
+            late = threading.Timer(PATIENCE, self.give_up, [hung])
+            late.start()
+            try:
+                return self.answer(method, params)
+            except OSError as error:
+                if not hung.is_set():
+                    raise
+                raise HungError(f"sextant mcp has not answered {method} within {PATIENCE} s") from error
+            finally:
+                late.cancel()
+
+    def give_up(self, hung: threading.Event) -> None:
+        hung.set()
+        self.process.kill()
+
+    def answer(self, method: str, params: "dict[str, typing.Any]") -> "dict[str, typing.Any]":
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        assert self.process.stdout
+        for line in self.process.stdout:
+            said = json.loads(line)
+            if said.get("id") == self.number and "method" not in said:
+                return said
         raise OSError("sextant mcp is gone")
 
     def use(self, tool: str, arguments: "dict[str, typing.Any]") -> str:

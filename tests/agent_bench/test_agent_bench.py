@@ -4,9 +4,11 @@ import contextlib
 import io
 import json
 import pathlib
+import subprocess
 import tempfile
 import threading
 import unittest
+import unittest.mock
 import urllib.request
 
 import answer as answering
@@ -174,6 +176,29 @@ class BridgeTest(unittest.TestCase):
     def test_plain_text_is_an_answer(self) -> None:
         self.assertEqual(answers.read(answering.answer("It is done.")), {"content": "It is done."})
         self.assertEqual(answers.read('{"action": null}'), {"content": '{"action": null}'})
+
+
+class SameServerTest(unittest.TestCase):
+    def server(self, line: "list[str]") -> same.Server:
+        server = same.Server.__new__(same.Server)
+        pipe = subprocess.PIPE
+        server.process = subprocess.Popen(line, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        server.number, server.lock = 0, threading.Lock()
+        self.addCleanup(server.process.wait)
+        for stream in (server.process.stdin, server.process.stdout):
+            assert stream
+            self.addCleanup(stream.close)
+        return server
+
+    def test_a_server_that_does_not_answer_is_not_waited_for(self) -> None:
+        server = self.server(["sleep", "60"])
+        with unittest.mock.patch.object(same, "PATIENCE", 0.1), self.assertRaisesRegex(same.HungError, "ping"):
+            server.ask("ping", {})
+
+    def test_a_server_that_ends_is_gone(self) -> None:
+        server = self.server(["sh", "-c", "read line"])
+        with self.assertRaisesRegex(OSError, "is gone"):
+            server.ask("ping", {})
 
 
 class PlainTest(unittest.TestCase):

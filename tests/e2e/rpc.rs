@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use sextant::agent::events::envelope::TaskEvent;
 use sextant::agent::events::subscription::Delivery;
+use sextant::agent::state::outside::OutsideClient;
 use sextant::agent::state::request::Request;
 use sextant::base::failure::FailureKind;
 use sextant::serve::discovery::find;
@@ -148,14 +149,15 @@ async fn a_key_in_the_joined_shell_stops_its_task_in_the_editor() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_joined_request_tells_exactly_what_it_introduced_and_so_far_meanwhile() {
-    let project = Project::new(&[("cart.py", CART)]);
+    let project = Project::new(&[("cart.py", CART), ("other.py", "def name() -> str:\n    return 'x'\n")]);
     let edit = json!({"path": "cart.py", "old_string": "return sum(prices)", "new_string": "return str(sum(prices))"});
     let go = Arc::new(tokio::sync::Notify::new());
     let last =
         Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}));
     let held = Reply::Held(Box::new(last), Arc::clone(&go));
     let server = ModelServer::start([step("edit_file", edit, true), held]).await;
-    let _nvim = with_model(&project, &server, &["basedpyright"]).await;
+    let nvim = with_model(&project, &server, &["basedpyright"]).await;
+    nvim.edit("other.py").await;
     let session = joined(&project).await;
     let asked = tokio::spawn({
         let (root, home) = (project.root().to_owned(), project.beside("home"));
@@ -171,6 +173,12 @@ async fn a_joined_request_tells_exactly_what_it_introduced_and_so_far_meanwhile(
     let so_far = session.introduced().await.expect("a list");
     assert!(so_far.running && so_far.entries.len() == 1, "{so_far:?}");
     assert!(so_far.entries[0].text.contains("reportReturnType"), "{so_far:?}");
+    // What a client does beside it is no part of that.
+    let theirs = json!({"path": "other.py", "old_string": "return 'x'", "new_string": "return 1"});
+    let client = OutsideClient::new("1", "codex");
+    let edited = session.call(&client, "edit_file", theirs, "1").await.expect("an answer");
+    assert!(edited.text.contains("reportReturnType"), "{}", edited.text);
+    assert_eq!(session.introduced().await.expect("a list").entries, so_far.entries);
     go.notify_one();
     let outcome = outcome(&asked.await.expect("an end"))["outcome"].clone();
     let new = outcome["new_diagnostics"].as_array().cloned().unwrap_or_default();

@@ -69,7 +69,7 @@ pub(crate) async fn change(
         }
     }
     remember(task, &wanted, (&mut burst, in_burst), &collect::known(session).await);
-    note_start(session, task);
+    note_start(session, task, &wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
     let imports = task.scope.imports_changed(&wanted);
@@ -160,10 +160,12 @@ fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Ba
 }
 
 /// Lets who asks meanwhile compare with what the task began with.
-fn note_start(session: &Session, task: &Task) {
+fn note_start(session: &Session, task: &Task, wanted: &[EditRequest]) {
     if task.intent.client.is_none() {
         let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
-        *lock(&session.making.running) = in_flight::RunningStart { task: task.journal.task.clone(), start, created };
+        let files = task.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
+        let task = task.journal.task.clone();
+        *lock(&session.making.running) = in_flight::RunningStart { task, files, start, created };
     }
 }
 

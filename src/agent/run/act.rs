@@ -103,9 +103,20 @@ fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (B
     (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
 }
 
+/// What the edits have brought whose diagnostics were put off, as the model reads it; `None` where there are none.
+pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String> {
+    let cancel = session.cancelled();
+    let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
+    let checks = &session.config.diagnostics;
+    if verdict.new_from(checks.severity_floor).next().is_some() || verdict.to_come {
+        task.conversation.open.push("the edits before have introduced diagnostics".to_owned());
+    }
+    Some(edit_answer::deferred(&verdict, checks))
+}
+
 async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {
     let Begun { tool, called, about, reasoning, edits, span } = begun;
-    let (step, cancel) = (task.counts.step, session.cancelled());
+    let step = task.counts.step;
     let (ok, mut text) = match ran {
         Ok(answer) => {
             task.conversation.open.extend(answer.open);
@@ -114,13 +125,9 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
     if task.journal.checkpoints.len() == edits
-        && let Ok(Some(verdict)) = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await
+        && let Some(told) = settled(session, task).await
     {
-        let checks = &session.config.diagnostics;
-        text = format!("{text}\n{}", edit_answer::deferred(&verdict, checks));
-        if verdict.new_from(checks.severity_floor).next().is_some() || verdict.to_come {
-            task.conversation.open.push("the edits before have introduced diagnostics".to_owned());
-        }
+        text = format!("{text}\n{told}");
     }
     span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
     // Of an edit also what it did to the diagnostics: whether what it was for is gone.

@@ -46,7 +46,12 @@ pub(crate) async fn carry_out(
             continue;
         }
         if let Some(control) = control::run(session, task, used).await {
-            if ran.controlled(task, tools, uses, control) {
+            // An end stands on what the edits before it have brought, told or put off.
+            let told = match control {
+                Control::Done(_) => act::settled(session, task).await,
+                Control::Answer(_) | Control::Ends(_) => None,
+            };
+            if ran.controlled(task, (tools, uses), control, told) {
                 return ran;
             }
             continue;
@@ -77,7 +82,13 @@ pub(crate) async fn carry_out(
 
 impl Ran {
     /// Takes what came of a control; whether the answer ends with it.
-    fn controlled(&mut self, task: &Task, tools: &[ToolSpec], uses: &[ToolUse], control: Control) -> bool {
+    fn controlled(
+        &mut self,
+        task: &Task,
+        (tools, uses): (&[ToolSpec], &[ToolUse]),
+        control: Control,
+        told: Option<String>,
+    ) -> bool {
         let (before, used) = (&uses[..self.results.len()], &uses[self.results.len()]);
         match control {
             Control::Answer(answer) => {
@@ -87,7 +98,8 @@ impl Ran {
             }
             Control::Done(answer) => {
                 if let Some(why) = not_over(task, tools, before, &self.results) {
-                    self.results.push(result_of(used, false, format!("not over: {why}")));
+                    let told = told.map(|told| format!("\n{told}")).unwrap_or_default();
+                    self.results.push(result_of(used, false, format!("not over: {why}{told}")));
                     return false;
                 }
                 self.results.push(result_of(used, true, "ok".to_owned()));

@@ -105,8 +105,7 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
         transcript.tell("Go on.".to_owned());
     } else if transcript.is_open() {
         let fence = transcript.fence.clone();
-        let tells = |words: &str| transcript.tells(words);
-        let told = conversation::next_step(&input.context, contract, inputs, (&fence, budget), tells);
+        let told = conversation::next_step(&input.context, contract, inputs, (&fence, budget), &transcript.told());
         transcript.tell(told);
     } else {
         let opening = conversation::opening(&input.context, contract, inputs, budget);

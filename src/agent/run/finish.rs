@@ -171,7 +171,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         .collect();
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
     let mut after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
-    let others = of_other_tasks(session, task, (&mut start, &mut after)).await;
+    let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut after)).await;
     let mut verdict = comparison::compared(&start, &after, &reports).await;
     doubt(&mut verdict, others);
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
@@ -188,7 +188,7 @@ pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let mut known = collect::known(session).await;
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
-    let others = of_other_tasks(session, task, (&mut start, &mut known)).await;
+    let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
     let mut verdict = comparison::compared(&start, &known, &[]).await;
     doubt(&mut verdict, others);
     comparison::doubt_syntax(&mut verdict, &files, &known);
@@ -201,27 +201,24 @@ pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
 /// Takes out what is said of files that another task beside this one has changed, and this one has not.
 async fn of_other_tasks(
     session: &Session,
-    task: &Task,
+    (task, own): (&str, &BTreeSet<String>),
     (start, after): (&mut Snapshots, &mut Snapshots),
 ) -> Vec<String> {
-    let files = |journal: &Journal| -> BTreeSet<String> {
-        let changes = journal.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files);
-        changes.map(|change| change.path.clone()).collect()
-    };
     let history = session.history.lock().await;
-    let others = history.iter().filter(|journal| journal.task != task.journal.task);
-    let others: BTreeSet<String> = others.flat_map(files).collect();
+    let others = history.iter().filter(|journal| journal.task != task);
+    let others: BTreeSet<String> = others.flat_map(Journal::files).collect();
     drop(history);
-    let own = files(&task.journal);
     without_others(start, after, |file| own.contains(file) || !others.contains(file))
 }
 
 /// The same of the task that runs, for somebody else, as a list shows it; `None` where it has changed nothing.
 pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
-    let RunningStart { start, created, .. } =
+    let RunningStart { files, start, created, .. } =
         Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;
-    let known = collect::known(session).await;
-    let verdict = comparison::compared(&with_created(&start, &created, &known), &known, &[]).await;
+    let mut known = collect::known(session).await;
+    let mut start = with_created(&start, &created, &known);
+    of_other_tasks(session, (task, &files), (&mut start, &mut known)).await;
+    let verdict = comparison::compared(&start, &known, &[]).await;
     Some(verdict.new_from(session.config.diagnostics.severity_floor).map(render::entry).collect())
 }
 

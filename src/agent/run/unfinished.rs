@@ -1,5 +1,6 @@
 //! What a model is told that says it is done and is not: it leaves new errors, or has changed nothing.
 
+use crate::agent::edit::change;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::finish;
 use crate::agent::state::comparison::Verdict;
@@ -24,7 +25,9 @@ pub(crate) struct Unfinished {
 }
 
 /// What speaks against the end, where the model has been told so often; `None` where it may end.
-pub(crate) async fn unfinished(session: &Session, task: &Task, mark: usize, told: u32) -> Option<Unfinished> {
+pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, told: u32) -> Option<Unfinished> {
+    // What was put off is not known before.
+    change::settle_deferred(session, task).await;
     // A step of a plan is judged by its plan.
     if told >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
         return None;

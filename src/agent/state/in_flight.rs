@@ -75,6 +75,8 @@ impl Begun {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunningStart {
     pub(crate) task: String,
+    /// Files that it has changed.
+    pub(crate) files: BTreeSet<String>,
     pub(crate) start: Snapshots,
     /// Files that it has made: nothing in them is old.
     pub(crate) created: BTreeSet<String>,

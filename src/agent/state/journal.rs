@@ -88,6 +88,12 @@ impl Journal {
         Self { task: task.into(), request: request.into(), checkpoints: Vec::new() }
     }
 
+    /// Every file that it has changed, taken back or not.
+    pub(crate) fn files(&self) -> BTreeSet<String> {
+        let changes = self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files);
+        changes.map(|change| change.path.clone()).collect()
+    }
+
     /// Whether both know of the same changes; their texts are not looked at.
     pub(crate) fn has_rows_of(&self, other: &Self) -> bool {
         let rows =

@@ -72,9 +72,20 @@ impl Transcript {
             })
     }
 
+    /// What the model was told, in order.
+    pub fn told(&self) -> Vec<&str> {
+        let messages = self.messages.iter();
+        messages
+            .filter_map(|message| match message {
+                ChatMessage::User(told) => Some(told.as_str()),
+                ChatMessage::Model(_) | ChatMessage::Results(_) => None,
+            })
+            .collect()
+    }
+
     /// Whether the model was told these words.
     pub fn tells(&self, words: &str) -> bool {
-        self.messages.iter().any(|message| matches!(message, ChatMessage::User(told) if told.contains(words)))
+        self.told().iter().any(|told| told.contains(words))
     }
 
     /// Estimated tokens of all messages.

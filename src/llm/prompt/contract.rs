@@ -6,6 +6,8 @@ use crate::llm::prompt::{Facts, PLAN_MEMORY_TOKENS, STEP_MEMORY_TOKENS, SUPERVIS
 
 /// Lines of the plan, escalations of the past.
 const LINES: usize = 30;
+/// How the title of the plan begins.
+pub(super) const PLAN: &str = "Plan (done ";
 const ESCALATIONS: usize = 5;
 /// Tokens of one input.
 const INPUT_TOKENS: usize = 400;
@@ -33,7 +35,7 @@ pub(super) fn memory_tokens(contract: &Contract) -> usize {
 impl Facts {
     pub(super) fn contract(&mut self, contract: &Contract) {
         let Some(plan) = contract.plan() else { return };
-        let title = format!("Plan (done {:.2}, you are at step {})", plan.progress, plan.step);
+        let title = format!("{PLAN}{:.2}, you are at step {})", plan.progress, plan.step);
         self.numbered(&title, &plan.plan, plan.step);
         self.rest_of_contract(contract, plan);
     }

@@ -6,7 +6,7 @@
 use crate::llm::contract::{Contract, PlanFacts};
 use crate::llm::input::{ModelContext, RequestFacts};
 use crate::llm::prompt::budget::PromptBudget;
-use crate::llm::prompt::contract::memory_tokens;
+use crate::llm::prompt::contract::{PLAN, memory_tokens};
 use crate::llm::prompt::{Facts, one_line};
 use crate::llm::{texts, tokens};
 
@@ -48,23 +48,23 @@ pub fn system(fence: &str) -> String {
     texts::text("conversation").replace("{data}", fence).trim_end().to_owned()
 }
 
-/// What opens a further step of a plan, in a conversation that is under way; `tells` says what it holds already.
+/// What opens a further step of a plan, in a conversation that is under way; `told` is what was said in it to the model.
 pub fn next_step(
     context: &ModelContext,
     contract: &Contract,
     inputs: &[(String, String)],
     (fence, budget): (&str, PromptBudget),
-    tells: impl Fn(&str) -> bool,
+    told: &[&str],
 ) -> String {
     let mut facts = Facts::inside(fence, &(context, contract, inputs)).within(budget);
     let request = &context.request;
-    if !request.user.is_empty() && tells(request.user.trim()) {
+    if !request.user.is_empty() && told.iter().any(|text| text.contains(request.user.trim())) {
         facts.step(request);
     } else {
         facts.request(request);
     }
     match contract.plan() {
-        Some(plan) if is_told(plan, tells) => facts.rest_of_contract(contract, plan),
+        Some(plan) if is_told(plan, told) => facts.rest_of_contract(contract, plan),
         _ => facts.contract(contract),
     }
     facts.inputs(inputs);
@@ -73,11 +73,20 @@ pub fn next_step(
     facts.into_message()
 }
 
-/// Whether the step and all behind it stand in the conversation as they are.
-fn is_told(plan: &PlanFacts, tells: impl Fn(&str) -> bool) -> bool {
-    let title = |line: &String| line.split_once("] ").map(|(_, title)| one_line(title));
-    let left = plan.plan.iter().skip(plan.step.saturating_sub(1));
-    plan.plan.len() == 1 || left.into_iter().all(|line| title(line).is_some_and(|title| tells(&title)))
+/// Whether the plan that was told last has this step and all behind it as they are: none that has gone, none that has
+/// moved.
+fn is_told(plan: &PlanFacts, told: &[&str]) -> bool {
+    let shown = told.iter().rev().find_map(|text| text.split_once(&format!("\n{PLAN}")));
+    let Some((_, shown)) = shown else { return plan.plan.len() == 1 };
+    let shown = shown.split_once("\n</").map_or(shown, |(lines, _)| lines);
+    // What is done of it is another mark, and no other plan.
+    let step = |line: &str| {
+        let (number, rest) = line.split_once(". [")?;
+        let (_, title) = rest.split_once("] ")?;
+        number.parse().ok().filter(|number: &usize| *number >= plan.step).map(|number| (number, one_line(title)))
+    };
+    let left = |lines: &mut dyn Iterator<Item = &str>| lines.filter_map(step).collect::<Vec<_>>();
+    left(&mut plan.plan.iter().map(String::as_str)) == left(&mut shown.lines())
 }
 
 /// Something that a model is told between two of its answers: `what` in our words, `data` as somebody else wrote it,

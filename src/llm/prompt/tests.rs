@@ -414,10 +414,8 @@ fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
     let lines = ["1. [x] change f (a.py::f): 0 new", "2. [>] change g (a.py::g)", "3. [ ] change h (a.py::h)"];
     let plan = PlanFacts { plan: lines.map(str::to_owned).to_vec(), step: 2, progress: 0.33, deviation: None };
     let told = |held: &[&str]| {
-        let held: Vec<String> = held.iter().map(|text| (*text).to_owned()).collect();
-        let tells = |words: &str| held.iter().any(|text| text.contains(words));
         let contract = Contract::Planner(plan.clone());
-        conversation::next_step(&context, &contract, &[], ("data", PromptBudget::default()), tells)
+        conversation::next_step(&context, &contract, &[], ("data", PromptBudget::default()), held)
     };
     let anew = told(&[]);
     assert!(
@@ -425,11 +423,22 @@ fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
         "{anew}"
     );
     assert!(anew.contains("you are at step 2") && anew.contains("3. [ ] change h"), "{anew}");
-    let held = told(&["Request: make both larger", "2. [ ] change g (a.py::g)\n3. [ ] change h (a.py::h)"]);
+    let before = |left: &str| {
+        format!("\nPlan (done 0.00, you are at step 1):\n<data>\n1. [>] change f (a.py::f)\n{left}\n</data>\n9. [ ] x")
+    };
+    let whole = before("2. [ ] change g (a.py::g)\n3. [ ] change h (a.py::h)");
+    let held = told(&["Request: make both larger", &whole]);
     assert!(held.starts_with("Your step of the plan for it: change g\nMay edit:"), "{held}");
     assert!(!held.contains("Plan (done"), "{held}");
-    let changed = told(&["Request: make both larger", "2. [ ] change g (a.py::g)\n3. [ ] change i (a.py::i)"]);
-    assert!(changed.contains("3. [ ] change h"), "a plan that was changed is told: {changed}");
+    for other in [
+        "2. [ ] change g (a.py::g)\n3. [ ] change i (a.py::i)",
+        "2. [ ] change g (a.py::g)\n3. [ ] change h (a.py::h)\n4. [ ] change i (a.py::i)",
+        "2. [ ] change h (a.py::h)\n3. [ ] change g (a.py::g)",
+        "2. [ ] change g (a.py::g)",
+    ] {
+        let changed = told(&["Request: make both larger", &whole, &before(other)]);
+        assert!(changed.contains("3. [ ] change h"), "a plan that was changed is told: {other}: {changed}");
+    }
 }
 
 #[test]

@@ -313,11 +313,25 @@ async fn done_behind_what_passes_ends_the_task_without_another_question() {
 }
 
 #[tokio::test]
+async fn an_end_waits_for_the_diagnostics_that_were_put_off() {
+    let project = project();
+    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return (1", "diagnostics": "defer"});
+    let chats = vec![calls(&[("edit_file", edit)]), says("done"), says("it was left"), says("it was left")];
+    let engine = Engine::new(&project, talk(chats));
+    let outcome = engine.ask("make f return 11").await;
+    let told = engine.talked()[2].last();
+    assert!(told.contains("It is not over") && told.contains("a.py"), "{told}");
+    assert_eq!(outcome["ok"], false, "{outcome}");
+}
+
+#[tokio::test]
 async fn done_ends_nothing_behind_what_has_to_be_read_first() {
     let done = || ("done", json!({"answer": "done"}));
+    let put_off = json!({"path": "a.py", "old_string": "return 1", "new_string": "return (1", "diagnostics": "defer"});
     for (before, why) in [
         (("edit_file", replace("return 7", "return 8")), "not over: the edit_file before it failed"),
         (("edit_file", replace("return 1", "return (1")), "not over: the edit of a.py has introduced diagnostics"),
+        (("edit_file", put_off), "not over: the edits before have introduced diagnostics"),
         (("run_command", json!({"command": ["false"]})), "not over: false has not passed"),
         (("read_symbol", json!({"symbol": "a.py::f"})), "not over: read what read_symbol gave first"),
     ] {

@@ -38,7 +38,8 @@ pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
     names
 }
 
-/// The outermost symbols that are new in what an edit only inserts.
+/// What an edit that only inserts has put there: the outermost symbols that are new in it, and, where there are some, the
+/// symbols that its other lines stand in.
 fn put_there(before: &Outline, after: &Outline, hunks: &[TextEdit], hunk: &TextEdit) -> Vec<String> {
     if !hunk.range.is_empty() {
         return Vec::new();
@@ -56,7 +57,19 @@ fn put_there(before: &Outline, after: &Outline, hunks: &[TextEdit], hunk: &TextE
         inserted.contains(&name.start) && !old.contains(&name.start)
     };
     let outermost = |index: &usize| is_new(*index) && !after.symbols[*index].parent.is_some_and(is_new);
-    (0..after.symbols.len()).filter(outermost).map(|index| after.path_of(index)).collect()
+    let new: Vec<usize> = (0..after.symbols.len()).filter(outermost).collect();
+    let mut names: Vec<String> = Vec::new();
+    let mut at = start;
+    for line in hunk.text.split_inclusive('\n').filter(|_| !new.is_empty()) {
+        let first = at + line.len() - line.trim_start().len();
+        at += line.len();
+        let holds = |index: &&usize| after.symbols[**index].extent.contains(&first);
+        if !line.trim().is_empty() {
+            let holder = new.iter().find(holds).copied().or_else(|| after.at(first));
+            names.push(holder.map(|index| after.path_of(index)).unwrap_or_default());
+        }
+    }
+    names
 }
 
 #[cfg(test)]
@@ -89,5 +102,12 @@ mod tests {
         let body = text.find("    return").unwrap();
         assert_eq!(of(text, &[(body, body, "    x = 1\n")]), ["a.py::g"]);
         assert_eq!(of(text, &[(body, text.len(), "    return 3\n")]), ["a.py::g"]);
+        let both = "    return 3\n\n\ndef k():\n    return 4\n";
+        assert_eq!(of(text, &[(text.len(), text.len(), both)]), ["a.py::g", "a.py::k"], "with a new one behind it");
+        let method = "class A:\n    x = 1\n";
+        let inside = "    y = 2\n\n    def f(self):\n        return 1\n";
+        assert_eq!(of(method, &[(method.len(), method.len(), inside)]), ["a.py::A", "a.py::A::f"]);
+        let module = "\n\ndef k():\n    return 4\n\n\nK = k()\n";
+        assert_eq!(of(text, &[(text.len(), text.len(), module)]), ["a.py::k", "a.py"]);
     }
 }
