@@ -84,7 +84,6 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
         session.editor.probe(&[], Deadline::after_ms(limit)).await?;
         return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
     }
-    let bystanders = collect::bystanders(session, &paths).await;
     let edited: Vec<Document> = wanted
         .iter()
         .filter_map(|want| match want {
@@ -93,6 +92,7 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
         })
         .collect();
     let reports = session.editor.probe(&edits, Deadline::after_ms(limit)).await?;
+    let bystanders = collect::bystanders(session, &paths).await;
     collect::ensure_baseline(session, &edited, &bystanders, Deadline::after_ms(limit)).await;
     let before = of_texts(collect::known(session).await, &edited, &bystanders);
     let mut then: BTreeMap<&str, Arc<str>> =
