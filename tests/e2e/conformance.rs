@@ -42,7 +42,7 @@ macro_rules! scenarios {
     };
 }
 
-scenarios!(ask, plan, approve, step, new_diagnostics, undo, cross_file, stale_version, crash);
+scenarios!(ask, plan, edit_plan, approve, step, new_diagnostics, undo, cross_file, stale_version, crash);
 
 /// A side that does not come through a scenario, in all of them.
 const KNOWN_FAULTS: usize = 3;
