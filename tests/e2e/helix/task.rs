@@ -28,6 +28,8 @@ async fn an_open_file_is_mended_in_its_buffer_and_undone_there() {
         (kinds.last().map(String::as_str) == Some("end")).then_some(kinds)
     });
     assert_eq!(kinds.await.first().map(String::as_str), Some("begin"));
+    let last = link.told.lock().unwrap().status.clone().unwrap_or_default();
+    assert!(last.contains(":wa writes 1 changed buffer"), "the end of the progress clears Helix's status line: {last}");
     link.command("agent.undo", json!([]), Some(&uri));
     link.message("undone").await;
     assert_eq!(link.text(&uri), format!("{CART}# mine\n"));

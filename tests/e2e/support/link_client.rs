@@ -35,6 +35,8 @@ pub struct Told {
     pub texts: HashMap<String, (i64, String)>,
     pub messages: Vec<String>,
     pub progress: Vec<Value>,
+    /// What Helix's status line has: the last message, unless the end of a progress has cleared it since.
+    pub status: Option<String>,
     pub shown: Vec<String>,
     pub diagnostics: HashMap<String, Vec<Value>>,
     pub actions: HashMap<String, Vec<OwnAction>>,
@@ -225,9 +227,16 @@ async fn listen(
                 let mut told = told.lock().unwrap();
                 match notice.method.as_str() {
                     "window/showMessage" => {
-                        told.messages.push(notice.params["message"].as_str().expect("a text").to_owned())
+                        let message = notice.params["message"].as_str().expect("a text").to_owned();
+                        told.status = Some(message.clone());
+                        told.messages.push(message);
                     }
-                    "$/progress" => told.progress.push(notice.params["value"].clone()),
+                    "$/progress" => {
+                        told.progress.push(notice.params["value"].clone());
+                        if notice.params["value"]["kind"] == "end" {
+                            told.status = None;
+                        }
+                    }
                     _ => {}
                 }
             }
