@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::conformance::client::{Client, Door, End, EndKind, Introduced, World};
+use crate::conformance::client::{Client, End, EndKind, Introduced, World};
 use crate::conformance::scenario::Asked;
 use crate::support::helix_client::{HelixClient, HelixVersion, Seen};
 
 pub struct Helix {
     client: HelixClient,
-    door: Door,
     /// Whether it asks for diagnostics, which master alone does.
     pulls: bool,
     /// Whether a plan is what was begun last.
@@ -39,7 +37,7 @@ impl Helix {
         config["sextant"] = options;
         let client = HelixClient::configured(version, &mut command, project.root(), config);
         let pulls = version == HelixVersion::Master && !client.capabilities["diagnosticProvider"].is_null();
-        Self { client, door: world.door(), pulls, plans: false, from: 0 }
+        Self { client, pulls, plans: false, from: 0 }
     }
 
     fn begin(&mut self, command: &str, arguments: Value) {
@@ -91,10 +89,15 @@ fn over(seen: &Seen, from: usize) -> Option<bool> {
     Some(progress["value"]["kind"] == "end")
 }
 
-/// The last word on what was begun: its progress is over, and a message of the agent has come.
+/// The last word on what was begun: the agent's message behind the end of its progress.
 fn ended(seen: &Seen, from: usize) -> Option<End> {
-    let said = since(seen, from, "window/showMessage").last()?;
     let over = over(seen, from);
+    let at_end = |message: &Value| {
+        let (params, ours) = (&message["params"], |token: &str| token.starts_with("sextant:"));
+        params["value"]["kind"] == "end" && params["token"].as_str().is_some_and(ours)
+    };
+    let end = seen.messages[from..].iter().rposition(at_end).map_or(from, |at| from + at);
+    let said = since(seen, end, "window/showMessage").last()?;
     let kind = match said["type"].as_u64() {
         Some(ERROR) => EndKind::Failed,
         Some(WARNING) => EndKind::NotOk,
@@ -127,7 +130,12 @@ impl Client for Helix {
     }
 
     async fn plan_text(&mut self) -> String {
-        self.client.text(&self.page())
+        let page = self.page();
+        // The page follows what runs a moment later.
+        self.client.wait("the plan's page at rest", |seen| {
+            let text = seen.buffers.get(&page).map(|buffer| buffer.text.clone())?;
+            (!text.starts_with("<!-- running")).then_some(text)
+        })
     }
 
     async fn edit_plan(&mut self, markdown: &str) {
@@ -135,21 +143,6 @@ impl Client for Helix {
         let old = self.client.text(&page);
         self.client.replace(&page, &old, markdown);
         self.client.save(&page);
-        // Nothing tells the user that it is taken over, and an approval is refused as long as it is not.
-        let steps = |text: &str| -> Vec<String> {
-            text.lines().filter(|line| line.starts_with("- [")).map(str::to_owned).collect()
-        };
-        let taken = async {
-            loop {
-                let answer = self.door.ask("plan/get", json!({})).await;
-                let stands = answer["result"]["markdown"].as_str().unwrap_or_default();
-                let busy = self.door.ask("session/info", json!({})).await["result"]["running"].is_object();
-                if steps(stands) == steps(markdown) && !busy {
-                    return;
-                }
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(60), taken).await.expect("the change is taken over");
     }
 
     async fn approve(&mut self, one_step: bool) {

@@ -23,11 +23,14 @@ use crate::editors::lsp::link::{EngineSays, OwnActions, OwnHovers};
 pub(super) struct PlanPage {
     pub(super) page: EditorPage,
     shown: Mutex<PlanText>,
+    /// Held while the buffer's text is taken over: who approves right behind a save waits for it.
+    taking_over: tokio::sync::Mutex<()>,
 }
 
 impl PlanPage {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { page: EditorPage::new(folder, "plan.md", PageKind::Document), shown: Mutex::default() }
+        let page = EditorPage::new(folder, "plan.md", PageKind::Document);
+        Self { page, shown: Mutex::default(), taking_over: tokio::sync::Mutex::default() }
     }
 
     /// A plan is about to be made.
@@ -76,6 +79,7 @@ impl PlanPage {
 
     /// Makes the text of the buffer the plan that stands. False where it cannot be, which the user is told.
     pub(super) async fn take_over(&self, engine: &Arc<Engine>) -> bool {
+        let _turn = self.taking_over.lock().await;
         let Some(text) = self.page.edited(&engine.buffers) else {
             self.tell_faults(engine, &text_of(self, engine), &[]);
             return true;

@@ -223,9 +223,10 @@ fn hover(table: &mut Table, id: &str, body: &[u8]) -> Result<EditorAsked, Forwar
 
 fn pull(table: &mut Table, id: &str, body: &[u8]) -> Forward {
     let Some(About { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
+    let refreshes = own::refreshes(table);
     let file = table.file(&uri);
     file.pulls = true;
-    let may_be_unchanged = own::pull_may_be_unchanged(file);
+    let may_be_unchanged = !refreshes || own::pull_may_be_unchanged(file);
     let forward = ask(table, id, "textDocument/diagnostic", EditorAsked::Pull { uri });
     if may_be_unchanged || !matches!(forward, Forward::Raw) {
         return forward;

@@ -35,6 +35,7 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
         return None;
     };
     let key = key(&uri);
+    let refreshes = refreshes(table);
     let file = table.files.entry(key.clone()).or_default();
     let during = file.editor.as_ref().map(|(_, version)| *version);
     let empty = diagnostics.get().trim_matches(|c: char| c.is_whitespace() || "[]".contains(c)).is_empty();
@@ -43,10 +44,18 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     // Of a file that nobody has open, "nothing" is what is known without it.
     file.published = (open || !empty).then(|| last.clone());
     let engine_alone = file.editor.is_none() && file.engine.is_some();
-    let merged = (!file.own.is_empty() && !file.pulls).then(|| message(&uri, version, file));
+    let merged = (!file.own.is_empty() && !(file.pulls && refreshes)).then(|| message(&uri, version, file));
     second_files::publish(table, &key, &last);
     table.sweep(&key);
     if engine_alone { Some(Vec::new()) } else { merged }
+}
+
+/// Whether the editor can be asked to pull again. One that can is told of ours in its pulls, and any other by
+/// publishing: in both they would stand twice. The specification says `diagnostics`, Helix and `lsp-types`
+/// say `diagnostic`.
+pub(super) fn refreshes(table: &Table) -> bool {
+    let can = &table.editor.client["capabilities"]["workspace"];
+    ["diagnostics", "diagnostic"].iter().any(|name| can[name]["refreshSupport"] == true)
 }
 
 fn message(uri: &str, version: Option<i64>, file: &ProxiedFile) -> Vec<u8> {
@@ -91,7 +100,7 @@ pub(super) fn show(table: &mut Table, uri: &str, now: bool) {
         None => (uri.to_owned(), None),
     };
     let older = file.published.as_ref().is_some_and(|last| last.version.or(last.during) != version);
-    if file.pulls && table.editor.client["capabilities"]["workspace"]["diagnostics"]["refreshSupport"] == true {
+    if file.pulls && refreshes(table) {
         table.agent.last += 1;
         let id = format!("{AGENT_IDS}{}", table.agent.last);
         table.editor.outlet.json(&json!({"jsonrpc": "2.0", "id": id, "method": "workspace/diagnostic/refresh"}));
@@ -119,6 +128,9 @@ pub(super) fn clear(table: &mut Table) {
 
 /// Our diagnostics in the answer to a pull; `None` where the answer is good as it is.
 pub(super) fn pulled(table: &mut Table, uri: &str, body: &[u8]) -> Option<Value> {
+    if !refreshes(table) {
+        return None;
+    }
     let file = table.file(uri);
     if file.own.is_empty() && file.pulled_own.is_empty() {
         return None;
