@@ -104,7 +104,7 @@ fn language(
 
 /// The languages that a server is known to be for.
 pub(in crate::cli) fn known_for(server: &str) -> Vec<&'static str> {
-    let has = |groups: &[&[&str]]| groups.iter().any(|group| group.iter().any(|one| *one == server));
+    let has = |groups: &[&[&str]]| groups.iter().any(|group| group.contains(&server));
     LANGUAGES.iter().filter(|language| has(language.groups)).map(|language| language.name).collect()
 }
 
@@ -120,8 +120,8 @@ pub(in crate::cli) fn keys(document: &DocumentMut) -> KeysInSetup {
 
 /// Whether what a task does is told on the status line.
 pub(in crate::cli) fn shows_progress(document: &DocumentMut) -> bool {
-    let at = ["editor", "lsp", "display-progress-messages"].iter();
-    at.fold(Some(document.as_item()), |item, part| item?.get(part)).and_then(Item::as_bool) == Some(true)
+    let mut at = ["editor", "lsp", "display-progress-messages"].iter();
+    at.try_fold(document.as_item(), |item, part| item.get(part)).and_then(Item::as_bool) == Some(true)
 }
 
 /// A program by its name, or by a path that is whole.

@@ -44,7 +44,8 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     // Of a file that nobody has open, "nothing" is what is known without it.
     file.published = (open || !empty).then(|| last.clone());
     let engine_alone = file.editor.is_none() && file.engine.is_some();
-    let merged = (!file.own.is_empty() && !(file.pulls && refreshes)).then(|| message(&uri, version, file));
+    let by_pull = file.pulls && refreshes;
+    let merged = (!file.own.is_empty() && !by_pull).then(|| message(&uri, version, file));
     second_files::publish(table, &key, &last);
     table.sweep(&key);
     if engine_alone { Some(Vec::new()) } else { merged }
