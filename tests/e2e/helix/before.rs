@@ -15,6 +15,8 @@ async fn a_question_about_an_edit_says_what_it_would_introduce_wherever_it_is_sh
     link.open("conftest.py");
     let uri = link.uri("conftest.py");
     link.type_text(&uri, "x = 1\ny = 1\n");
+    // Who is typing gets no message: the user rests for longer than that.
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     let mut client = McpClient::open(&project, "codex", &[]).await;
     // As a message: the answer that decides nothing comes first, and then no.
     link.told.lock().unwrap().answer = Some("no".into());
