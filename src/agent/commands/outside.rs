@@ -209,7 +209,7 @@ async fn current(
             task.journal = known.clone();
         }
         drop(history);
-        let taken_back = !task.journal.is_empty() && standing(&task.journal).is_empty();
+        let taken_back = !task.journal.is_empty() && standing(&task.journal).next().is_none();
         if work.goes_on(task) && !taken_back {
             return Ok(task.journal.is_empty());
         }

@@ -88,7 +88,7 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
     let other = |task: &str| matches!(&wish.target, Target::Lines(lines) if lines.task != task);
     for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
         let journal = stack::journal(session, known).await?;
-        if standing(&journal).is_empty() {
+        if standing(&journal).next().is_none() {
             if (index == 0 || matches!(wish.target, Target::Lines(_))) && !walks && touched(&journal, &wish.target) {
                 choose(&journal, &wish.target)?;
             }
@@ -161,7 +161,7 @@ async fn carry_out(
         plan
     });
     follow(session, &journal, plan, events).await;
-    feedback::feedback(session, About { over: standing(&journal).is_empty(), ..about }, true).await;
+    feedback::feedback(session, About { over: standing(&journal).next().is_none(), ..about }, true).await;
     let what = match (&chosen.target, files.is_empty()) {
         (_, true) => format!("left as it is: “{}”", journal.request),
         (Target::Task, _) => format!("undone “{}”", journal.request),

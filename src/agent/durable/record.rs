@@ -1,6 +1,7 @@
 //! A change of files as it is kept: the texts before and after it, the marks, and what it belongs to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -67,15 +68,15 @@ impl CheckpointRow {
     }
 }
 
-fn state(text: Option<&String>) -> FileState {
-    text.map_or(FileState::Absent, |text| FileState::Bytes(text.clone().into_bytes()))
+fn state(text: Option<&str>) -> FileState {
+    text.map_or(FileState::Absent, |text| FileState::Bytes(text.as_bytes().to_vec()))
 }
 
-fn text(state: FileState) -> Option<String> {
+fn text(state: FileState) -> Option<Arc<str>> {
     match state {
         FileState::Absent => None,
         // Only texts are kept; bytes that are none would be a file that somebody else has written.
-        FileState::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        FileState::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into()),
     }
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn read_all(memory: &Memory, session: &str, task: &str) -> Result<Vec
         if [EDIT, REPLAN, ROLLBACK].contains(&info.reason.as_str()) && !open.contains(&info.id) {
             let (checkpoint, _) = read(memory.checkpoint(info.id, now_ms())?);
             let texts = checkpoint.files.iter().flat_map(|file| file.before.iter().chain(&file.after));
-            bytes += texts.map(String::len).sum::<usize>();
+            bytes += texts.map(|text| text.len()).sum::<usize>();
             if bytes > TEXTS {
                 let problem = format!("its texts are more than the {} MB that are read", TEXTS >> 20);
                 return Err(MemoryError::Invalid { field: "task", problem });
@@ -140,8 +141,8 @@ impl Durable {
         };
         let files = checkpoint.files.iter().map(|file| CheckpointFile {
             path: file.path.clone(),
-            before: state(file.before.as_ref()),
-            after: Some(state(file.after.as_ref())),
+            before: state(file.before.as_deref()),
+            after: Some(state(file.after.as_deref())),
         });
         let new = NewCheckpoint {
             files: files.collect(),
@@ -158,7 +159,7 @@ impl Durable {
         let Some(id) = checkpoint.record else { return };
         let row = CheckpointRow::of(checkpoint, reverses);
         let files: Vec<(String, FileState)> =
-            checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_ref()))).collect();
+            checkpoint.files.iter().map(|file| (file.path.clone(), state(file.after.as_deref()))).collect();
         let mut gone = reverses.to_vec();
         if !gone.is_empty() {
             gone.push(id);

@@ -9,7 +9,7 @@ use crate::agent::state::baseline::{Baseline, doubt, doubt_late, doubt_stale, wi
 use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
-use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
 use crate::agent::state::task::Task;
@@ -111,7 +111,7 @@ async fn to_be_made(
     wanted: Vec<EditRequest>,
     symbols: &[String],
 ) -> in_flight::PendingChange {
-    let files = files_before(session, &wanted).await;
+    let files = files_before(session, &task.journal, &wanted).await;
     in_flight::PendingChange {
         task: task.journal.task.clone(),
         request: task.journal.request.clone(),
@@ -178,15 +178,15 @@ fn texts_before(wanted: &[EditRequest]) -> Vec<Document> {
     before.collect()
 }
 
-async fn files_before(session: &Session, wanted: &[EditRequest]) -> Vec<FileChange> {
+async fn files_before(session: &Session, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
     let mut files = Vec::new();
     for want in wanted {
         let path = want.path().to_owned();
         let before = match want {
-            EditRequest::Change { document, .. } => Some(document.text.clone()),
+            EditRequest::Change { document, .. } => Some(journal.text_after(&path, &document.text)),
             EditRequest::Create { .. } => None,
         };
-        let after = edit_request::intended(want);
+        let after = edit_request::intended(want).map(Into::into);
         let marks_before = session.editor.marks(&path).await;
         let marks_after = marks_before.clone();
         files.push(FileChange { path, before, after, marks_before, marks_after });

@@ -155,10 +155,10 @@ async fn journal(session: &Session, begun: &Begun) -> Journal {
 async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
     for file in &mut checkpoint.files {
         let now = recover::look_at(session, &file.path).await?.map(|document| document.text);
-        if now == file.before {
+        if now.as_deref() == file.before.as_deref() {
             return Ok(None);
         }
-        file.after = now;
+        file.after = now.map(Into::into);
         file.marks_after = session.editor.marks(&file.path).await;
     }
     if let Some(durable) = open::durable(session).await {
@@ -195,7 +195,10 @@ async fn carry_out(
         }
     };
     for (file, done) in checkpoint.files.iter_mut().zip(&applied) {
-        file.after = done.document.as_ref().map(|document| document.text.clone());
+        let now = done.document.as_ref().map(|document| document.text.as_str());
+        if file.after.as_deref() != now {
+            file.after = now.map(Into::into);
+        }
         if !restores_marks {
             file.marks_after = editor.marks(&file.path).await;
         } else if done.document.is_some() {

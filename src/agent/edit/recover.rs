@@ -177,8 +177,8 @@ async fn put_right(
     let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let half = |file: &FileChange| HalfDone {
         path: file.path.clone(),
-        before: file.before.clone(),
-        after: file.after.clone(),
+        before: file.before.as_deref().map(str::to_owned),
+        after: file.after.as_deref().map(str::to_owned),
     };
     // A path that is refused is not even looked for leftovers at; the look below says why.
     let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_file_is_told_by_its_text() {
-        let text = |text: &str| Some(text.to_owned());
+        let text = |text: &str| Some(text.into());
         let change = |before, after| FileChange {
             path: "a".into(),
             before,

@@ -39,7 +39,7 @@ pub(crate) async fn roll_back_to(
         return Ok(Vec::new());
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
-    let picks: Vec<Pick<'_>> = standing(&task.journal).into_iter().filter(own).collect();
+    let picks: Vec<Pick<'_>> = standing(&task.journal).filter(own).collect();
     let way = way_back(session, &task.journal, &picks).await?;
     refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
@@ -97,11 +97,11 @@ impl RollbackPlan {
         self.left.extend(turned.left);
         if let Some(edit) = edit_to(path, now.as_ref(), turned.text.as_deref()) {
             self.edits.push(edit);
-            let before = now.map(|document| document.text);
+            let before = now.map(|document| document.text.into());
             self.files.push(FileChange {
                 path: path.to_owned(),
                 before,
-                after: turned.text,
+                after: turned.text.map(Into::into),
                 marks_before,
                 marks_after,
             });

@@ -1,6 +1,7 @@
 //! An editing step: its parts one after the other, and what it leaves undone given back to it before it is judged.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -149,7 +150,7 @@ async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Sna
 }
 
 /// The text of each file as the first edit since this checkpoint found it.
-fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, String> {
+fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
     let mut texts = BTreeMap::new();
     for file in task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
         if let Some(text) = &file.before {

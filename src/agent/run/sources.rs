@@ -71,7 +71,7 @@ pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize)
         }
         let Some(excerpt) = excerpt(&document.path, &text, &path.names, most) else { continue };
         room = room.saturating_sub(excerpt.len());
-        task.conversation.seen.insert(document.path, document.text);
+        task.conversation.seen.insert(document.path, document.text.into());
         sources.push((shown, excerpt));
     }
     sources

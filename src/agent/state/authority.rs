@@ -1,6 +1,7 @@
 //! What the user has allowed: in words, by a plan, by an answer.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -144,7 +145,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
 pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
     let lost = SymbolPath::parse(lost);
     let name = lost.names.rsplit("::").next().unwrap_or_default();
-    let holds = |path: &str, text: &Option<String>| {
+    let holds = |path: &str, text: &Option<Arc<str>>| {
         let (Some(language), Some(text)) = (language::of_path(path), text) else { return false };
         Outline::parse(language, text).symbols.iter().any(|symbol| symbol.name == name)
     };

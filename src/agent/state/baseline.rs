@@ -97,8 +97,8 @@ fn of_text<'a>(
 
 /// What was known before a step, of the texts that its own first edits found: others may have changed a file between
 /// the step's beginning and its first edit there.
-pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, String>) {
-    before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(text.as_str())));
+pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, Arc<str>>) {
+    before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(&**text)));
     for (key, snap) in first {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }

@@ -1,18 +1,20 @@
 //! What a task has changed, checkpoint by checkpoint, so that all of it can be taken back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::agent::plan::Plan;
 use crate::editor::Marks;
 
-/// One file over one change. A text is `None` where the file did not exist on that side.
+/// One file over one change. A text is `None` where the file did not exist on that side; it is shared, since a task's
+/// changes stand in several lists and each begins with the text that the one before has left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileChange {
     pub path: String,
-    pub before: Option<String>,
-    pub after: Option<String>,
+    pub before: Option<Arc<str>>,
+    pub after: Option<Arc<str>>,
     pub marks_before: Marks,
     pub marks_after: Marks,
 }
@@ -111,6 +113,13 @@ impl Journal {
         self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files).any(|file| file.path == path)
     }
 
+    /// A text of a file, shared with the change that has left the file so.
+    pub(crate) fn text_after(&self, path: &str, text: &str) -> Arc<str> {
+        let mut changes = self.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
+        let last = changes.find(|change| change.path == path).and_then(|change| change.after.as_ref());
+        last.filter(|after| ***after == *text).map_or_else(|| text.into(), Arc::clone)
+    }
+
     /// Which hunks of its edits are taken back at present, by edit and path.
     pub fn taken(&self) -> BTreeMap<(&str, &str), BTreeSet<usize>> {
         let mut all: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
@@ -148,7 +157,7 @@ mod tests {
     use super::*;
 
     fn change(path: &str, before: &str, after: &str) -> FileChange {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let text = |text: &str| (!text.is_empty()).then(|| text.into());
         FileChange {
             path: path.into(),
             before: text(before),

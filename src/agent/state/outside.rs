@@ -40,7 +40,7 @@ impl OutsideClient {
 #[derive(Debug)]
 pub(crate) struct ClientWork {
     /// The text of each file as the client has seen it last.
-    pub(crate) seen: Mutex<BTreeMap<String, String>>,
+    pub(crate) seen: Mutex<BTreeMap<String, Arc<str>>>,
     /// Held while one of its edits is made: they come one after the other.
     pub(crate) task: tokio::sync::Mutex<Option<Task>>,
     last: Mutex<Instant>,

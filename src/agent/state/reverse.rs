@@ -108,12 +108,12 @@ fn turn_one(turn: &HunkTurn<'_>, now: Option<String>, step: &mut Step) -> Option
     }
     let standing = turn.taken.is_empty();
     let (from, to) = if standing { (&change.after, &change.before) } else { (&change.before, &change.after) };
-    if now == *to {
+    if now.as_deref() == to.as_deref() {
         step.by_hand.insert(0);
         now
-    } else if now == *from {
+    } else if now.as_deref() == from.as_deref() {
         step.done.insert(0);
-        to.clone()
+        to.as_deref().map(str::to_owned)
     } else {
         let made = if change.before.is_none() { "it was created by the task" } else { "it is there again" };
         let why = if now.is_none() { "it is gone" } else { made };

@@ -104,7 +104,7 @@ pub struct Conversation {
     /// All that was said, where the model takes part in a conversation.
     pub transcript: Transcript,
     /// The text of each file as the model has seen it last.
-    pub seen: BTreeMap<String, String>,
+    pub seen: BTreeMap<String, Arc<str>>,
     pub results: Vec<LastResult>,
     /// Why the task should not end before the results of the last answer are read.
     pub open: Vec<String>,

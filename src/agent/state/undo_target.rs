@@ -157,27 +157,23 @@ impl Chosen<'_> {
     }
 }
 
-/// What of a task stands.
-pub(crate) fn standing(journal: &Journal) -> Vec<Pick<'_>> {
+/// What of a task stands, oldest edit first. Each is compared as it is asked for: whoever wants to know whether anything
+/// does looks at the first.
+pub(crate) fn standing(journal: &Journal) -> impl Iterator<Item = Pick<'_>> {
     let taken = journal.taken();
-    let mut picks = Vec::new();
-    for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
-        for file in &edit.files {
-            let gone = taken.get(&(edit.id.as_str(), file.path.as_str()));
-            let stands = |index: &usize| gone.is_none_or(|gone| !gone.contains(index));
-            let hunks: BTreeSet<usize> = (0..count(file)).filter(stands).collect();
-            if !hunks.is_empty() {
-                picks.push(Pick { edit, file, hunks });
-            }
-        }
-    }
-    picks
+    let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    edits.flat_map(|edit| edit.files.iter().map(move |file| (edit, file))).filter_map(move |(edit, file)| {
+        let gone = taken.get(&(edit.id.as_str(), file.path.as_str()));
+        let stands = |index: &usize| gone.is_none_or(|gone| !gone.contains(index));
+        let hunks: BTreeSet<usize> = (0..count(file)).filter(stands).collect();
+        (!hunks.is_empty()).then_some(Pick { edit, file, hunks })
+    })
 }
 
 /// Finds what a target is about in a task. The error names what there is.
 pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen<'a>, Failure> {
     let again = |target: &Target| Failure::user(format!("{} was taken back already", target.words()), HintCode::Redo);
-    let all = standing(journal);
+    let all: Vec<Pick<'a>> = standing(journal).collect();
     let plain = |target: Target, picks: Vec<Pick<'a>>| Chosen { target, picks, step: 0, across: Vec::new() };
     match target {
         Target::Task if all.is_empty() => Err(again(target)),
@@ -269,7 +265,7 @@ mod tests {
         let file = FileChange {
             path: path.into(),
             before: Some(BEFORE.into()),
-            after: Some(after),
+            after: Some(after.into()),
             marks_before,
             marks_after,
         };

@@ -94,7 +94,7 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
     match target::document(session, &resolved).await {
         Ok(document) => {
             let text = source(&document.path, &document.text, range, encoding);
-            task.conversation.seen.insert(document.path, document.text);
+            task.conversation.seen.insert(document.path, document.text.into());
             text
         }
         Err(failure) => format!("{relative}, line {line} ({})", failure.message),

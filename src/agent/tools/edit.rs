@@ -32,8 +32,8 @@ pub(crate) const CURRENT_LINES: usize = 60;
 
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
 pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {
-    let seen = task.conversation.seen.insert(document.path.clone(), document.text.clone());
-    let Some(seen) = seen.filter(|seen| *seen != document.text) else { return Ok(()) };
+    let seen = task.conversation.seen.insert(document.path.clone(), document.text.as_str().into());
+    let Some(seen) = seen.filter(|seen| **seen != *document.text) else { return Ok(()) };
     let index = LineIndex::new(&document.text);
     let changed = hunks(&document.text, &seen);
     let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start));

@@ -48,7 +48,7 @@ impl Tool for ReadFile {
             let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
             text.push_str(&format!("\n[lines {} to {} of {total} of {}{more}]", part.first, part.last, document.path));
         }
-        task.conversation.seen.insert(document.path, document.text);
+        task.conversation.seen.insert(document.path, document.text.into());
         Ok(ToolAnswer::text(text))
     }
 }

@@ -81,7 +81,7 @@ impl Tool for ReadSymbol {
         if !left_out.is_empty() {
             parts.push(format!("[not shown: {}]", left_out.join(", ")));
         }
-        task.conversation.seen.insert(place.document.path, place.document.text);
+        task.conversation.seen.insert(place.document.path, place.document.text.into());
         Ok(ToolAnswer::text(parts.join("\n")))
     }
 }

@@ -29,7 +29,7 @@ pub async fn standing_changes(session: &Session) -> Result<Vec<StandingChange>, 
     let stack = stack::stack(session).await;
     for known in stack.tasks.iter().filter(|known| known.place != UndoPlace::Removed) {
         let journal = stack::journal(session, known).await?;
-        let picks = standing(&journal);
+        let picks: Vec<Pick<'_>> = standing(&journal).collect();
         if picks.is_empty() {
             continue;
         }
@@ -96,7 +96,7 @@ mod tests {
     use crate::agent::state::reverse::count;
 
     fn changed(before: &str, after: &str, now: &str) -> Vec<(usize, usize, usize, usize)> {
-        let text = |text: &str| Some(text.to_owned());
+        let text = |text: &str| Some(text.into());
         let file = FileChange {
             path: "a.py".into(),
             before: text(before),

@@ -101,7 +101,7 @@ fn state(stands: bool, undone: bool) -> UndoState {
 }
 
 fn done(journal: &Journal) -> Done {
-    let stands = standing(journal);
+    let stands: Vec<_> = standing(journal).collect();
     let taken = journal.taken();
     let mut steps: Vec<DoneStep> = Vec::new();
     for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {

@@ -42,7 +42,7 @@ pub(super) async fn shown(session: &Session, task: &mut Task, target: &CompactTa
         CompactTarget::File(file) => of_file(session, task, file).await?,
     };
     if let Some(document) = &piece.document {
-        task.conversation.seen.insert(document.path.clone(), document.text.clone());
+        task.conversation.seen.insert(document.path.clone(), document.text.as_str().into());
     }
     Ok(piece)
 }

@@ -127,8 +127,8 @@ fn what_the_task_has_put_into_another_file_is_moved_and_not_lost() {
 
     let put = |path: &str, before: Option<&str>, after: &str| FileChange {
         path: path.into(),
-        before: before.map(str::to_owned),
-        after: Some(after.to_owned()),
+        before: before.map(Into::into),
+        after: Some(after.into()),
         marks_before: serde_json::Value::Null,
         marks_after: serde_json::Value::Null,
     };

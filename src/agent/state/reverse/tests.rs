@@ -6,7 +6,7 @@ use crate::agent::state::reverse::*;
 use crate::editor::Marks;
 
 fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
-    let (before, after) = (before.map(str::to_owned), after.map(str::to_owned));
+    let (before, after) = (before.map(Into::into), after.map(Into::into));
     FileChange { path: "a.py".into(), before, after, marks_before: Marks::Null, marks_after: Marks::Null }
 }
 
