@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::agent::diagnostics::collect;
-use crate::agent::edit::{foresee, guard, making, permissions, rollback};
+use crate::agent::edit::{foresee, guard, making, permissions, rebase, rollback};
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::baseline::{Baseline, doubt, doubt_late, doubt_stale, without_others};
 use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::doubt::Doubt;
 use crate::agent::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
@@ -20,6 +21,7 @@ use crate::base::lock::lock;
 use crate::diagnostics::model::Report;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
+use crate::editor::error::EditorError;
 
 /// Carries out an edit of a tool and words what it introduced. Nothing is written when it is refused.
 pub(crate) async fn edit(
@@ -53,34 +55,66 @@ pub(crate) async fn change(
         Err(_) => (session.making.turn.lock().await, deadline.anew()),
     };
     collect::take_late(session, task).await;
+    let (mut wanted, mut notes) = (wanted, Vec::new());
+    for _ in 0..rebase::TRIES {
+        match attempt(session, task, (&wanted, &doubts, when), deadline).await {
+            // The file was changed between its reading and this edit.
+            Err(EditorError::Stale(path)) => {
+                let Some((moved, told)) = rebase::moved(session, &wanted).await else {
+                    return Err(EditorError::Stale(path).into());
+                };
+                wanted = moved;
+                notes.extend(told);
+                for want in &wanted {
+                    task.scope.check(want)?;
+                }
+                deadline = deadline.anew();
+            }
+            made => return Ok(made.map(|outcome| EditOutcome { notes, ..outcome })?),
+        }
+    }
+    let busy = wanted.first().map(|want| want.path().to_owned()).unwrap_or_default();
+    Err(EditorError::Stale(busy).into())
+}
+
+/// Makes an edit of the texts that it was worked out on.
+///
+/// # Errors
+/// The editor refuses it: nothing was written.
+async fn attempt(
+    session: &Session,
+    task: &mut Task,
+    (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
+    mut deadline: Deadline,
+) -> Result<EditOutcome, EditorError> {
     let checked = session.config.diagnostics.on_edit;
     let in_burst = task.reports.deferred.is_some();
     let mut bystanders = Vec::new();
     let mut burst = task.reports.deferred.clone().unwrap_or_default();
     if checked {
-        bystanders =
-            collect::bystanders(session, &wanted.iter().map(|want| want.path().to_owned()).collect::<Vec<_>>()).await;
-        if !in_burst || burst.lacks(&wanted) {
-            let edited = texts_before(&wanted);
+        let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
+        bystanders = collect::bystanders(session, &paths).await;
+        if !in_burst || burst.lacks(wanted) {
+            let edited = texts_before(wanted);
             let waits = task.intent.client.is_none();
             let looked = collect::before_edit(session, &edited, &bystanders, (deadline, waits)).await;
             burst.stale.extend(looked.stale);
             deadline = looked.deadline;
         }
     }
-    remember(task, &wanted, (&mut burst, in_burst), &collect::known(session).await);
-    note_start(session, task, &wanted);
+    remember(task, wanted, (&mut burst, in_burst), &collect::known(session).await);
+    note_start(session, task, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
-    let imports = task.scope.imports_changed(&wanted);
-    let renamed = task.scope.follow(&wanted);
+    let imports = task.scope.imports_changed(wanted);
+    let renamed = task.scope.follow(wanted);
     let change = to_be_made(session, task, wanted, &symbols).await;
     // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
     let in_flight::Made { checkpoint, applied } = making::make(session, change).await?;
     task.scope = renamed;
     let id = checkpoint.id.clone();
     enter(task, checkpoint);
-    task.intent.consent.doubts.extend(doubts);
+    task.intent.consent.doubts.extend_from_slice(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
@@ -93,7 +127,7 @@ pub(crate) async fn change(
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    Ok(EditOutcome { checkpoint: id, applied, symbols, imports, verdict, before })
+    Ok(EditOutcome { checkpoint: id, applied, symbols, imports, notes: Vec::new(), verdict, before })
 }
 
 /// What is refused for want of the user's word is asked about at the end of its step, with what it would introduce.
@@ -108,15 +142,15 @@ async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> R
 async fn to_be_made(
     session: &Session,
     task: &Task,
-    wanted: Vec<EditRequest>,
+    wanted: &[EditRequest],
     symbols: &[String],
 ) -> in_flight::PendingChange {
-    let files = files_before(session, &task.journal, &wanted).await;
+    let files = files_before(session, &task.journal, wanted).await;
     in_flight::PendingChange {
         task: task.journal.task.clone(),
         request: task.journal.request.clone(),
         checkpoint: checkpoint(session, task, files, symbols),
-        edits: wanted.into_iter().map(EditRequest::into_edit).collect(),
+        edits: wanted.iter().cloned().map(EditRequest::into_edit).collect(),
         takes_back: Vec::new(),
         restores_marks: false,
     }

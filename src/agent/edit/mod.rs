@@ -9,5 +9,6 @@ pub(crate) mod lock;
 pub(crate) mod making;
 pub mod permissions;
 pub mod questions;
+pub(crate) mod rebase;
 pub mod recover;
 pub(crate) mod rollback;

@@ -66,6 +66,7 @@ impl EditAnswer {
         let wanted: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
         let shown: Vec<Line> = wanted.iter().take(checks.max).cloned().collect();
         let mut notes = notes;
+        notes.extend(changed.notes.iter().cloned());
         if !changed.imports.is_empty() {
             notes.push(format!("imports of {} changed with it", changed.imports.join(", ")));
         }

@@ -48,6 +48,8 @@ pub struct EditOutcome {
     pub symbols: Vec<String>,
     /// Files whose imports it changed along with a symbol.
     pub imports: Vec<String>,
+    /// What is to be told of how it was made.
+    pub notes: Vec<String>,
     pub verdict: Verdict,
     /// What the ledger knew before, to go back to.
     pub before: Snapshots,

@@ -1,16 +1,17 @@
 //! What the editing tools ask before they edit: whether the text was seen as it is, where a symbol is in it, and when
 //! the answer is wanted.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::agent::edit::rebase;
 use crate::agent::state::edit_request::When;
 use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, tool_failure};
-use crate::base::secrets::mask;
-use crate::base::text::LineIndex;
 use crate::editor::Document;
-use crate::edits::hunks::hunks;
+use crate::edits::TextEdit;
 
 /// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once. Taken where it is
 /// given; but no model is told of it: next to a call of a model a settling costs nothing, and a small one puts off
@@ -27,23 +28,34 @@ impl From<Option<Defer>> for When {
     }
 }
 
-/// Lines of the current text that a refusal of a stale edit shows.
-pub(crate) const CURRENT_LINES: usize = 60;
+/// The hunks of an edit, and what is to be said of how it was found.
+pub(crate) type Worked = (Vec<TextEdit>, Vec<String>);
 
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
 pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {
+    match saw_another(task, document) {
+        Some(seen) => Err(rebase::refusal(document, &seen)),
+        None => Ok(()),
+    }
+}
+
+/// Works an edit out on a text as it is now. Where the model has seen it in another state, what it touches must read as
+/// it was seen; the answer then shows what has changed.
+pub(crate) fn work_out(
+    task: &mut Task,
+    document: &Document,
+    work: impl FnOnce(&Document) -> Result<Worked, Failure>,
+) -> Result<Worked, Failure> {
+    let Some(seen) = saw_another(task, document) else { return work(document) };
+    let (hunks, mut notes) = work(document).map_err(|_| rebase::refusal(document, &seen))?;
+    notes.push(rebase::allow(document, &seen, &hunks)?);
+    Ok((hunks, notes))
+}
+
+/// The text that the model has seen, where it is another one. From here on it has seen this one: it is shown.
+fn saw_another(task: &mut Task, document: &Document) -> Option<Arc<str>> {
     let seen = task.conversation.seen.insert(document.path.clone(), document.text.as_str().into());
-    let Some(seen) = seen.filter(|seen| **seen != *document.text) else { return Ok(()) };
-    let index = LineIndex::new(&document.text);
-    let changed = hunks(&document.text, &seen);
-    let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start));
-    let from = first.saturating_sub(3);
-    let open = mask(&document.text);
-    let current: Vec<&str> = open.lines().skip(from).take(CURRENT_LINES).collect();
-    Err(tool_failure(
-        format!("{} changed since it was read; nothing was written", document.path),
-        format!("from line {} it now reads:\n{}", from + 1, current.join("\n")),
-    ))
+    seen.filter(|seen| **seen != *document.text)
 }
 
 /// The bytes of a symbol in a document.

@@ -19,7 +19,6 @@ use crate::agent::tools::unnumbered::{self, UNNUMBERED};
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::MASK;
 use crate::editor::Document;
-use crate::edits::TextEdit;
 use crate::edits::find::{Replace, Rung, find};
 use crate::edits::hunks;
 use crate::llm::tools::Access;
@@ -51,14 +50,13 @@ impl Tool for EditFile {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let document = target::document(session, &self.path).await?;
-        edit::refuse_stale(task, &document)?;
         let wish = Wish {
             old: &self.old_string,
             new: &self.new_string,
             all: self.replace_all,
             symbol: self.symbol.as_deref(),
         };
-        let (hunks, notes) = replaced(&document, &wish)?;
+        let (hunks, notes) = edit::work_out(task, &document, |document| replaced(document, &wish))?;
         let wanted = vec![EditRequest::Change { document, hunks }];
         Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
     }
@@ -74,7 +72,7 @@ pub(crate) struct Wish<'a> {
 }
 
 /// What a replacement changes in a text, and what is to be said of how it was found.
-pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<(Vec<TextEdit>, Vec<String>), Failure> {
+pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<edit::Worked, Failure> {
     if wish.old.contains(MASK) && !document.text.contains(MASK) {
         return Err(tool_failure(
             format!("old_string quotes {MASK:?}, which only stands where a secret was taken out of what you read"),

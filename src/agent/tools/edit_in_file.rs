@@ -83,18 +83,17 @@ impl Tool for EditInFile {
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let wishes = self.wishes()?;
         let document = target::document(session, &self.path).await?;
-        edit::refuse_stale(task, &document)?;
-        let (hunks, notes) = match wishes.as_slice() {
-            [one] => replaced(&document, one)?,
-            several => all_of(&document, several)?,
-        };
+        let (hunks, notes) = edit::work_out(task, &document, |document| match wishes.as_slice() {
+            [one] => replaced(document, one),
+            several => all_of(document, several),
+        })?;
         let wanted = vec![EditRequest::Change { document, hunks }];
         Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
     }
 }
 
 /// The replacements one after the other, each in the text that those before it have left.
-fn all_of(document: &Document, wishes: &[Wish<'_>]) -> Result<(Vec<crate::edits::TextEdit>, Vec<String>), Failure> {
+fn all_of(document: &Document, wishes: &[Wish<'_>]) -> Result<edit::Worked, Failure> {
     let mut now = document.clone();
     let mut notes = Vec::new();
     for (number, wish) in (1..).zip(wishes) {

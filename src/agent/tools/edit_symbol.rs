@@ -10,7 +10,7 @@ use crate::agent::state::called::Subject;
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::target;
+use crate::agent::target::{self, SymbolPlace};
 use crate::agent::tools::edit::{self, Defer};
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
@@ -45,7 +45,14 @@ impl Tool for EditSymbol {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let place = target::place(session, &self.symbol).await?;
-        edit::refuse_stale(task, &place.document)?;
+        let (hunks, notes) = edit::work_out(task, &place.document, |_| self.worked_out(&place))?;
+        let wanted = vec![EditRequest::Change { document: place.document, hunks }];
+        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
+    }
+}
+
+impl EditSymbol {
+    fn worked_out(&self, place: &SymbolPlace) -> Result<edit::Worked, Failure> {
         let text = &place.document.text;
         let plain = unnumbered::without_numbers(&self.content);
         let content = plain.as_deref().unwrap_or(&self.content);
@@ -64,7 +71,6 @@ impl Tool for EditSymbol {
         if hunks.is_empty() {
             return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
         }
-        let wanted = vec![EditRequest::Change { document: place.document, hunks }];
-        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
+        Ok((hunks, notes))
     }
 }

@@ -19,6 +19,7 @@ mod planning;
 mod preferences;
 mod prompts;
 mod reach;
+mod rebase;
 mod recalled;
 mod results;
 mod room;

@@ -1,0 +1,118 @@
+//! An edit of one state of a text as the same edit of another: where the symbols that it touches read alike in both.
+
+use std::ops::Range;
+
+use crate::edits::TextEdit;
+use crate::symbols::language::Language;
+use crate::symbols::outline::Outline;
+
+/// The edits of `from` as edits of `to`. Each belongs to the innermost symbol that holds it.
+///
+/// `None` where one lies in no symbol, or its symbol is not in `to`, or reads otherwise there: then nobody knows whether
+/// it is still what was meant.
+pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> Option<Vec<TextEdit>> {
+    let (old, new) = (Outline::parse(language, from), Outline::parse(language, to));
+    let mut out = Vec::with_capacity(edits.len());
+    for edit in edits {
+        let holder = holder(&old, from, &edit.range)?;
+        let path = old.path_of(holder);
+        let there = (0..new.symbols.len()).find(|index| new.path_of(*index) == path)?;
+        let (was, is) = (&old.symbols[holder].extent, &new.symbols[there].extent);
+        if from.get(was.clone())? != to.get(is.clone())? {
+            return None;
+        }
+        let shift = is.start.cast_signed() - was.start.cast_signed();
+        let range = edit.range.start.checked_add_signed(shift)?..edit.range.end.checked_add_signed(shift)?;
+        // Blank lines behind a symbol are not of its own text.
+        if from.get(edit.range.clone())? != to.get(range.clone())? {
+            return None;
+        }
+        out.push(TextEdit { range, text: edit.text.clone() });
+    }
+    out.sort_by_key(|edit| edit.range.start);
+    let apart = out.windows(2).all(|two| two[0].range.end <= two[1].range.start);
+    apart.then_some(out)
+}
+
+/// The innermost symbol that holds a range, the blanks at its ends aside.
+fn holder(outline: &Outline, text: &str, range: &Range<usize>) -> Option<usize> {
+    let inside = text.get(range.clone())?;
+    let (head, tail) = (inside.trim_start(), inside.trim_end());
+    let held = match head.is_empty() {
+        true => range.start..range.start,
+        false => range.end - head.len()..range.start + tail.len(),
+    };
+    let mut at = outline.at(held.start);
+    while let Some(index) = at.filter(|index| outline.symbols[*index].extent.end < held.end) {
+        at = outline.symbols[index].parent;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::edits::apply::apply;
+    use crate::edits::hunks::hunks;
+    use crate::symbols::language;
+
+    const SHOP: &str = "import os\n\n\nclass Cart:\n    def total(self):\n        return 1\n\n    def add(self):\n        \
+                        return 2\n\n\ndef main():\n    return Cart()\n";
+
+    /// What becomes of an edit of `SHOP` where somebody has changed it meanwhile.
+    fn moved(edited: (&str, &str), meanwhile: (&str, &str)) -> Option<String> {
+        let now = SHOP.replace(meanwhile.0, meanwhile.1);
+        assert!(now != SHOP && SHOP.contains(edited.0));
+        let edits = hunks(SHOP, &SHOP.replace(edited.0, edited.1));
+        let python = language::of_path("a.py").unwrap();
+        Some(apply(&now, &rebase(python, SHOP, &now, &edits)?).unwrap())
+    }
+
+    #[test]
+    fn an_edit_goes_where_its_symbol_has_gone() {
+        let both = |edited: (&str, &str), meanwhile: (&str, &str)| {
+            assert_eq!(
+                moved(edited, meanwhile).as_deref(),
+                Some(SHOP.replace(meanwhile.0, meanwhile.1).replace(edited.0, edited.1).as_str()),
+                "{edited:?} {meanwhile:?}"
+            );
+        };
+        both(("return 1", "return 10"), ("import os", "import os\nimport sys"));
+        both(("return 1", "return 10"), ("return 2", "return 20"));
+        both(("return 2", "return 20"), ("class Cart:", "# mine\n\n\nclass Cart:"));
+        both(("return Cart()\n", "return Cart()\n\n\ndef new():\n    pass\n"), ("return 1", "return 10"));
+        both(("def main():\n    return Cart()\n", ""), ("import os\n", ""));
+    }
+
+    #[test]
+    fn an_edit_of_what_was_changed_meanwhile_goes_nowhere() {
+        for (edited, meanwhile) in [
+            (("return 1", "return 10"), ("return 1", "return 3")),
+            (("return 1", "return 10"), ("self):\n        return 1", "self, more):\n        return 1")),
+            (("return 1", "return 10"), ("def total", "def sum")),
+            (("return 1", "return 10"), ("class Cart", "class Basket")),
+            (("import os", "import re"), ("return 2", "return 20")),
+            // Between two methods lies the class, and that is another one by now.
+            (("\n    def add", "\n    kind = 1\n\n    def add"), ("return 2", "return 20")),
+            (("return Cart()\n", "return Cart()\n\n"), ("return Cart()\n", "return Cart()\n    # mine\n")),
+        ] {
+            assert_eq!(moved(edited, meanwhile), None, "{edited:?} {meanwhile:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_typed_in_other_symbols_is_all_kept(at in 0usize..3, word in "[a-z]{1,8}", lines in 0usize..4) {
+            let own = ["return 1", "return 2", "return Cart()"];
+            let typed = format!("{word} = 0\n{}", "# more\n".repeat(lines));
+            let others = own.iter().enumerate().filter(|(other, _)| *other != at);
+            let now = others.fold(format!("{typed}{SHOP}"), |text, (_, other)| text.replace(other, &format!("{other} or {word}")));
+            let edits = hunks(SHOP, &SHOP.replace(own[at], "return None"));
+            let python = language::of_path("a.py").unwrap();
+            let rebased = rebase(python, SHOP, &now, &edits).expect("its symbol is as it was");
+            prop_assert_eq!(apply(&now, &rebased).unwrap(), now.replace(own[at], "return None"));
+        }
+    }
+}
