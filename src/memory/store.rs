@@ -113,6 +113,12 @@ impl Memory {
         &self.shared.path
     }
 
+    /// Bytes of all that is in the file, and of what was in it and may be used again.
+    pub fn bytes(&self) -> Result<u64> {
+        let sql = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+        self.read(|conn| Ok(conn.query_row(sql, [], |row| row.get::<_, i64>(0))?.unsigned_abs()))
+    }
+
     /// What the user should be told; each notice is handed out once.
     pub fn notices(&self) -> Vec<StoreNotice> {
         std::mem::take(&mut *lock(&self.shared.notices))

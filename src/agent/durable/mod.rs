@@ -25,6 +25,7 @@ use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
 use crate::base::failure::Failure;
 use crate::base::hint::HintCode;
+use crate::memory::checkpoints::{Cleaned, CleanedTask};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
 use crate::memory::tasks::TaskState;
@@ -167,6 +168,11 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
     let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
     let cleaned = durable
         .run(move |memory| {
+            // Every task and every content is looked at only where something may have to go.
+            if memory.bytes()? <= limit {
+                memory.prune_tasks(&ended)?;
+                return Ok(Cleaned::default());
+            }
             let tasks = memory.tasks(&owner)?;
             let open = tasks.iter().filter(|other| !ended.contains(&other.phase.as_str()));
             let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
@@ -177,11 +183,8 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
                     break;
                 }
             }
-            let changes = memory.changes(&owner, &[record::EDIT])?;
-            let last = |task: &str| changes.iter().find(|change| change.task == task).map(|change| change.id);
             let cleaned = memory.clean_checkpoints(limit, &kept)?;
-            let gone = cleaned.tasks.iter().map(|(session, task)| removed(session, task, last(task)));
-            memory.add_trace(gone.collect())?;
+            memory.add_trace(cleaned.tasks.iter().map(removed).collect())?;
             memory.prune_tasks(&ended)?;
             Ok(cleaned)
         })
@@ -213,10 +216,12 @@ const TRACE: usize = 10_000;
 /// Under this subject the trace has that a task's checkpoints were removed to make room.
 const REMOVED: &str = "checkpoints";
 
-fn removed(session: &str, task: &str, last: Option<i64>) -> TraceRecord {
+fn removed(gone: &CleanedTask) -> TraceRecord {
+    let edits = gone.checkpoints.iter().filter(|(_, reason)| reason == record::EDIT);
+    let last = edits.map(|(id, _)| *id).max();
     TraceRecord {
-        session: session.to_owned(),
-        task: task.to_owned(),
+        session: gone.session.clone(),
+        task: gone.task.clone(),
         step: 0,
         event: TraceEvent::Note,
         subject: REMOVED.to_owned(),

@@ -75,10 +75,19 @@ pub struct StoredCheckpoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleaned {
     pub dropped: Vec<i64>,
-    /// Whose they were: session and task. Nothing of these is left.
-    pub tasks: Vec<(String, String)>,
+    /// Whose they were. Nothing of these is left.
+    pub tasks: Vec<CleanedTask>,
     pub bytes_before: u64,
     pub bytes_after: u64,
+}
+
+/// A task whose checkpoints were dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CleanedTask {
+    pub session: String,
+    pub task: String,
+    /// Each with its reason.
+    pub checkpoints: Vec<(i64, String)>,
 }
 
 /// The most bytes of contents that one checkpoint is read with, unpacked, and the most files.
@@ -181,10 +190,11 @@ impl Memory {
                        HAVING count(owner) = 0 ORDER BY max(last_used), max(checkpoints.id)";
             let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?));
             for (session, name, task) in store::all(conn, sql, [&running], read)? {
-                let sql = "DELETE FROM checkpoints WHERE session = ?1 AND task = ?2 RETURNING id";
-                out.dropped.extend(store::all(conn, sql, (session, &task), |row| row.get::<_, i64>(0))?);
+                let sql = "DELETE FROM checkpoints WHERE session = ?1 AND task = ?2 RETURNING id, reason";
+                let checkpoints = store::all(conn, sql, (session, &task), |row| Ok((row.get(0)?, row.get(1)?)))?;
                 sweep(conn)?;
-                out.tasks.push((name, task));
+                out.dropped.extend(checkpoints.iter().map(|(id, _): &(i64, String)| id));
+                out.tasks.push(CleanedTask { session: name, task, checkpoints });
                 out.bytes_after = blobs::kept(conn)?;
                 if out.bytes_after <= max_bytes {
                     break;

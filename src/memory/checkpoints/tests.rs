@@ -100,7 +100,7 @@ proptest! {
         }
         let mut tasks: Vec<u8> = last.keys().copied().collect();
         tasks.sort_by_key(|task| last[task]);
-        let gone: Vec<u8> = cleaned.tasks.iter().map(|(_, task)| task[1..].parse().unwrap()).collect();
+        let gone: Vec<u8> = cleaned.tasks.iter().map(|gone| gone.task[1..].parse().unwrap()).collect();
         prop_assert!(tasks.starts_with(&gone));
         prop_assert!(cleaned.bytes_after <= limit || gone.len() == tasks.len());
         let of_gone = by_use.iter().filter(|(_, _, task)| gone.contains(task)).count();
