@@ -155,9 +155,9 @@ local function change(edits, save, reply)
     else
       local buf = edit.op == 'create' and open_new(edit.path) or buffers.find(edit.path)
       touched[i] = { buf, vim.bo[buf].modified }
-      buffers.is_being_written(buf, save == 'if_clean' and not vim.bo[buf].modified)
       set_hunks(buf, edit)
       touched[i][3] = vim.b[buf].changedtick
+      buffers.is_being_written(buf, save == 'if_clean' and not touched[i][2] and touched[i][3] or nil)
     end
   end
   return results, touched
@@ -166,7 +166,7 @@ end
 local function write_all(edits, results, touched, save)
   for i, edit in ipairs(edits) do
     if touched[i] then
-      buffers.is_being_written(touched[i][1], false)
+      buffers.is_being_written(touched[i][1], nil)
       results[i] = finish(edit, touched[i][1], touched[i][2], save, touched[i][3])
     end
   end

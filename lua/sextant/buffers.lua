@@ -224,13 +224,14 @@ function M.read(params, reply)
   end)
 end
 
--- Buffers without changes of the user's that an edit is being made in, and that are written after it.
----@type table<integer, true>
+-- Buffers without changes of the user's in which an edit waits to be written, and their changedtick with it.
+---@type table<integer, integer>
 local being_written = {}
 
---- Notes that what is not written in a buffer is an edit that will be, or no more.
-function M.is_being_written(buf, is)
-  being_written[buf] = is or nil
+--- Notes that what is not written in a buffer is an edit that will be, as the buffer is at this changedtick; or no more.
+---@param tick integer?
+function M.is_being_written(buf, tick)
+  being_written[buf] = tick
 end
 
 --- Which of these files the user has open, or have changes that are not written.
@@ -238,7 +239,7 @@ function M.held(params, reply)
   local held = {}
   for _, path in ipairs(params.paths) do
     local buf = M.find(path)
-    local unsaved = buf and vim.bo[buf].modified and not being_written[buf]
+    local unsaved = buf and vim.bo[buf].modified and being_written[buf] ~= vim.b[buf].changedtick
     if buf and (unsaved or is_the_users(buf)) then
       held[#held + 1] = { path = path, unsaved = unsaved }
     end

@@ -78,6 +78,34 @@ async fn what_the_user_types_while_an_edit_is_made_is_no_part_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_types_before_an_edit_is_written_is_told_as_unsaved() {
+    let project = Project::new(&[("a.txt", "one\ntwo\n")]);
+    let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
+    let server = ModelServer::start([step("edit_file", edit, false)]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.txt").await;
+    let _: bool = nvim
+        .lua(
+            "local path = vim.api.nvim_buf_get_name(0)
+            vim.api.nvim_buf_attach(0, false, { on_lines = function()
+              vim.schedule(function()
+                vim.api.nvim_buf_set_lines(0, -1, -1, true, { 'typed' })
+                require('sextant.buffers').held({ paths = { path } }, function(_, held)
+                  _G.unsaved = held[1].unsaved
+                end)
+              end)
+              return true
+            end })
+            return true",
+        )
+        .await;
+    nvim.command("AgentAsk! change it").await;
+    nvim.finished().await;
+    let unsaved: bool = nvim.lua("return _G.unsaved").await;
+    assert!(unsaved, "it is on no disk, and nobody will write it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_an_edit_is_about_to_write_is_told_to_nobody_as_unsaved() {
     let project = Project::new(&[("a.txt", "one\ntwo\n")]);
     let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
