@@ -18,29 +18,29 @@ pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> 
         let path = old.path_of(holder);
         let there = (0..new.symbols.len()).find(|index| new.path_of(*index) == path)?;
         let (was, is) = (&old.symbols[holder].extent, &new.symbols[there].extent);
-        if from.get(was.clone())? != to.get(is.clone())? {
-            return None;
-        }
         let shift = is.start.cast_signed() - was.start.cast_signed();
-        let range = edit.range.start.checked_add_signed(shift)?..edit.range.end.checked_add_signed(shift)?;
-        // Blank lines behind a symbol are not of its own text.
-        if from.get(edit.range.clone())? != to.get(range.clone())? {
+        let moved =
+            |range: &Range<usize>| Some(range.start.checked_add_signed(shift)?..range.end.checked_add_signed(shift)?);
+        // With the blanks beside it that the edit reaches into.
+        let whole = was.start.min(edit.range.start)..was.end.max(edit.range.end);
+        if was.len() != is.len() || from.get(whole.clone())? != to.get(moved(&whole)?)? {
             return None;
         }
-        out.push(TextEdit { range, text: edit.text.clone() });
+        out.push(TextEdit { range: moved(&edit.range)?, text: edit.text.clone() });
     }
     out.sort_by_key(|edit| edit.range.start);
     let apart = out.windows(2).all(|two| two[0].range.end <= two[1].range.start);
     apart.then_some(out)
 }
 
-/// The innermost symbol that holds a range, the blanks at its ends aside.
+/// The innermost symbol that holds a range, the blanks at its ends aside; of blanks alone, the one that they follow.
 fn holder(outline: &Outline, text: &str, range: &Range<usize>) -> Option<usize> {
     let inside = text.get(range.clone())?;
-    let (head, tail) = (inside.trim_start(), inside.trim_end());
-    let held = match head.is_empty() {
-        true => range.start..range.start,
-        false => range.end - head.len()..range.start + tail.len(),
+    let held = if inside.trim().is_empty() {
+        let end = outline.at(range.start).map_or_else(|| text[..range.start].trim_end().len(), |_| range.start);
+        end..end
+    } else {
+        range.end - inside.trim_start().len()..range.start + inside.trim_end().len()
     };
     let mut at = outline.at(held.start);
     while let Some(index) = at.filter(|index| outline.symbols[*index].extent.end < held.end) {

@@ -109,7 +109,8 @@ def environment(place: pathlib.Path) -> "dict[str, str]":
 
 def drive(screen: Screen, shop: pathlib.Path) -> None:
     before = (shop / FILE).read_bytes()
-    screen.wait("the diagnostics of the servers", "●")
+    # Of the slower one, which brings the commands.
+    screen.wait("the diagnostics of the servers", "is not a known")
     screen.show("the file, with the diagnostics of its own servers through the proxy")
     screen.command('lsp-workspace-command agent.plan "make this file type-clean"')
     screen.wait("the plan", "waiting for approval", "- [ ] ")

@@ -171,6 +171,17 @@ fn turn_text(turn: &HunkTurn<'_>, before: &str, after: &str, now: String, step: 
     apply(&now, &moved).unwrap_or(now)
 }
 
+/// Where the hunks of a change that stand are in the text as it is now: those that can be taken back there. None of a
+/// file that was made or removed.
+pub(crate) fn places(change: &FileChange, standing: &BTreeSet<usize>, now: &str) -> Vec<(usize, Range<usize>)> {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return Vec::new() };
+    let taken = (0..count(change)).filter(|index| !standing.contains(index)).collect();
+    let (from, edits) = sides(before, after, &taken);
+    let others = hunks(&from, now);
+    let own = edits.iter().enumerate().filter(|(index, edit)| standing.contains(index) && !others.contains(edit));
+    own.filter_map(|(index, edit)| Some((index, shift(edit, &others)?.range))).collect()
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Apart,

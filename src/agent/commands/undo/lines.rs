@@ -1,14 +1,13 @@
 //! The single changes of the last task, as lines of the files as they are now: each can be taken back alone.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::agent::durable::stack::{self, UndoPlace};
+use crate::agent::state::reverse;
 use crate::agent::state::session::Session;
 use crate::agent::state::undo_target::{ChangedLines, Pick, standing};
 use crate::base::failure::Failure;
 use crate::base::text::LineIndex;
-use crate::edits::hunks::hunks;
 
 /// Changed lines of a file that nobody has changed since.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,13 +45,11 @@ pub async fn standing_changes(session: &Session) -> Result<Vec<StandingChange>, 
 
 /// Files that were made or removed are left out: of these there is nothing to take back but the whole.
 fn of_pick(task: &str, pick: &Pick<'_>, now: &Arc<str>) -> Vec<StandingChange> {
-    let (Some(before), Some(after)) = (&pick.file.before, &pick.file.after) else { return Vec::new() };
     let Some(file) = pick.edit.files.iter().position(|file| file == pick.file) else { return Vec::new() };
-    let (since, index) = (hunks(after, now), LineIndex::new(now));
+    let index = LineIndex::new(now);
     let mut found: Vec<StandingChange> = Vec::new();
     let mut hunk_before = None;
-    for (number, hunk) in hunks(after, before).iter().enumerate().filter(|(number, _)| pick.hunks.contains(number)) {
-        let Some(place) = moved(&hunk.range, &since) else { continue };
+    for (number, place) in reverse::places(pick.file, &pick.hunks, now) {
         let first = index.line_of(place.start);
         // What ends with a line end is not of the line behind it.
         let end = if place.len() > 1 && now[place.clone()].ends_with('\n') { place.end - 1 } else { place.end };
@@ -72,21 +69,6 @@ fn of_pick(task: &str, pick: &Pick<'_>, now: &Arc<str>) -> Vec<StandingChange> {
     found
 }
 
-/// Where a place of a text is after changes of it; `None` where one of them touches it.
-fn moved(place: &Range<usize>, since: &[crate::edits::TextEdit]) -> Option<Range<usize>> {
-    let mut shift: isize = 0;
-    for edit in since {
-        if edit.range.start > place.end {
-            break;
-        }
-        if edit.range.end >= place.start {
-            return None;
-        }
-        shift += edit.text.len().cast_signed() - edit.range.len().cast_signed();
-    }
-    Some(place.start.checked_add_signed(shift)?..place.end.checked_add_signed(shift)?)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -96,6 +78,10 @@ mod tests {
     use crate::agent::state::reverse::count;
 
     fn changed(before: &str, after: &str, now: &str) -> Vec<(usize, usize, usize, usize)> {
+        changed_but(&[], before, after, now)
+    }
+
+    fn changed_but(taken: &[usize], before: &str, after: &str, now: &str) -> Vec<(usize, usize, usize, usize)> {
         let text = |text: &str| Some(text.into());
         let file = FileChange {
             path: "a.py".into(),
@@ -105,7 +91,7 @@ mod tests {
             marks_after: serde_json::Value::Null,
         };
         let edit = Checkpoint { id: "c1".into(), files: vec![file], ..Checkpoint::default() };
-        let hunks: BTreeSet<usize> = (0..count(&edit.files[0])).collect();
+        let hunks: BTreeSet<usize> = (0..count(&edit.files[0])).filter(|index| !taken.contains(index)).collect();
         let pick = Pick { edit: &edit, file: &edit.files[0], hunks };
         let found = of_pick("t", &pick, &now.into());
         found.iter().map(|one| (one.name.first, one.name.last, one.first, one.last)).collect()
@@ -124,5 +110,14 @@ mod tests {
     fn what_was_put_in_or_taken_out_has_its_lines_too() {
         assert_eq!(changed("a\nd\n", "a\nb\nc\nd\n", "a\nb\nc\nd\n"), [(0, 0, 1, 2)]);
         assert_eq!(changed("a\nb\nc\nd\n", "a\nd\n", "a\nd\n"), [(0, 0, 1, 1)]);
+    }
+
+    #[test]
+    fn what_stands_beside_what_was_taken_back_is_found() {
+        let (before, after) = ("a\nb\nc\nd\n", "a\nB\nC\nd\n");
+        assert_eq!(changed_but(&[0], before, after, "a\nb\nC\nd\n"), [(1, 1, 2, 2)]);
+        // What a step has put in and what it has changed behind that: the first was taken back.
+        let (before, after) = ("a\nd\n", "new\na\nD\n");
+        assert_eq!(changed_but(&[0], before, after, "a\nD\n"), [(1, 1, 1, 1)]);
     }
 }
