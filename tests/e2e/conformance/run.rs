@@ -1,9 +1,5 @@
 //! Runs a scenario on one side: does what its steps say, and holds what comes of it against them.
 
-use std::panic::AssertUnwindSafe;
-
-use futures::FutureExt;
-
 use crate::conformance::client::{Client, End, World, kill_fake};
 use crate::conformance::headless::Headless;
 use crate::conformance::helix::Helix;
@@ -25,37 +21,9 @@ fn read(name: &str) -> Scenario {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-impl Side {
-    /// As the files of the scenarios call it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Neovim => "neovim",
-            Self::HelixRelease => "helix_release",
-            Self::HelixMaster => "helix_master",
-            Self::Headless => "headless",
-        }
-    }
-}
-
 pub async fn run(name: &str, side: Side) {
     let scenario = read(name);
-    let through = through(name, &scenario, side);
-    match scenario.known_fault.get(side.name()) {
-        None => through.await,
-        Some(fault) => {
-            let came = AssertUnwindSafe(through).catch_unwind().await;
-            assert!(came.is_err(), "{name} holds on {side:?} now: take its mark out of the file ({fault})");
-        }
-    }
-}
-
-/// How many marks of known faults the scenarios have.
-pub fn known_faults(names: &[&str]) -> usize {
-    names.iter().map(|name| read(name).known_fault.len()).sum()
-}
-
-async fn through(name: &str, scenario: &Scenario, side: Side) {
-    let world = World::new(scenario).await;
+    let world = World::new(&scenario).await;
     let client: Box<dyn Client> = match side {
         Side::Neovim => Box::new(Neovim::start(&world).await),
         Side::HelixRelease => Box::new(Helix::start(&world, HelixVersion::Release)),

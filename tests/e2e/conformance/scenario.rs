@@ -21,9 +21,6 @@ pub struct Scenario {
     pub model: Vec<ModelAnswer>,
     #[serde(rename = "step")]
     pub steps: Vec<Act>,
-    /// Sides that do not come through it yet, each with what is wrong there. They must fail, or the mark goes.
-    #[serde(default)]
-    pub known_fault: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -52,25 +52,35 @@ async fn a_thousand_hunks_are_few_and_move_no_mark_that_they_do_not_touch() {
     assert_eq!(nvim.text().await, text, "one step");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_the_user_types_while_an_edit_is_made_is_no_part_of_it() {
+/// A file after an edit that changes its first line, where `then` runs between that and the write of the file.
+async fn edited(then: &str) -> (Project, Nvim) {
     let project = Project::new(&[("a.txt", "one\ntwo\n")]);
     let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
     let server = ModelServer::start([step("edit_file", edit, false)]).await;
     let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
     nvim.edit("a.txt").await;
-    // Behind the change of the buffer, and before the file would be written.
     let _: bool = nvim
-        .lua(
-            "vim.api.nvim_buf_attach(0, false, { on_lines = function()
-              vim.schedule(function() vim.api.nvim_buf_set_lines(0, -1, -1, true, { 'typed' }) end)
+        .lua(&format!(
+            "vim.api.nvim_buf_attach(0, false, {{ on_lines = function()
+              vim.schedule(function() {then} end)
               return true
-            end })
-            return true",
-        )
+            end }})
+            return true"
+        ))
         .await;
     nvim.command("AgentAsk! change it").await;
     nvim.finished().await;
+    (project, nvim)
+}
+
+/// Says in `_G.unsaved` whether the file is told to have changes that are not written.
+const HELD: &str = "require('sextant.buffers').held({ paths = { vim.api.nvim_buf_get_name(0) } }, function(_, held)
+  _G.modified, _G.unsaved = vim.bo.modified, held[1].unsaved
+end)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_types_while_an_edit_is_made_is_no_part_of_it() {
+    let (project, mut nvim) = edited("vim.api.nvim_buf_set_lines(0, -1, -1, true, { 'typed' })").await;
     assert_eq!((nvim.text().await.as_str(), project.read("a.txt").as_str()), ("ONE\ntwo\ntyped\n", "one\ntwo\n"));
     nvim.command("AgentUndo").await;
     nvim.finished().await;
@@ -79,68 +89,19 @@ async fn what_the_user_types_while_an_edit_is_made_is_no_part_of_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_user_types_before_an_edit_is_written_is_told_as_unsaved() {
-    let project = Project::new(&[("a.txt", "one\ntwo\n")]);
-    let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
-    let server = ModelServer::start([step("edit_file", edit, false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.txt").await;
-    let _: bool = nvim
-        .lua(
-            "local path = vim.api.nvim_buf_get_name(0)
-            vim.api.nvim_buf_attach(0, false, { on_lines = function()
-              vim.schedule(function()
-                vim.api.nvim_buf_set_lines(0, -1, -1, true, { 'typed' })
-                require('sextant.buffers').held({ paths = { path } }, function(_, held)
-                  _G.unsaved = held[1].unsaved
-                end)
-              end)
-              return true
-            end })
-            return true",
-        )
-        .await;
-    nvim.command("AgentAsk! change it").await;
-    nvim.finished().await;
+    let (_project, nvim) = edited(&format!("vim.api.nvim_buf_set_lines(0, -1, -1, true, {{ 'typed' }}) {HELD}")).await;
     let unsaved: bool = nvim.lua("return _G.unsaved").await;
     assert!(unsaved, "it is on no disk, and nobody will write it");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_an_edit_is_about_to_write_is_told_to_nobody_as_unsaved() {
-    let project = Project::new(&[("a.txt", "one\ntwo\n")]);
-    let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "ONE"});
-    let server = ModelServer::start([step("edit_file", edit, false)]).await;
-    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
-    nvim.edit("a.txt").await;
-    let _: bool = nvim
-        .lua(
-            "local path = vim.api.nvim_buf_get_name(0)
-            vim.api.nvim_buf_attach(0, false, { on_lines = function()
-              vim.schedule(function()
-                require('sextant.buffers').held({ paths = { path } }, function(_, held)
-                  _G.told = { modified = vim.bo.modified, unsaved = held[1].unsaved }
-                end)
-              end)
-              return true
-            end })
-            return true",
-        )
-        .await;
-    nvim.command("AgentAsk! change it").await;
-    nvim.finished().await;
-    let told: Value = nvim.lua("return _G.told").await;
-    assert_eq!(told, json!({"modified": true, "unsaved": false}), "between the change and the write");
+    let (project, nvim) = edited(HELD).await;
+    let told: Value = nvim.lua("return { _G.modified, _G.unsaved }").await;
+    assert_eq!(told, json!([true, false]), "between the change and the write");
     assert_eq!(project.read("a.txt"), "ONE\ntwo\n");
-    let _: bool = nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, true, { 'mine' }) return true").await;
-    let unsaved: bool = nvim
-        .lua(
-            "local unsaved
-            require('sextant.buffers').held({ paths = { vim.api.nvim_buf_get_name(0) } }, function(_, held)
-              unsaved = held[1].unsaved
-            end)
-            return unsaved",
-        )
-        .await;
+    let typed = format!("vim.api.nvim_buf_set_lines(0, 0, 1, true, {{ 'mine' }}) {HELD} return _G.unsaved");
+    let unsaved: bool = nvim.lua(&typed).await;
     assert!(unsaved, "what the user types is");
 }
 
