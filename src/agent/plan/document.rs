@@ -118,7 +118,10 @@ fn write_step(step: &Step, spanish: bool, out: &mut String) {
     }
 }
 
-/// Reads a document. What cannot be understood is named with its line; the rest is read.
+/// Steps of one plan; nobody reads more before approving it.
+const MOST: usize = 200;
+
+/// Reads a document. What cannot be understood is named with its line; the rest is read, up to 200 steps.
 pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     let mut plan = Plan::default();
     let mut problems = Vec::new();
@@ -134,6 +137,10 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
             titled = true;
         } else if let Some(item) = raw.strip_prefix("- ").or_else(|| raw.strip_prefix("* ")) {
             match boxed(item) {
+                Ok(_) if plan.steps.len() == MOST => {
+                    problem(format!("a plan has at most {MOST} steps: make the rest a plan of its own"));
+                    break;
+                }
                 Ok((state, title)) => plan.steps.push(Step { title, state, ..Step::default() }),
                 Err(message) => problem(message),
             }

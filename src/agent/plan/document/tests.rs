@@ -20,6 +20,15 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
 }
 
 #[test]
+fn a_plan_that_nobody_reads_is_refused_at_its_first_step_too_many() {
+    let text = |steps| format!("# Fix\n{}", "- [ ] one\n".repeat(steps));
+    assert_eq!((read(&text(200)).0.steps.len(), read(&text(200)).1), (200, Vec::new()));
+    let (plan, problems) = read(&text(20_000));
+    assert_eq!((plan.steps.len(), problems.len(), problems[0].line), (200, 1, 202));
+    assert!(problems[0].message.contains("at most 200 steps"), "{problems:?}");
+}
+
+#[test]
 fn each_detail_has_its_problem() {
     for (detail, wanted) in [
         ("kind: dance", "no kind"),
