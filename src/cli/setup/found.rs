@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{DocumentMut, Item};
 
 use crate::cli::setup::helix::{self, PREFIX};
 use crate::cli::setup::known::{self, LANGUAGES};
@@ -50,18 +50,10 @@ pub(in crate::cli) fn proxied(document: &DocumentMut, program: &str) -> Vec<Prox
 }
 
 fn proxy(document: &DocumentMut, name: &str, own: &str) -> Option<ProxiedInSetup> {
-    let server = document.get("language-server")?.get(name)?;
-    let program = server.get("command")?.as_str()?.to_owned();
-    let words = server.get("args").and_then(Item::as_array)?;
-    let words: Vec<String> = words.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    let ours = program == own || helix::is_sextant(&program);
-    if !ours || words.first().is_none_or(|word| word != "lsp") {
-        return None;
-    }
-    let at = words.iter().position(|word| word == "--");
-    let (options, inner) = words.split_at(at.unwrap_or(words.len()));
+    let (Some(program), Some(words)) = helix::given(document, name) else { return None };
+    let (options, inner) = helix::behind(&program, &words, own)?;
     let quiet = options.iter().any(|word| word == "--quiet");
-    Some(ProxiedInSetup { name: name.to_owned(), program, inner: inner.iter().skip(1).cloned().collect(), quiet })
+    Some(ProxiedInSetup { name: name.to_owned(), inner: inner.to_vec(), quiet, program })
 }
 
 /// The languages that the file lists servers for, and those that servers are installed for all the same.

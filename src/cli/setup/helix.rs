@@ -136,23 +136,36 @@ fn starts(document: &DocumentMut, name: &str, own_program: &str) -> Option<Vec<S
     if name == ALONE {
         return None;
     }
-    let own = document.get("language-server").and_then(|servers| servers.get(name));
-    let known = known::named(name);
-    let command = own.and_then(|own| own.get("command")).and_then(Item::as_str).map(str::to_owned);
-    let given = own.and_then(|own| own.get("args")).and_then(Item::as_array);
-    let given: Option<Vec<String>> =
-        given.map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-    // One of ours that stands before it already is looked behind. Others have a subcommand of that name too.
-    let ours = command.as_deref().is_some_and(|command| command == own_program || is_sextant(command));
-    if let Some(behind) = given.as_ref().filter(|given| ours && given.first().is_some_and(|word| word == "lsp")) {
-        let at = behind.iter().position(|word| word == "--")?;
-        return Some(behind[at + 1..].to_vec()).filter(|command| !command.is_empty());
+    let (command, words) = given(document, name);
+    // One of ours that stands before it already is looked behind.
+    let ours = command.as_deref().zip(words.as_deref()).and_then(|(given, words)| behind(given, words, own_program));
+    if let Some((_, behind)) = ours {
+        return Some(behind.to_vec()).filter(|command| !command.is_empty());
     }
+    let known = known::named(name);
     let program = command.or_else(|| known.map(|known| known.program.to_owned()))?;
-    let arguments = given.unwrap_or_else(|| {
+    let arguments = words.unwrap_or_else(|| {
         known.map(|known| known.arguments.iter().map(|word| (*word).to_owned()).collect()).unwrap_or_default()
     });
     Some(std::iter::once(program).chain(arguments).collect())
+}
+
+/// The command and the arguments that the file starts a server with.
+pub(super) fn given(document: &DocumentMut, name: &str) -> (Option<String>, Option<Vec<String>>) {
+    let server = document.get("language-server").and_then(|servers| servers.get(name));
+    let of = |key| server.and_then(|server| server.get(key));
+    let words = of("args").and_then(Item::as_array);
+    let words = words.map(|words| words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+    (of("command").and_then(Item::as_str).map(str::to_owned), words)
+}
+
+/// Where a command is Sextant as a proxy: its options, and the command of the server behind it, empty for none. Other
+/// programs have a subcommand of that name too.
+pub(super) fn behind<'a>(command: &str, words: &'a [String], own: &str) -> Option<(&'a [String], &'a [String])> {
+    let ours = command == own || is_sextant(command);
+    let words = words.split_first().filter(|(word, _)| ours && *word == "lsp")?.1;
+    let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    Some((&words[..at], words.get(at + 1..).unwrap_or_default()))
 }
 
 pub(super) fn is_sextant(command: &str) -> bool {
