@@ -7,6 +7,7 @@ mod indent;
 pub mod rebase;
 pub mod scope;
 pub mod symbol;
+pub mod unified;
 
 use std::ops::Range;
 

@@ -15,9 +15,8 @@ pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> 
     let mut out = Vec::with_capacity(edits.len());
     for edit in edits {
         let holder = holder(&old, from, &edit.range)?;
-        let path = old.path_of(holder);
-        let there = (0..new.symbols.len()).find(|index| new.path_of(*index) == path)?;
-        let (was, is) = (&old.symbols[holder].extent, &new.symbols[there].extent);
+        let there = same_in(&new, &old, holder)?;
+        let (was, is) = (with_indent(from, &old, holder), with_indent(to, &new, there));
         let shift = is.start.cast_signed() - was.start.cast_signed();
         let moved =
             |range: &Range<usize>| Some(range.start.checked_add_signed(shift)?..range.end.checked_add_signed(shift)?);
@@ -31,6 +30,24 @@ pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> 
     out.sort_by_key(|edit| edit.range.start);
     let apart = out.windows(2).all(|two| two[0].range.end <= two[1].range.start);
     apart.then_some(out)
+}
+
+/// The symbol of the same path in another outline. `None` where there are not as many of that name: a copy has the name
+/// and the text of what it was copied from.
+fn same_in(new: &Outline, old: &Outline, symbol: usize) -> Option<usize> {
+    let path = old.path_of(symbol);
+    let same = (0..new.symbols.len()).find(|index| new.path_of(*index) == path)?;
+    let twins = |outline: &Outline, of: usize| {
+        let (name, parent) = (&outline.symbols[of].name, outline.symbols[of].parent);
+        outline.symbols.iter().filter(|other| other.name == *name && other.parent == parent).count()
+    };
+    (twins(old, symbol) == twins(new, same)).then_some(same)
+}
+
+/// The bytes of a symbol, and what stands before it in its first line.
+fn with_indent(text: &str, outline: &Outline, symbol: usize) -> Range<usize> {
+    let extent = &outline.symbols[symbol].extent;
+    text[..extent.start].rfind('\n').map_or(0, |at| at + 1)..extent.end
 }
 
 /// The innermost symbol that holds a range, the blanks at its ends aside; of blanks alone, the one that they follow.
@@ -94,6 +111,12 @@ mod tests {
             (("return 1", "return 10"), ("def total", "def sum")),
             (("return 1", "return 10"), ("class Cart", "class Basket")),
             (("import os", "import re"), ("return 2", "return 20")),
+            // A copy above it, to be changed next.
+            (("return Cart()\n", "return None\n"), ("def main", "def main():\n    return Cart()\n\n\ndef main")),
+            (
+                ("    def add(self):\n        return 2", "    def add(self):\n        return 20"),
+                ("        return 2", "  return 2"),
+            ),
             // Between two methods lies the class, and that is another one by now.
             (("\n    def add", "\n    kind = 1\n\n    def add"), ("return 2", "return 20")),
             (("return Cart()\n", "return Cart()\n\n"), ("return Cart()\n", "return Cart()\n    # mine\n")),

@@ -107,11 +107,14 @@ async fn look(
     cancel: &CancellationToken,
 ) -> Result<OutsideAnswer, Failure> {
     let mut own = new_task(client);
+    let work = session.outside.of(&client.id);
+    let before = lock(&work.seen).clone();
+    own.conversation.seen.clone_from(&before);
     let ran = stop::unless_stopped(session, cancel, async {
         validate::gate(session, &mut own, tool, call).await?.run(session, &mut own).await
     });
     let answer = ran.await.and_then(|ran| ran);
-    lock(&session.outside.of(&client.id).seen).append(&mut own.conversation.seen);
+    lock(&work.seen).take(own.conversation.seen, &before);
     answer.map(words).map_err(masked)
 }
 
@@ -179,7 +182,7 @@ async fn edit(
     let ran = ran.await.and_then(|ran| ran);
     enter(session, task, mark).await;
     let now_seen = std::mem::take(&mut task.conversation.seen);
-    lock(&work.seen).extend(now_seen.into_iter().filter(|(path, text)| seen.get(path) != Some(text)));
+    lock(&work.seen).take(now_seen, &seen);
     let ran = ran.map(words).map_err(masked);
     let ran = if mark == task.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
     let came_of_it = trace(task, (client, &about), &ran);

@@ -172,7 +172,7 @@ pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> R
             });
         }
         if !hunks.is_empty() {
-            wanted.push(EditRequest::Change { document, hunks });
+            wanted.push(EditRequest::Change { document, hunks, of_symbols: false });
         }
     }
     if wanted.is_empty() {

@@ -57,10 +57,15 @@ pub(crate) async fn change(
     collect::take_late(session, task).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase::TRIES {
+        let known = task.reports.begun();
         match attempt(session, task, (&wanted, &doubts, when), deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
-                let Some((moved, told)) = rebase::moved(session, &wanted).await else {
+                task.reports.begin_again(known);
+                // What is put off is answered against the text before its first edit.
+                let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
+                let moved = if put_off { None } else { rebase::moved(session, &wanted).await };
+                let Some((moved, told)) = moved else {
                     return Err(EditorError::Stale(path).into());
                 };
                 wanted = moved;
@@ -70,7 +75,13 @@ pub(crate) async fn change(
                 }
                 deadline = deadline.anew();
             }
-            made => return Ok(made.map(|outcome| EditOutcome { notes, ..outcome })?),
+            made => {
+                let outcome = made?;
+                if !notes.is_empty() {
+                    wanted.iter().for_each(|want| told(task, want.path()));
+                }
+                return Ok(EditOutcome { notes, ..outcome });
+            }
         }
     }
     let busy = wanted.first().map(|want| want.path().to_owned()).unwrap_or_default();
@@ -160,11 +171,19 @@ async fn to_be_made(
 fn enter(task: &mut Task, checkpoint: Checkpoint) {
     for file in &checkpoint.files {
         if let Some(text) = &file.after {
-            task.conversation.seen.insert(file.path.clone(), text.clone());
+            task.conversation.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
         }
     }
     task.journal.checkpoints.push(checkpoint);
     task.reports.deferred = None;
+}
+
+/// The answer of an edit shows what others had changed in a file before it.
+pub(crate) fn told(task: &mut Task, path: &str) {
+    let mut changes = task.journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
+    if let Some(text) = changes.find(|change| change.path == path).and_then(|change| change.after.clone()) {
+        task.conversation.seen.whole(path, text);
+    }
 }
 
 /// Settles a burst of edits whose answers were deferred; `None` where there is none.

@@ -1,65 +1,83 @@
 //! An edit of a text that has changed since it was thought of: made where the symbols that it touches read as they did,
 //! and told; refused anywhere else.
 
+use std::ops::Range;
+
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::secrets::mask;
 use crate::base::text::LineIndex;
 use crate::editor::Document;
 use crate::edits::hunks::hunks;
+use crate::edits::unified::unified;
 use crate::edits::{TextEdit, rebase};
 use crate::symbols::language;
 
-/// Lines of a current text that are shown: more than that has to be read.
-pub(crate) const CURRENT_LINES: usize = 60;
+/// Lines and bytes of what has changed that are shown: more than that has to be read.
+const LINES: usize = 60;
+const BYTES: usize = 8 * 1024;
 
 /// How often one edit is moved: whoever types all the time has the file.
 pub(crate) const TRIES: usize = 3;
 
-/// The lines of a text that differ from what was seen of it: the first, and how many.
-fn changed_lines(seen: &str, now: &str) -> (usize, usize) {
-    let (index, changed) = (LineIndex::new(now), hunks(now, seen));
-    let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start));
+/// Refuses an edit of a text that was seen in another state, and shows what has changed: the text from its first change
+/// on, or changes that are far from each other.
+pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failure {
+    let (text, index, changed) = (&document.text, LineIndex::new(&document.text), hunks(&document.text, seen));
+    let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start)).saturating_sub(3);
     let last = changed.last().map_or(0, |edit| index.line_of(edit.range.end));
-    (first, last + 1 - first)
+    let now = if last < first + LINES { None } else { changes(document, seen, 3) };
+    let now = match now {
+        Some(changes) => {
+            task.conversation.seen.whole(&document.path, text.as_str());
+            format!("what has changed:\n{changes}")
+        }
+        None => {
+            let (shown, lines) = shown(text, first..first + LINES);
+            task.conversation.seen.lines(&document.path, text, lines);
+            format!("from line {} it now reads:\n{shown}", first + 1)
+        }
+    };
+    tool_failure(format!("{} changed since it was read; nothing was written", document.path), now)
 }
 
-fn lines(text: &str, first: usize, count: usize) -> String {
-    mask(text).lines().skip(first).take(count).collect::<Vec<_>>().join("\n")
+/// What differs from what was seen, with so many lines around it, where there is room for all of it.
+fn changes(document: &Document, seen: &str, context: u32) -> Option<String> {
+    let changes = unified(&mask(seen), &mask(&document.text), context);
+    let fits = changes.lines().count() <= LINES && changes.len() <= BYTES;
+    fits.then(|| changes.trim_end().to_owned())
 }
 
-/// The refusal of an edit of a text that was seen in another state, which shows the current one.
-pub(crate) fn refusal(document: &Document, seen: &str) -> Failure {
-    let first = changed_lines(seen, &document.text).0.saturating_sub(3);
-    tool_failure(
-        format!("{} changed since it was read; nothing was written", document.path),
-        format!("from line {} it now reads:\n{}", first + 1, lines(&document.text, first, CURRENT_LINES)),
-    )
+/// As many of these lines as there is room for, one at least.
+fn shown(text: &str, lines: Range<usize>) -> (String, Range<usize>) {
+    let mut out = String::new();
+    let mut end = lines.start;
+    for line in mask(text).lines().skip(lines.start).take(lines.len()) {
+        if !out.is_empty() && out.len() + line.len() > BYTES {
+            break;
+        }
+        out.push_str(if out.is_empty() { "" } else { "\n" });
+        out.push_str(&line[..line.floor_char_boundary(BYTES)]);
+        end += 1;
+    }
+    (out, lines.start..end)
 }
 
 /// What is told of an edit of such a text that was made all the same. `None` where what changed is too much to be
 /// shown: an edit of another place, thought of later, would meet what nobody has seen.
 fn note(document: &Document, seen: &str) -> Option<String> {
-    let (first, count) = changed_lines(seen, &document.text);
-    (count <= CURRENT_LINES).then(|| {
-        format!(
-            "{} had changed since it was read, but not in what was edited. Before the edit it read from line {}:\n{}",
-            document.path,
-            first + 1,
-            lines(&document.text, first, count)
-        )
-    })
+    let changes = changes(document, seen, 1)?;
+    let path = &document.path;
+    Some(format!("{path} had changed since it was read, but not in what was edited; before the edit:\n{changes}"))
 }
 
-/// What to tell of an edit that was worked out on a text as it is now by somebody who has seen another one.
-///
-/// # Errors
-/// A symbol that it touches reads otherwise than was seen, or too much has changed to be shown.
-pub(crate) fn allow(document: &Document, seen: &str, edits: &[TextEdit]) -> Result<String, Failure> {
-    let back =
-        language::of_path(&document.path).and_then(|language| rebase::rebase(language, &document.text, seen, edits));
-    back.and_then(|_| note(document, seen)).ok_or_else(|| refusal(document, seen))
+/// The edits of a text as edits of the text that it has become, with what is told of that. `None` where one cannot be
+/// moved, or too much has changed to be shown.
+pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Option<(Vec<TextEdit>, String)> {
+    let language = language::of_path(&document.path)?;
+    Some((rebase::rebase(language, seen, &document.text, edits)?, note(document, seen)?))
 }
 
 /// The same edits of the files as they are now, with what is to be told of those that had changed. `None` where one
@@ -67,17 +85,18 @@ pub(crate) fn allow(document: &Document, seen: &str, edits: &[TextEdit]) -> Resu
 pub(crate) async fn moved(session: &Session, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
     let (mut edits, mut notes) = (Vec::with_capacity(wanted.len()), Vec::new());
     for want in wanted {
-        let EditRequest::Change { document: old, hunks } = want else {
+        let EditRequest::Change { document: old, hunks, of_symbols } = want else {
             edits.push(want.clone());
             continue;
         };
         let document = session.editor.read(&old.path).await.ok()?;
         let mut hunks = hunks.clone();
         if document.text != old.text {
-            hunks = rebase::rebase(language::of_path(&old.path)?, &old.text, &document.text, &hunks)?;
-            notes.push(note(&document, &old.text)?);
+            let (moved, note) = onto(&document, &old.text, &hunks).filter(|_| *of_symbols)?;
+            hunks = moved;
+            notes.push(note);
         }
-        edits.push(EditRequest::Change { document, hunks });
+        edits.push(EditRequest::Change { document, hunks, of_symbols: *of_symbols });
     }
     Some((edits, notes))
 }

@@ -1,6 +1,7 @@
 //! Taking hunks back out of files as they are now, as one change.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::agent::durable::open;
 use crate::agent::edit::making;
@@ -47,9 +48,9 @@ pub(crate) async fn roll_back_to(
     task.journal.checkpoints.truncate(mark);
     for file in &back.files {
         match &file.after {
-            Some(text) => task.conversation.seen.insert(file.path.clone(), text.clone()),
-            None => task.conversation.seen.remove(&file.path),
-        };
+            Some(text) => task.conversation.seen.whole(&file.path, Arc::clone(text)),
+            None => task.conversation.seen.forget(&file.path),
+        }
     }
     task.reports.pending = None;
     Ok(way.left)

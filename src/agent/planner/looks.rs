@@ -21,6 +21,7 @@ use crate::agent::planner::checks::{self, unmet};
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::render::Line;
 use crate::agent::state::scope::Scope;
+use crate::agent::state::seen::SeenTexts;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::span;
@@ -39,8 +40,8 @@ use crate::symbols::path::SymbolPath;
 struct SessionEyes<'a> {
     session: &'a Session,
     cancel: &'a CancellationToken,
-    /// What reading leaves behind: the texts that the model will have seen.
-    read: Mutex<Task>,
+    /// The texts that the model has seen, and will have seen by reading.
+    seen: Mutex<SeenTexts>,
 }
 
 #[async_trait]
@@ -59,11 +60,13 @@ impl ReadOnlyTools for SessionEyes<'_> {
         self.session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
+        let before = self.seen.lock().await.clone();
+        own.conversation.seen.clone_from(&before);
         let answer = tokio::select! {
             answer = call.run(self.session, &mut own).instrument(span.clone()) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
-        self.read.lock().await.conversation.seen.extend(own.conversation.seen);
+        self.seen.lock().await.take(own.conversation.seen, &before);
         let (ok, text) = match &answer {
             Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
             Err(failure) => (false, failure.one_line()),
@@ -113,13 +116,12 @@ pub(crate) async fn look_steps(
             Err(failed) => tried.push(Some(failed)),
         }
     }
-    let read = Mutex::new(Task::new("", Mode::Simple, None, Scope::Workspace));
-    let eyes = SessionEyes { session, cancel, read };
+    let eyes = SessionEyes { session, cancel, seen: Mutex::new(task.conversation.seen.clone()) };
     let results = run_at_once(&contexts, &eyes).await;
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.conversation.seen.extend(eyes.read.into_inner().conversation.seen);
+    task.conversation.seen = eyes.seen.into_inner();
     let mut results = contexts.iter().zip(results);
     let mut all = Vec::new();
     for (index, known) in batch.iter().zip(tried) {

@@ -67,9 +67,11 @@ pub(crate) async fn look_together(
     }
     let (request, scope, step) = (task.request.clone(), task.scope.clone(), task.counts.step);
     let current = task.intent.current_file.clone();
+    let before = task.conversation.seen.clone();
     let runs = begun.into_iter().map(|(one, call)| {
         let mut own = Task::new(&request, Mode::Simple, current.clone(), scope.clone());
         own.counts.step = step;
+        own.conversation.seen.clone_from(&before);
         let cancel = cancel.clone();
         async move {
             let ran = match call {
@@ -84,7 +86,7 @@ pub(crate) async fn look_together(
     });
     let mut results = Vec::new();
     for (one, ran, seen) in join_all(runs).await {
-        task.conversation.seen.extend(seen);
+        task.conversation.seen.take(seen, &before);
         results.push(end(session, task, one, ran).await);
     }
     results

@@ -1,5 +1,7 @@
 //! Which source a model is shown to begin with: what is in scope and what the request names, whole where it fits.
 
+use std::ops::Range;
+
 use crate::agent::run::named;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
@@ -69,9 +71,9 @@ pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize)
                 continue;
             }
         }
-        let Some(excerpt) = excerpt(&document.path, &text, &path.names, most) else { continue };
+        let Some((excerpt, lines)) = excerpt(&document.path, &text, &path.names, most) else { continue };
         room = room.saturating_sub(excerpt.len());
-        task.conversation.seen.insert(document.path, document.text.into());
+        task.conversation.seen.lines(&document.path, &document.text, lines);
         sources.push((shown, excerpt));
     }
     sources
@@ -95,21 +97,23 @@ fn in_scope(scope: &Scope) -> impl Iterator<Item = SymbolPath> {
     both.into_iter()
 }
 
-/// The text of a symbol or a file, as far as there is room; `None` for a symbol that is not there yet.
-fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<String> {
+/// The text of a symbol or a file, as far as there is room, and which lines that are, from 0; `None` for a symbol that is
+/// not there yet.
+fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<(String, Range<usize>)> {
     let outline = language::of_path(path).map(|language| Outline::parse(language, text));
     match outline {
-        _ if names.is_empty() && text.len() <= room => Some(text.to_owned()),
-        None => Some(fit(text, room.min(HEAD), "read_file")),
-        Some(outline) if names.is_empty() => Some(list(&outline, None)),
+        _ if names.is_empty() && text.len() <= room => Some(fit(text, room, "read_file", 0)),
+        None => Some(fit(text, room.min(HEAD), "read_file", 0)),
+        Some(outline) if names.is_empty() => Some((list(&outline, None), 0..0)),
         Some(outline) => {
             let symbol = outline.find(names).ok()?;
             let source = source(text, &outline, symbol);
             let is_class = outline.symbols[symbol].kind == SymbolKind::Class;
             Some(if is_class && source.len() > room {
-                list(&outline, Some(symbol))
+                (list(&outline, Some(symbol)), 0..0)
             } else {
-                fit(source, room, "read_symbol")
+                let before = &text[..outline.symbols[symbol].extent.start];
+                fit(source, room, "read_symbol", before.matches('\n').count())
             })
         }
     }
@@ -143,18 +147,18 @@ fn list(outline: &Outline, parent: Option<usize>) -> String {
     format!("{TOO_LONG}{shown})")
 }
 
-/// As much as fits, cut at a line.
-fn fit(text: &str, room: usize, tool: &str) -> String {
+/// As much as fits, cut at a line, and its lines, of which the first has this number.
+fn fit(text: &str, room: usize, tool: &str, first: usize) -> (String, Range<usize>) {
     if text.len() <= room {
-        return text.to_owned();
+        return (text.to_owned(), first..first + text.lines().count());
     }
-    let mut cut = room.min(text.len());
-    while !text.is_char_boundary(cut) {
-        cut -= 1;
-    }
+    let cut = text.floor_char_boundary(room);
     match text[..cut].rfind('\n').unwrap_or(0) {
-        0 => format!("{TOO_LONG})"),
-        end => format!("{}\n(cut here; {tool} shows the rest)", &text[..end]),
+        0 => (format!("{TOO_LONG})"), first..first),
+        end => {
+            let shown = &text[..end];
+            (format!("{shown}\n(cut here; {tool} shows the rest)"), first..first + shown.lines().count())
+        }
     }
 }
 
@@ -167,13 +171,13 @@ mod tests {
         let inner = "def f():\n    def inner():\n        pass\n\n\n";
         let text =
             format!("{inner}class A:\n    @property\n    def x(self): ...\n    @x.setter\n    def x(self, v): ...\n");
-        assert_eq!(excerpt("a.py", &text, "", 20).unwrap(), "(too long to show; its symbols: f, A(x))");
-        assert_eq!(excerpt("a.py", &text, "A", 20).unwrap(), "(too long to show; its symbols: x)");
-        assert_eq!(excerpt("a.py", &text, "f", 20).unwrap(), "def f():\n(cut here; read_symbol shows the rest)");
-        assert_eq!(excerpt("a.txt", "one\ntwo\n", "", 6).unwrap(), "one\n(cut here; read_file shows the rest)");
-        assert!(is_list(&excerpt("a.txt", "onetwo\n", "", 3).unwrap()));
+        assert_eq!(excerpt("a.py", &text, "", 20).unwrap().0, "(too long to show; its symbols: f, A(x))");
+        assert_eq!(excerpt("a.py", &text, "A", 20).unwrap().0, "(too long to show; its symbols: x)");
+        assert_eq!(excerpt("a.py", &text, "f", 20).unwrap().0, "def f():\n(cut here; read_symbol shows the rest)");
+        assert_eq!(excerpt("a.txt", "one\ntwo\n", "", 6).unwrap().0, "one\n(cut here; read_file shows the rest)");
+        assert!(is_list(&excerpt("a.txt", "onetwo\n", "", 3).unwrap().0));
         let many: String = (0..200).map(|n| format!("def function_{n}(): ...\n")).collect();
-        let listed = excerpt("a.py", &many, "", 100).unwrap();
+        let listed = excerpt("a.py", &many, "", 100).unwrap().0;
         assert!(listed.len() < LISTED + 100 && listed.contains(" more symbols)"), "{listed}");
     }
 }

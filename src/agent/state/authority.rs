@@ -105,7 +105,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
     let mut added: BTreeSet<String> = BTreeSet::new();
     for want in wanted {
         let (before, after, path, hunks) = match want {
-            EditRequest::Change { document, hunks } => {
+            EditRequest::Change { document, hunks, .. } => {
                 let Ok(after) = apply(&document.text, hunks) else { continue };
                 (document.text.as_str(), after, &document.path, hunks.as_slice())
             }

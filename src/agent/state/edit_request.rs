@@ -8,8 +8,17 @@ use crate::edits::TextEdit;
 /// An edit that a tool wants, with the document it was worked out on.
 #[derive(Clone, Debug)]
 pub enum EditRequest {
-    Change { document: Document, hunks: Vec<TextEdit> },
-    Create { path: String, text: String },
+    Change {
+        document: Document,
+        hunks: Vec<TextEdit>,
+        /// Whether each hunk is about the symbol that it lies in, and may go where that has gone; false where it comes
+        /// from the text as a whole.
+        of_symbols: bool,
+    },
+    Create {
+        path: String,
+        text: String,
+    },
 }
 
 impl EditRequest {
@@ -22,7 +31,7 @@ impl EditRequest {
 
     pub(crate) fn into_edit(self) -> FileEdit {
         match self {
-            Self::Change { document, hunks } => {
+            Self::Change { document, hunks, .. } => {
                 FileEdit::Change { path: document.path, version: document.version, hunks }
             }
             Self::Create { path, text } => FileEdit::Create { path, text },
@@ -58,7 +67,7 @@ pub struct EditOutcome {
 /// What a change will have made of its files, as far as the edit itself says.
 pub(crate) fn intended(want: &EditRequest) -> Option<String> {
     match want {
-        EditRequest::Change { document, hunks } => crate::edits::apply::apply(&document.text, hunks).ok(),
+        EditRequest::Change { document, hunks, .. } => crate::edits::apply::apply(&document.text, hunks).ok(),
         EditRequest::Create { text, .. } => Some(text.clone()),
     }
 }

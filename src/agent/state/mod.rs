@@ -33,6 +33,7 @@ pub mod request;
 pub mod reverse;
 pub mod risk;
 pub mod scope;
+pub mod seen;
 pub mod session;
 pub mod snapshots;
 pub(crate) mod span;

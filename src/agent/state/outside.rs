@@ -1,11 +1,11 @@
 //! Clients outside whose calls are carried out here: what each has read, and the task that its edits belong to.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::state::seen::SeenTexts;
 use crate::agent::state::task::Task;
 use crate::base::lock::lock;
 use crate::base::message::clean;
@@ -40,7 +40,7 @@ impl OutsideClient {
 #[derive(Debug)]
 pub(crate) struct ClientWork {
     /// The text of each file as the client has seen it last.
-    pub(crate) seen: Mutex<BTreeMap<String, Arc<str>>>,
+    pub(crate) seen: Mutex<SeenTexts>,
     /// Held while one of its edits is made: they come one after the other.
     pub(crate) task: tokio::sync::Mutex<Option<Task>>,
     last: Mutex<Instant>,

@@ -153,7 +153,7 @@ impl Scope {
     /// The files whose imports an edit changes along with a symbol.
     pub(crate) fn imports_changed(&self, wanted: &[EditRequest]) -> Vec<String> {
         let changes = |want: &&EditRequest| -> bool {
-            let EditRequest::Change { document, hunks } = want else { return false };
+            let EditRequest::Change { document, hunks, .. } = want else { return false };
             let Some(language) = language::of_path(&document.path) else { return false };
             let Ok(after) = apply(&document.text, hunks) else { return false };
             self.lends_imports(&document.path)
@@ -184,7 +184,7 @@ impl Scope {
         let own: Vec<&str> =
             self.symbols().iter().filter(|own| own.file == want.path()).map(|own| own.names.as_str()).collect();
         match want {
-            EditRequest::Change { document, hunks } if !own.is_empty() => {
+            EditRequest::Change { document, hunks, .. } if !own.is_empty() => {
                 confine::check(&document.path, &document.text, &own, hunks)
             }
             // A file that is not there yet has nothing but a module level.
@@ -209,7 +209,7 @@ impl Scope {
             if let EditRequest::Create { path, .. } = want {
                 created.push(SymbolPath::new(path, ""));
             }
-            let EditRequest::Change { document, hunks } = want else { continue };
+            let EditRequest::Change { document, hunks, .. } = want else { continue };
             let Some(language) = language::of_path(&document.path) else { continue };
             let Ok(after_text) = apply(&document.text, hunks) else { continue };
             let before = Outline::parse(language, &document.text);

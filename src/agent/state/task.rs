@@ -23,6 +23,7 @@ use crate::agent::state::reach::LookReach;
 use crate::agent::state::read_cache::Answered;
 use crate::agent::state::risk::Risk;
 use crate::agent::state::scope::Scope;
+use crate::agent::state::seen::SeenTexts;
 use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::spent::SpentLog;
 use crate::agent::state::transcript::Transcript;
@@ -98,13 +99,38 @@ pub struct TaskReports {
     pub(crate) reach: Option<LookReach>,
 }
 
+/// What a task's comparisons begin with.
+pub(crate) struct BegunReports {
+    start: Snapshots,
+    late_start: BTreeSet<SnapshotKey>,
+    first: Baseline,
+    created: BTreeSet<String>,
+}
+
+impl TaskReports {
+    pub(crate) fn begun(&self) -> BegunReports {
+        let Self { start, late_start, first, created, .. } = self;
+        BegunReports {
+            start: start.clone(),
+            late_start: late_start.clone(),
+            first: first.clone(),
+            created: created.clone(),
+        }
+    }
+
+    /// Forgets what an edit has begun with that was not made.
+    pub(crate) fn begin_again(&mut self, begun: BegunReports) {
+        let BegunReports { start, late_start, first, created } = begun;
+        (self.start, self.late_start, self.first, self.created) = (start, late_start, first, created);
+    }
+}
+
 /// What the model was shown and answered.
 #[derive(Debug, Default)]
 pub struct Conversation {
     /// All that was said, where the model takes part in a conversation.
     pub transcript: Transcript,
-    /// The text of each file as the model has seen it last.
-    pub seen: BTreeMap<String, Arc<str>>,
+    pub seen: SeenTexts,
     pub results: Vec<LastResult>,
     /// Why the task should not end before the results of the last answer are read.
     pub open: Vec<String>,

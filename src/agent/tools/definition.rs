@@ -82,7 +82,7 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
         let name = library_name(file);
         let text = tokio::task::spawn_blocking(move || library_text(&library)).await.ok().flatten();
         return match text {
-            Some(text) => source(&name, &text, range, encoding),
+            Some(text) => source(&name, &text, range, encoding).0,
             None => format!("{name}, line {line} (it cannot be read)"),
         };
     }
@@ -93,16 +93,16 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
     let Some(resolved) = resolved else { return format!("{relative}, line {line} (it is not read)") };
     match target::document(session, &resolved).await {
         Ok(document) => {
-            let text = source(&document.path, &document.text, range, encoding);
-            task.conversation.seen.insert(document.path, document.text.into());
+            let (text, lines) = source(&document.path, &document.text, range, encoding);
+            task.conversation.seen.lines(&document.path, &document.text, lines);
             text
         }
         Err(failure) => format!("{relative}, line {line} ({})", failure.message),
     }
 }
 
-/// The source of the symbol that is defined there, or the lines around what is none.
-fn source(name: &str, text: &str, range: Range, encoding: Encoding) -> String {
+/// The source of the symbol that is defined there, or the lines around what is none; and which lines these are, from 0.
+fn source(name: &str, text: &str, range: Range, encoding: Encoding) -> (String, std::ops::Range<usize>) {
     let index = LineIndex::new(text);
     let at = index.offset(text, range.start, encoding);
     let first = index.line_of(at);
@@ -113,16 +113,18 @@ fn source(name: &str, text: &str, range: Range, encoding: Encoding) -> String {
         let range = &outline.symbols[*symbol].name_range;
         range.start <= at && at <= range.end
     });
-    let body = match own {
-        Some(symbol) => scope::source(text, &outline, symbol).to_owned(),
-        None => text.lines().skip(first).take(FEW).collect::<Vec<_>>().join("\n"),
+    let (begins, body) = match own {
+        Some(symbol) => {
+            (index.line_of(outline.symbols[symbol].extent.start), scope::source(text, &outline, symbol).to_owned())
+        }
+        None => (first, text.lines().skip(first).take(FEW).collect::<Vec<_>>().join("\n")),
     };
     let total = body.lines().count();
     let mut out = format!("{path}, line {}\n{}", first + 1, body.lines().take(LINES).collect::<Vec<_>>().join("\n"));
     if total > LINES {
         out.push_str(&format!("\n[{}]", counted(total - LINES, "more line")));
     }
-    out
+    (out, begins..begins + total.min(LINES))
 }
 
 /// The file itself, where it is source text of an installed library. A server may name any file of the machine, and no
@@ -191,10 +193,10 @@ mod tests {
             let at = crate::base::text::Position { line, character };
             Range { start: at, end: at }
         };
-        let shown = source("a.py", &text, range(3, 4), Encoding::Utf16);
+        let shown = source("a.py", &text, range(3, 4), Encoding::Utf16).0;
         assert!(shown.starts_with("a.py::"), "{shown}");
         assert!(shown.contains("line 4\ndef") && shown.ends_with("[21 more lines]"), "{shown}");
-        let shown = source("a.py", &text, range(0, 0), Encoding::Utf16);
+        let shown = source("a.py", &text, range(0, 0), Encoding::Utf16).0;
         assert!(shown.starts_with("a.py, line 1\nLIMIT = 3\n"), "{shown}");
     }
 }

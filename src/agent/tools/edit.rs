@@ -1,14 +1,14 @@
 //! What the editing tools ask before they edit: whether the text was seen as it is, where a symbol is in it, and when
 //! the answer is wanted.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::agent::edit::rebase;
-use crate::agent::state::edit_request::When;
+use crate::agent::edit::{change, rebase};
+use crate::agent::state::edit_request::{EditRequest, When};
+use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
+use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::editor::Document;
 use crate::edits::TextEdit;
@@ -28,34 +28,62 @@ impl From<Option<Defer>> for When {
     }
 }
 
-/// The hunks of an edit, and what is to be said of how it was found.
-pub(crate) type Worked = (Vec<TextEdit>, Vec<String>);
+/// An edit of one file, worked out.
+#[derive(Debug)]
+pub(crate) struct Worked {
+    pub(crate) hunks: Vec<TextEdit>,
+    /// What is to be said of how its places were found.
+    pub(crate) notes: Vec<String>,
+    /// Whether each hunk is about the symbol that it lies in, and not about the text as a whole.
+    pub(crate) of_symbols: bool,
+}
 
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
 pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {
-    match saw_another(task, document) {
-        Some(seen) => Err(rebase::refusal(document, &seen)),
+    match task.conversation.seen.other_than(&document.path, &document.text) {
+        Some(seen) => Err(rebase::refuse(task, document, &seen)),
         None => Ok(()),
     }
 }
 
-/// Works an edit out on a text as it is now. Where the model has seen it in another state, what it touches must read as
-/// it was seen; the answer then shows what has changed.
-pub(crate) fn work_out(
+/// Works an edit out on the text that the model has seen, and makes it of the text as it is. Where these differ, each
+/// symbol that it touches must be alike in both; the answer then shows what has changed.
+pub(crate) async fn make(
+    session: &Session,
     task: &mut Task,
-    document: &Document,
-    work: impl FnOnce(&Document) -> Result<Worked, Failure>,
-) -> Result<Worked, Failure> {
-    let Some(seen) = saw_another(task, document) else { return work(document) };
-    let (hunks, mut notes) = work(document).map_err(|_| rebase::refusal(document, &seen))?;
-    notes.push(rebase::allow(document, &seen, &hunks)?);
-    Ok((hunks, notes))
+    document: Document,
+    when: When,
+    work: impl Fn(&Document) -> Result<Worked, Failure>,
+) -> Result<ToolAnswer, Failure> {
+    let path = document.path.clone();
+    let seen = task.conversation.seen.other_than(&path, &document.text);
+    let Worked { hunks, notes, of_symbols } = match &seen {
+        None => work(&document)?,
+        Some(seen) => match moved(task, &document, seen, work) {
+            Some(worked) => worked,
+            None => return Err(rebase::refuse(task, &document, seen)),
+        },
+    };
+    let wanted = vec![EditRequest::Change { document, hunks, of_symbols }];
+    let answer = change::edit(session, task, wanted, notes, when).await?;
+    if seen.is_some() {
+        change::told(task, &path);
+    }
+    Ok(answer.into())
 }
 
-/// The text that the model has seen, where it is another one. From here on it has seen this one: it is shown.
-fn saw_another(task: &mut Task, document: &Document) -> Option<Arc<str>> {
-    let seen = task.conversation.seen.insert(document.path.clone(), document.text.as_str().into());
-    seen.filter(|seen| **seen != *document.text)
+fn moved(
+    task: &Task,
+    document: &Document,
+    seen: &str,
+    work: impl Fn(&Document) -> Result<Worked, Failure>,
+) -> Option<Worked> {
+    // What is put off is answered against the text before its first edit: what others have changed would count as its.
+    let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
+    let then = Document { text: seen.to_owned(), ..document.clone() };
+    let worked = work(&then).ok().filter(|worked| worked.of_symbols && !put_off)?;
+    let (hunks, note) = rebase::onto(document, seen, &worked.hunks)?;
+    Some(Worked { hunks, notes: worked.notes.into_iter().chain([note]).collect(), of_symbols: true })
 }
 
 /// The bytes of a symbol in a document.

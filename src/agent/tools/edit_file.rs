@@ -4,15 +4,12 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::agent::edit::change;
 use crate::agent::plan::StepKind;
 use crate::agent::state::called::Subject;
-use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
-use crate::agent::tools::edit;
-use crate::agent::tools::edit::Defer;
+use crate::agent::tools::edit::{self, Defer, Worked};
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::agent::tools::unnumbered::{self, UNNUMBERED};
@@ -56,9 +53,7 @@ impl Tool for EditFile {
             all: self.replace_all,
             symbol: self.symbol.as_deref(),
         };
-        let (hunks, notes) = edit::work_out(task, &document, |document| replaced(document, &wish))?;
-        let wanted = vec![EditRequest::Change { document, hunks }];
-        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
+        edit::make(session, task, document, self.diagnostics.into(), |document| replaced(document, &wish)).await
     }
 }
 
@@ -72,7 +67,7 @@ pub(crate) struct Wish<'a> {
 }
 
 /// What a replacement changes in a text, and what is to be said of how it was found.
-pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<edit::Worked, Failure> {
+pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<Worked, Failure> {
     if wish.old.contains(MASK) && !document.text.contains(MASK) {
         return Err(tool_failure(
             format!("old_string quotes {MASK:?}, which only stands where a secret was taken out of what you read"),
@@ -93,5 +88,5 @@ pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<edit::Wor
     if plain.is_some() {
         notes.push(UNNUMBERED.to_owned());
     }
-    Ok((hunks, notes))
+    Ok(Worked { hunks, notes, of_symbols: !wish.all })
 }

@@ -4,13 +4,11 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::agent::edit::change;
 use crate::agent::state::called::Subject;
-use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target;
-use crate::agent::tools::edit::{self, Defer};
+use crate::agent::tools::edit::{self, Defer, Worked};
 use crate::agent::tools::edit_file::{Wish, replaced};
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
@@ -83,17 +81,16 @@ impl Tool for EditInFile {
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let wishes = self.wishes()?;
         let document = target::document(session, &self.path).await?;
-        let (hunks, notes) = edit::work_out(task, &document, |document| match wishes.as_slice() {
+        let work = |document: &Document| match wishes.as_slice() {
             [one] => replaced(document, one),
             several => all_of(document, several),
-        })?;
-        let wanted = vec![EditRequest::Change { document, hunks }];
-        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
+        };
+        edit::make(session, task, document, self.diagnostics.into(), work).await
     }
 }
 
 /// The replacements one after the other, each in the text that those before it have left.
-fn all_of(document: &Document, wishes: &[Wish<'_>]) -> Result<edit::Worked, Failure> {
+fn all_of(document: &Document, wishes: &[Wish<'_>]) -> Result<Worked, Failure> {
     let mut now = document.clone();
     let mut notes = Vec::new();
     for (number, wish) in (1..).zip(wishes) {
@@ -101,13 +98,14 @@ fn all_of(document: &Document, wishes: &[Wish<'_>]) -> Result<edit::Worked, Fail
             message: format!("edit {number} of {}: {}; nothing was written", wishes.len(), failure.message),
             ..failure
         };
-        let (hunks, said) = replaced(&now, wish).map_err(which)?;
-        now.text = apply(&now.text, &hunks).map_err(|error| which(tool_failure(error, "give them one by one")))?;
-        notes.extend(said.into_iter().map(|note| format!("edit {number}: {note}")));
+        let worked = replaced(&now, wish).map_err(which)?;
+        now.text =
+            apply(&now.text, &worked.hunks).map_err(|error| which(tool_failure(error, "give them one by one")))?;
+        notes.extend(worked.notes.into_iter().map(|note| format!("edit {number}: {note}")));
     }
     let hunks = hunks::hunks(&document.text, &now.text);
     if hunks.is_empty() {
         return Err(tool_failure("the edits leave the text as it is", "nothing has to be changed"));
     }
-    Ok((hunks, notes))
+    Ok(Worked { hunks, notes, of_symbols: wishes.iter().all(|wish| !wish.all) })
 }

@@ -4,22 +4,24 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::agent::edit::change;
 use crate::agent::plan::StepKind;
 use crate::agent::state::called::Subject;
-use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::target::{self, SymbolPlace};
-use crate::agent::tools::edit::{self, Defer};
+use crate::agent::tools::edit::{self, Defer, Worked};
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::agent::tools::unnumbered::{self, UNNUMBERED};
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::headline;
+use crate::editor::Document;
 use crate::edits::hunks;
 use crate::edits::symbol::{self, SymbolAction};
 use crate::llm::tools::Access;
+use crate::symbols::language::Language;
+use crate::symbols::outline::Outline;
+use crate::symbols::path::SymbolPath;
 
 pub(crate) const TOOL: ToolDefinition =
     ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: complete definition", Access::Edit)
@@ -45,25 +47,34 @@ impl Tool for EditSymbol {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let place = target::place(session, &self.symbol).await?;
-        let (hunks, notes) = edit::work_out(task, &place.document, |_| self.worked_out(&place))?;
-        let wanted = vec![EditRequest::Change { document: place.document, hunks }];
-        Ok(change::edit(session, task, wanted, notes, self.diagnostics.into()).await?.into())
+        let names = place.outline.path_of(place.symbol);
+        let SymbolPlace { document, language, .. } = place;
+        edit::make(session, task, document, self.diagnostics.into(), |document| {
+            self.worked_out(document, language, &names)
+        })
+        .await
     }
 }
 
 impl EditSymbol {
-    fn worked_out(&self, place: &SymbolPlace) -> Result<edit::Worked, Failure> {
-        let text = &place.document.text;
+    fn worked_out(&self, document: &Document, language: &'static Language, names: &str) -> Result<Worked, Failure> {
+        let text = &document.text;
+        let outline = Outline::parse(language, text);
+        // In a text that was seen earlier the name that was given may stand for another symbol.
+        let given = SymbolPath::parse(&self.symbol).names;
+        let symbol = outline.find(if given.is_empty() { &self.symbol } else { &given }).ok();
+        let symbol = symbol.filter(|symbol| outline.path_of(*symbol) == names);
+        let symbol = symbol.ok_or_else(|| tool_failure(format!("no symbol {names}"), "read the file again"))?;
         let plain = unnumbered::without_numbers(&self.content);
         let content = plain.as_deref().unwrap_or(&self.content);
         let mut notes: Vec<String> = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
         if self.action == SymbolAction::Replace {
-            let kept = symbol::kept_decorators(text, place.language, &place.outline, place.symbol, content);
+            let kept = symbol::kept_decorators(text, language, &outline, symbol, content);
             notes.extend(kept.map(|kept| format!("{} stays above it: edit_file takes it away", headline(kept))));
         }
-        let whole = symbol::edit(text, place.language, &place.outline, place.symbol, self.action, content).map_err(
-            |error| tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it"),
-        )?;
+        let whole = symbol::edit(text, language, &outline, symbol, self.action, content).map_err(|error| {
+            tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it")
+        })?;
         // What the new text has in common with the old is not touched, so that marks in it stay.
         let after =
             crate::edits::apply::apply(text, &[whole]).map_err(|error| tool_failure(error, "read the symbol again"))?;
@@ -71,6 +82,6 @@ impl EditSymbol {
         if hunks.is_empty() {
             return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
         }
-        Ok((hunks, notes))
+        Ok(Worked { hunks, notes, of_symbols: true })
     }
 }

@@ -73,6 +73,8 @@ impl Tool for ReadSymbol {
                 let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
                 text.push_str(&format!("\n[lines {} to {}{more}]", part.first, part.last));
             }
+            let lines = part.first.saturating_sub(1)..part.last;
+            task.conversation.seen.lines(&place.document.path, &place.document.text, lines);
             let used = text.lines().count();
             limits.lines = if part.next.is_some() { 0 } else { limits.lines.saturating_sub(used) };
             limits.bytes = limits.bytes.saturating_sub(text.len());
@@ -81,7 +83,6 @@ impl Tool for ReadSymbol {
         if !left_out.is_empty() {
             parts.push(format!("[not shown: {}]", left_out.join(", ")));
         }
-        task.conversation.seen.insert(place.document.path, place.document.text.into());
         Ok(ToolAnswer::text(parts.join("\n")))
     }
 }

@@ -170,7 +170,7 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
             continue;
         }
         for one in &texts {
-            let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()] };
+            let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
             if task.scope.check(&want).is_err() {
                 let names = scope::touched(&want);
                 renaming.outside.extend(names);
@@ -178,7 +178,7 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
         }
         let hunks = hunks::hunks(&document.text, &after);
         if !hunks.is_empty() {
-            renaming.wanted.push(EditRequest::Change { document, hunks });
+            renaming.wanted.push(EditRequest::Change { document, hunks, of_symbols: false });
         }
     }
     let mut seen = std::collections::BTreeSet::new();

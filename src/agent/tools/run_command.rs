@@ -242,7 +242,7 @@ fn program_of(session: &Session, name: &str) -> Result<PathBuf, Failure> {
 /// The files that the editor or the model has seen, as they are.
 async fn texts(session: &Session, task: &Task) -> BTreeMap<String, String> {
     let mut paths = session.editor.loaded().await;
-    paths.extend(task.conversation.seen.keys().cloned());
+    paths.extend(task.conversation.seen.paths().cloned());
     let mut texts = BTreeMap::new();
     for path in paths {
         if let Ok(document) = session.editor.read(&path).await {

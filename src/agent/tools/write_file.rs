@@ -53,7 +53,7 @@ impl Tool for WriteFile {
                 if hunks.is_empty() {
                     return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
                 }
-                EditRequest::Change { document, hunks }
+                EditRequest::Change { document, hunks, of_symbols: false }
             }
             Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content },
             Err(error) => return Err(error.into()),

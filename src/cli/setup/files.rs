@@ -5,10 +5,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use toml_edit::DocumentMut;
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::edits::unified::unified;
 
 /// What is behind the name of a file that setup has changed.
 const BACKUP: &str = "before-sextant";
@@ -115,12 +115,7 @@ fn put(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn diff(path: &Path, before: &str, after: &str) -> String {
-    let input = InternedInput::new(before, after);
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_lines(&input);
-    let printer = BasicLineDiffPrinter(&input.interner);
-    let body = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input);
-    format!("--- {0}\n+++ {0}\n{body}", path.display())
+    format!("--- {0}\n+++ {0}\n{1}", path.display(), unified(before, after, 3))
 }
 
 #[cfg(test)]

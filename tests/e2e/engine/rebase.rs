@@ -101,6 +101,103 @@ async fn a_client_that_has_read_another_text_edits_what_has_not_changed_and_noth
     assert!(project.read("a.py").contains("return 6"));
 }
 
+/// What becomes of an edit by a client that has read `seen`, where the file is `now`.
+async fn client_edits(seen: &str, now: &str, tool: &str, given: Value) -> (String, Result<OutsideAnswer, Failure>) {
+    let project = Project::new(&[("a.py", seen)]);
+    let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+    call(&engine, "read_file", json!({"path": "a.py"})).await.expect("a text");
+    project.write("a.py", now);
+    let answer = call(&engine, tool, given).await;
+    (project.read("a.py"), answer)
+}
+
+#[tokio::test]
+async fn what_a_call_means_is_what_it_meant_in_the_text_that_was_seen() {
+    let two = "def f():\n    x = 1\n    return None\n\n\ndef g():\n    y = 2\n    return None\n";
+    let renamed = "def total():\n    return 1\n\n\nclass Cart:\n    def total(self):\n        return 2\n";
+    let quoted = json!({"path": "a.py", "old_string": "return None", "new_string": "return 42"});
+    let named =
+        |action: &str| json!({"symbol": "a.py::total", "action": action, "content": "def total():\n    return 5\n"});
+    for (seen, now, tool, given) in [
+        // It was not clear which one was meant, and one of them is gone.
+        (two, two.replace("2\n    return None", "2\n    return y"), "edit_file", quoted),
+        // The name stands for another symbol by now.
+        (renamed, renamed.replacen("total", "grand", 1), "edit_symbol", named("delete")),
+        (renamed, renamed.replacen("total", "grand", 1), "edit_symbol", named("replace")),
+        // All of them: one has come that was not seen.
+        (
+            TEXT,
+            format!("{TEXT}\n\ndef h() -> int:\n    return 1\n"),
+            "edit_file",
+            json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2", "replace_all": true}),
+        ),
+    ] {
+        let (text, answer) = client_edits(seen, &now, tool, given).await;
+        let refused = answer.expect_err(&now);
+        assert!(refused.message.contains("changed since it was read"), "{refused:?}");
+        assert_eq!(text, now);
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_has_deleted_does_not_come_back_with_an_edit_beside_it() {
+    let seen = "class Cart:\n    def add(self):\n        return 1\n\n    def drop(self):\n        return 2\n";
+    let now = "class Cart:\n    def add(self):\n        return 1\n";
+    let content = seen.replace("return 1", "return 10");
+    let given = json!({"symbol": "a.py::Cart", "action": "replace", "content": content});
+    let (text, answer) = client_edits(seen, now, "edit_symbol", given).await;
+    let told = answer.expect("an edit").text;
+    assert_eq!(text, now.replace("return 1", "return 10"));
+    assert!(told.contains("-    def drop(self):"), "what is gone is told: {told}");
+}
+
+#[tokio::test]
+async fn what_an_answer_has_not_shown_is_not_taken_for_seen() {
+    let functions = |changed: &[usize]| -> String {
+        let body = |n: &usize| if changed.contains(n) { "typed()" } else { "1" };
+        (0..60).map(|n| format!("def f{n}():\n    return {}\n\n\n", body(&n))).collect()
+    };
+    let edit = |n: usize, new: &str| json!({"path": "a.py", "old_string": format!("def f{n}():\n    return 1"), "new_string": format!("def f{n}():\n    return {new}")});
+    let whole = |n: usize| json!({"symbol": format!("a.py::f{n}"), "action": "replace", "content": format!("def f{n}():\n    return 20\n")});
+    // The first call is refused for a reason of its own, or shows a part; what the user has typed in f55 is told by none.
+    for (tool, first) in [
+        ("edit_file", edit(7, "\"[secret removed]\"")),
+        ("edit_symbol", whole(1)),
+        ("read_symbol", json!({"symbol": "a.py::f7"})),
+        ("read_file", json!({"path": "a.py", "offset": 1, "limit": 20})),
+    ] {
+        let project = Project::new(&[("a.py", &functions(&[]))]);
+        let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+        call(&engine, "read_file", json!({"path": "a.py"})).await.expect("a text");
+        project.write("a.py", &functions(&[1, 55]));
+        let answer = call(&engine, tool, first.clone()).await;
+        let told = format!("{answer:?}").contains("f55");
+        if told {
+            assert_eq!(tool, "edit_symbol", "a refusal shows changes that are far from each other");
+            assert!(call(&engine, "edit_symbol", whole(55)).await.is_ok());
+            continue;
+        }
+        let refused = call(&engine, "edit_symbol", whole(55)).await.expect_err(&first.to_string());
+        assert!(refused.message.contains("changed since it was read"), "{refused:?}");
+        assert_eq!(project.read("a.py"), functions(&[1, 55]));
+        let shown = refused.hint.text();
+        assert!(shown.contains("    return typed()") && shown.contains("def f55():"), "{shown}");
+        call(&engine, "edit_symbol", whole(55)).await.expect("an edit");
+    }
+}
+
+#[tokio::test]
+async fn what_others_break_between_two_edits_of_a_burst_is_not_the_burst_s() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+    let edit =
+        |old: &str, new: &str| json!({"path": "a.py", "old_string": old, "new_string": new, "diagnostics": "defer"});
+    call(&engine, "edit_file", edit("return 1", "return 2")).await.expect("an edit");
+    project.write("a.py", &project.read("a.py").replace("return f()", "return (f()"));
+    let refused = call(&engine, "edit_file", edit("return 2", "return 3")).await.unwrap_err();
+    assert!(refused.message.contains("changed since it was read"), "{refused:?}");
+}
+
 #[tokio::test]
 async fn what_is_too_much_to_be_told_is_not_passed_over() {
     let project = Project::new(&[("a.py", TEXT)]);

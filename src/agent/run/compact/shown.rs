@@ -1,5 +1,7 @@
 //! What a prompt says of a piece of code: its source, what stands around it, what is reported in it.
 
+use std::ops::Range;
+
 use crate::agent::diagnostics::reported;
 use crate::agent::run::compact::around::around;
 use crate::agent::run::compact::choose::{self, CompactTarget};
@@ -11,6 +13,7 @@ use crate::agent::state::task::Task;
 use crate::agent::target;
 use crate::base::failure::Failure;
 use crate::base::secrets::mask;
+use crate::base::text::LineIndex;
 use crate::diagnostics::model::Severity;
 use crate::editor::Document;
 use crate::editor::error::EditorError;
@@ -32,6 +35,8 @@ pub(super) struct ShownPiece {
     pub(super) path: String,
     /// Inside of the file; empty for all of it.
     pub(super) names: String,
+    /// Its lines in the document, from 0.
+    lines: Range<usize>,
     pub(super) facts: CompactFacts,
 }
 
@@ -42,7 +47,7 @@ pub(super) async fn shown(session: &Session, task: &mut Task, target: &CompactTa
         CompactTarget::File(file) => of_file(session, task, file).await?,
     };
     if let Some(document) = &piece.document {
-        task.conversation.seen.insert(document.path.clone(), document.text.as_str().into());
+        task.conversation.seen.lines(&document.path, &document.text, piece.lines.clone());
     }
     Ok(piece)
 }
@@ -69,7 +74,9 @@ async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Resul
         request: request(task),
         reports: reports(session, task, &scope, text).await,
     };
-    Ok(ShownPiece { path: path.clone(), names, facts, document: Some(place.document) })
+    let (index, own) = (LineIndex::new(text), own.extent.clone());
+    let lines = index.line_of(own.start)..index.line_of(own.end) + 1;
+    Ok(ShownPiece { path: path.clone(), names, lines, facts, document: Some(place.document) })
 }
 
 async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiece, Failure> {
@@ -89,7 +96,7 @@ async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiec
         request: request(task),
         reports: reports(session, task, &Scope::Files(vec![path.clone()]), text).await,
     };
-    Ok(ShownPiece { document, path, names: String::new(), facts })
+    Ok(ShownPiece { document, path, names: String::new(), lines: 0..usize::MAX, facts })
 }
 
 /// The source of a piece as it stands in its file.

@@ -18,7 +18,7 @@ class Cart:
 fn want(after: &str) -> EditRequest {
     let document =
         Document { path: "cart.py".into(), text: CART.into(), version: 1, exists: true, unsaved: false, locked: None };
-    EditRequest::Change { hunks: hunks(CART, after), document }
+    EditRequest::Change { hunks: hunks(CART, after), document, of_symbols: true }
 }
 
 fn names(scope: &Scope) -> Vec<String> {
@@ -107,6 +107,7 @@ fn one_edit_that_quotes_what_it_does_not_change_is_judged_by_what_it_changes() {
     let whole = |text: String| EditRequest::Change {
         document: document.clone(),
         hunks: vec![TextEdit::new(0..CART.len(), text)],
+        of_symbols: true,
     };
     assert!(scope.check(&whole(CART.replace("import os", "import re").replace("return 1", "return 3"))).is_ok());
     assert!(scope.check(&whole(CART.replace("import os", "import re").replace("class Cart", "class Car"))).is_err());
@@ -125,6 +126,7 @@ fn a_file_without_symbols_is_changed_anywhere_where_it_is_in_scope() {
             locked: None,
         },
         hunks: hunks(&text, "# Notes\n\ntwo\n"),
+        of_symbols: true,
     };
     let scope = Scope::Symbols(vec![SymbolPath::new("README.md", ""), SymbolPath::new("Makefile", "")]);
     assert!(scope.check(&want("README.md")).is_ok() && scope.check(&want("Makefile")).is_ok());

@@ -12,7 +12,7 @@ use crate::symbols::path::SymbolPath;
 /// The symbols that hold the text an edit changes, as full paths; the file for its module level. What it puts beside a
 /// symbol is what it has put there, and not that symbol.
 pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
-    let EditRequest::Change { document, hunks } = want else { return vec![want.path().to_owned()] };
+    let EditRequest::Change { document, hunks, .. } = want else { return vec![want.path().to_owned()] };
     let Some(language) = language::of_path(&document.path) else { return vec![document.path.clone()] };
     let outline = Outline::parse(language, &document.text);
     let after = apply(&document.text, hunks).map(|text| Outline::parse(language, &text)).unwrap_or_default();
@@ -81,7 +81,7 @@ mod tests {
         let document =
             Document { path: "a.py".into(), text: text.into(), version: 0, exists: true, unsaved: false, locked: None };
         let hunks = hunks.iter().map(|(from, to, new)| TextEdit::new(*from..*to, *new)).collect();
-        touched(&EditRequest::Change { document, hunks })
+        touched(&EditRequest::Change { document, hunks, of_symbols: true })
     }
 
     #[test]
