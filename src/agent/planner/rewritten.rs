@@ -34,6 +34,10 @@ pub(crate) async fn rewritten(
         let message = format!("the step “{}” is done and belongs into the plan; roll it back first", gone.title);
         problems.push(Problem { line: 1, message });
     }
+    if steps.is_empty() && problems.is_empty() && !standing.steps.is_empty() {
+        let message = "no step is left; `- [-]` leaves a step out and keeps it in sight".to_owned();
+        problems.push(Problem { line: 1, message });
+    }
     if !problems.is_empty() {
         return Err(problems);
     }

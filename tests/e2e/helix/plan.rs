@@ -95,3 +95,35 @@ async fn the_users_unsaved_plan_is_what_is_approved_and_never_written_over() {
     assert_eq!((link.text(&link.uri("cart.py")), project.read("price.py")), (CART.to_owned(), PRICE.to_owned()));
     assert!(link.text(&plan).contains("- [-] "), "{}", link.text(&plan));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_plan_takes_the_place_of_what_the_user_has_made_of_the_one_before() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let (mut link, plan) = planned(&project).await;
+    let text = link.text(&plan);
+    // Nothing is left of it, or a state that there is not.
+    for (broken, said) in
+        [("# Nothing\n".to_owned(), "no step is left"), (text.replacen("- [ ] ", "- [?] ", 1), "[?] is no state")]
+    {
+        link.type_text(&plan, &broken);
+        link.save(&plan);
+        link.message(said).await;
+    }
+    let uri = link.uri("price.py");
+    link.open("price.py");
+    link.command("agent.plan", json!(["fix all the errors in price.py"]), Some(&uri));
+    link.message("undo in it (u) brings them back").await;
+    let page = plan.clone();
+    link.until("the new plan", |told| {
+        let text = &told.texts[&page].1;
+        (text.contains("0 of 1 done") && !text.contains("[?]") && !text.contains("cart.py")).then_some(())
+    })
+    .await;
+    assert!(link.told.lock().unwrap().diagnostics[&plan].is_empty(), "the fault was of the one before");
+    link.command("agent.approve", json!([]), Some(&plan));
+    let page = plan.clone();
+    link.until("the end", |told| told.texts[&page].1.contains("<!-- done").then_some(())).await;
+    assert_eq!(link.text(&link.uri("cart.py")), CART, "the plan before was not what was approved");
+    assert!(!link.text(&uri).contains("import"), "{}", link.text(&uri));
+}

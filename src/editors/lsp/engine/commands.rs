@@ -116,6 +116,9 @@ async fn look(
         "agent.keep" => engine.changes.keep(engine, &given.text, document),
         "agent.redo" => run(engine, link, "a redo", |agent, _| Box::pin(async move { bring_back(&agent).await })),
         "agent.resume" => {
+            if agent.has_plan() && !engine.plan.take_over(engine).await {
+                return Ok(());
+            }
             show_plan_where_one_waits(engine, link, &agent).await?;
             run(engine, link, "the task that waits", |agent, cancel| {
                 Box::pin(async move { agent.resume(false, &cancel).await })

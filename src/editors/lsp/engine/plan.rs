@@ -14,7 +14,7 @@ use crate::base::plural::counted;
 use crate::base::text::{Encoding, LineIndex};
 use crate::editor::event::Event;
 use crate::editors::lsp::engine::Engine;
-use crate::editors::lsp::engine::links::ERROR;
+use crate::editors::lsp::engine::links::{ERROR, INFO};
 use crate::editors::lsp::engine::page::{EditorPage, PageKind};
 use crate::editors::lsp::engine::steps::{self, PlanText};
 use crate::editors::lsp::link::{EngineSays, OwnActions, OwnHovers};
@@ -33,8 +33,18 @@ impl PlanPage {
         Self { page, shown: Mutex::default(), taking_over: tokio::sync::Mutex::default() }
     }
 
+    /// What the user has changed in the page makes way for what comes; the editor's own undo brings it back.
+    pub(super) fn give_way(&self, engine: &Engine) {
+        if let Some(text) = self.page.edited(&engine.buffers) {
+            self.page.accept(&text);
+            self.tell_faults(engine, &text, &[]);
+            engine.say(INFO, "the plan's page had changes of yours: undo in it (u) brings them back");
+        }
+    }
+
     /// A plan is about to be made.
     pub(super) fn begin(&self, engine: &Engine, request: &str) {
+        self.give_way(engine);
         self.set(engine, |shown| *shown = PlanText { request: request.to_owned(), ..PlanText::default() });
     }
 

@@ -73,11 +73,6 @@ pub(super) async fn run(shared: Arc<ProxyState>, mut tasks: UnboundedReceiver<En
     }
 }
 
-/// The socket that the engine finds the server under, while this process is there.
-pub(super) fn socket_of(folder: &Path) -> PathBuf {
-    folder.join(format!("proxy-{}.sock", std::process::id()))
-}
-
 async fn next(up: &mut Option<Up>) -> Option<LinkCall<EngineSays>> {
     match up {
         Some(up) => up.from.next().await,
@@ -119,7 +114,7 @@ impl Linking {
             }
         };
         if !shared.options.command.is_empty() {
-            let socket = socket_of(&folder);
+            let socket = second::socket_of(&folder);
             match second::listen(&socket) {
                 Ok(listener) => {
                     *lock(&shared.socket) = Some(socket.clone());
