@@ -42,7 +42,7 @@ macro_rules! scenarios {
     };
 }
 
-scenarios!(ask, plan, edit_plan, approve, step, new_diagnostics, undo, cross_file, stale_version, crash);
+scenarios!(ask, plan, edit_plan, approve, step, new_diagnostics, undo, cross_file, stale_version, typed_after, crash);
 
 #[test]
 fn every_scenario_has_its_file_and_runs_on_every_side() {

@@ -19,8 +19,8 @@ use crate::agent::state::render::{self, Line};
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::{SnapshotStore, Snapshots};
-use crate::agent::state::stop;
 use crate::agent::state::task::Task;
+use crate::agent::state::{stop, typed};
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
 use crate::base::plural::counted;
@@ -177,6 +177,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
+    typed::leave_out(&mut verdict, &task.journal, &after);
     comparison::doubt_syntax(&mut verdict, files, &after);
     doubt_late(&mut verdict, &task.reports.late_start, &start, &after, session.config.diagnostics.severity_floor);
     guard::discount_all(task, &mut verdict);
@@ -191,6 +192,7 @@ pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
     let mut verdict = comparison::compared(&start, &known, &[]).await;
     doubt(&mut verdict, others);
+    typed::leave_out(&mut verdict, &task.journal, &known);
     comparison::doubt_syntax(&mut verdict, &files, &known);
     let floor = session.config.diagnostics.severity_floor;
     doubt_late(&mut verdict, &task.reports.late_start, &start, &known, floor);

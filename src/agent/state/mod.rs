@@ -42,5 +42,6 @@ pub(crate) mod stop;
 pub mod task;
 pub mod trace;
 pub mod transcript;
+pub(crate) mod typed;
 pub mod undo_target;
 pub mod usual_kinds;
