@@ -22,6 +22,7 @@
 //! ```
 
 use crate::agent::plan::{Plan, Step, StepKind, StepPart, StepState, criteria, inputs};
+use crate::base::plural::counted;
 use crate::symbols::path::SymbolPath;
 
 /// What a line of a plan document has wrong; the rest of the document is read all the same.
@@ -138,7 +139,7 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
         } else if let Some(item) = raw.strip_prefix("- ").or_else(|| raw.strip_prefix("* ")) {
             match boxed(item) {
                 Ok(_) if plan.steps.len() == MOST => {
-                    problem(format!("a plan has at most {MOST} steps: make the rest a plan of its own"));
+                    problem(format!("a plan has at most {}: make the rest a plan of its own", counted(MOST, "step")));
                     break;
                 }
                 Ok((state, title)) => plan.steps.push(Step { title, state, ..Step::default() }),
