@@ -1,5 +1,7 @@
 //! What a small model is asked in the compact style, and which pieces of code its reply holds.
 
+mod parts;
+
 use crate::base::message::clean;
 use crate::base::secrets::mask;
 use crate::llm::prompt::Prompt;
@@ -34,6 +36,8 @@ pub struct CompactFault {
     pub problems: Vec<String>,
     /// Whether it was the old text.
     pub unchanged: bool,
+    /// Why an answer to this could not be used, where one came since.
+    pub unread: Vec<String>,
 }
 
 /// One report as a model without line numbers reads it: the line of code, and what is said of it.
@@ -50,28 +54,35 @@ impl CompactFacts {
         parts.push(format!("{}:\n{}", capital(&self.piece), self.fenced(&self.source)));
         parts.extend(self.reported());
         parts.push(format!("Request: {}", self.request.trim()));
+        parts.extend(self.listed());
         parts.push(self.wanted());
         prompt("compact", &parts)
     }
 
     /// Asks again, with the text that came and what is wrong with it.
     pub fn again(&self, fault: &CompactFault) -> Prompt {
-        let problems: Vec<String> = fault.problems.iter().map(|problem| format!("- {}", clean(problem))).collect();
+        let list =
+            |problems: &[String]| problems.iter().map(|one| format!("- {}", clean(one))).collect::<Vec<_>>().join("\n");
         let Some(text) = &fault.text else {
             let mut parts = self.context();
             parts.push(format!("{}:\n{}", capital(&self.piece), self.fenced(&self.source)));
             parts.extend(self.reported());
             parts.push(format!("Request: {}", self.request.trim()));
-            parts.push(format!("An answer to this could not be used:\n{}", problems.join("\n")));
+            parts.push(format!("An answer to this could not be used:\n{}", list(&fault.problems)));
             parts.push(if fault.unchanged { self.wanted_anew() } else { self.wanted_at_length() });
             return prompt("compact", &parts);
         };
-        let parts = vec![
+        let mut parts = vec![
             format!("This was to be the new text of {}:\n{}", self.piece, self.fenced(text)),
-            format!("What is wrong with it:\n{}", problems.join("\n")),
+            format!("What is wrong with it:\n{}", list(&fault.problems)),
             format!("The request was: {}", self.request.trim()),
-            self.wanted_at_length(),
         ];
+        if fault.unread.is_empty() {
+            parts.push(self.wanted_at_length());
+        } else {
+            parts.push(format!("An answer to this could not be used:\n{}", list(&fault.unread)));
+            parts.push(self.wanted());
+        }
         prompt("compact", &parts)
     }
 
@@ -96,6 +107,12 @@ impl CompactFacts {
     fn reported(&self) -> Option<String> {
         let lines: Vec<String> = self.reports.iter().map(|line| format!("- {line}")).collect();
         (!lines.is_empty()).then(|| format!("Reported in it:\n{}", lines.join("\n")))
+    }
+
+    /// What the request asks for, one thing a line.
+    fn listed(&self) -> Option<String> {
+        let lines: Vec<String> = parts::parts(&self.request).iter().map(|part| format!("- {part}")).collect();
+        (!lines.is_empty()).then(|| format!("All of this has to hold afterwards:\n{}", lines.join("\n")))
     }
 
     fn wanted(&self) -> String {
@@ -225,6 +242,15 @@ mod tests {
     }
 
     #[test]
+    fn what_a_request_asks_for_in_parts_is_listed() {
+        let request = "return twice x, and nothing for 0".to_owned();
+        let asked = CompactFacts { request, ..facts() }.first().user;
+        let listed = "nothing for 0\n\nAll of this has to hold afterwards:\n- return twice x\n- and nothing for 0\n\n\
+                      Reply with";
+        assert!(asked.contains(listed), "{asked}");
+    }
+
+    #[test]
     fn what_came_back_as_it_was_is_to_be_written_in_another_way() {
         let unchanged = CompactFault { unchanged: true, ..fault("nothing was changed") };
         let again = facts().again(&unchanged).user;
@@ -247,6 +273,11 @@ mod tests {
         assert!(again.contains("return twice x") && !again.contains("import os"), "{again}");
         let unread = facts().again(&fault("it was cut")).user;
         assert!(unread.contains("return x\n```") && unread.contains("- it was cut"), "{unread}");
+        let text = Some("def f(x):\n    return y".to_owned());
+        let since = CompactFault { text, unread: vec!["it holds no code".into()], ..fault("y is not defined") };
+        let again = facts().again(&since).user;
+        assert!(again.contains("return y\n```") && again.contains("- y is not defined"), "{again}");
+        assert!(again.contains("- it holds no code") && again.ends_with(&facts().wanted()), "{again}");
     }
 
     #[test]

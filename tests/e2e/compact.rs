@@ -147,6 +147,20 @@ async fn what_is_new_goes_back_with_its_own_text_and_is_mended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_text_is_gone_on_from_where_the_next_answer_holds_none() {
+    let project = cart();
+    let wrong = fence("def total(self) -> float:\n    return sum(self.costs)");
+    let prose = Reply::Text("Line 2 has to be `return sum(self.prices)`.".to_owned());
+    let ran = ask(&project, "total is one too much", vec![wrong, prose, fence(TOTAL)]).await;
+    assert_eq!(project.read("cart.py"), TEXT.replace(" + 1", ""), "{}", ran.outcome);
+    let last = &ran.asked[2];
+    assert!(last.contains("return sum(self.costs)") && last.contains("\"costs\""), "{last}");
+    assert!(last.contains("does not define `total`") && !last.contains("+ 1"), "{last}");
+    assert_ne!(ran.asked[1], *last, "the same words would bring the same answer");
+    assert_eq!(ran.outcome["ok"], true, "{}", ran.outcome);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_makes_things_worse_three_times_is_taken_back_and_no_success() {
     let project = cart();
     let wrong = |name: &str| fence(&format!("def total(self) -> float:\n    return sum(self.{name})"));

@@ -84,8 +84,10 @@ pub(super) async fn tried(
                 let about = format!("try {} of {target}", course.tries);
                 let why = headline(&fault.problems.join("; "));
                 task.events.trace(task.counts.step, Trace::new(Effect::Refused, about, "compact", why));
-                let before = course.fault.replace(fault);
-                course.repeats = before.is_some_and(|before| before.text.is_some() && Some(before) == course.fault);
+                let before = course.fault.take();
+                course.repeats =
+                    before.as_ref().is_some_and(|before| before.text.is_some() && before.text == fault.text);
+                course.fault = Some(onward(before, fault));
             }
         }
     }
@@ -94,6 +96,14 @@ pub(super) async fn tried(
 
 fn progress(target: &CompactTarget, tries: u32) -> String {
     if tries == 0 { format!("asking for {target}") } else { format!("asking for {target} again") }
+}
+
+/// What it is asked about next: a text that it gave before, where nothing could be taken of what it gave since.
+fn onward(before: Option<CompactFault>, fault: CompactFault) -> CompactFault {
+    match before.filter(|before| before.text.is_some()) {
+        Some(before) if fault.text.is_none() && !fault.unchanged => CompactFault { unread: fault.problems, ..before },
+        _ => fault,
+    }
 }
 
 /// Takes a reply as the new text and checks it. What is not good enough is taken back at once, so that nobody has to
@@ -135,7 +145,7 @@ async fn attempt(
     if better {
         course.best = Some(Tried { taken, verdict });
     }
-    Ok(Err(CompactFault { text, problems, unchanged: false }))
+    Ok(Err(CompactFault { text, problems, ..CompactFault::default() }))
 }
 
 fn asked<'t>(task: &'t Task, piece: &'t ShownPiece) -> AskedPiece<'t> {
@@ -190,7 +200,7 @@ fn breaks_syntax(asked: AskedPiece<'_>, piece: &ShownPiece, taken: &TakenText) -
     };
     let found = syntax::check(&piece.path, &after).unwrap_or_default();
     let problems = found.iter().take(3).map(line).collect();
-    Some(CompactFault { text: Some(taken.content.clone()), problems, unchanged: false })
+    Some(CompactFault { text: Some(taken.content.clone()), problems, ..CompactFault::default() })
 }
 
 /// The whole file with a new text in it.
