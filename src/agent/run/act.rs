@@ -110,9 +110,7 @@ pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String
     let cancel = session.cancelled();
     let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
     let checks = &session.config.diagnostics;
-    if verdict.new_from(checks.severity_floor).next().is_some() || verdict.to_come {
-        task.conversation.open.push("the edits before have introduced diagnostics".to_owned());
-    }
+    task.conversation.open.extend(edit_answer::deferred_open(&verdict, checks));
     Some(edit_answer::deferred(&verdict, checks))
 }
 

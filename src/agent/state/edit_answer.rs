@@ -9,6 +9,7 @@ use crate::agent::state::known_words;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render::Line;
 use crate::agent::state::usual_kinds::UsualKinds;
+use crate::base::plural::counted;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EditAnswer {
@@ -140,11 +141,12 @@ impl EditAnswer {
         if said.pending == [DEFERRED] {
             return None;
         }
-        let new = said.more > 0 || said.new_diagnostics.iter().any(|line| !self.usual.is_usual(line));
-        if new || !said.revealed.is_empty() || !said.late.is_empty() {
-            return Some(format!("the edit of {} has introduced diagnostics", self.path));
+        let new = said.new_diagnostics.iter().filter(|line| !self.usual.is_usual(line));
+        let unread: Vec<&Line> = new.chain(&said.revealed).chain(&said.late).collect();
+        if !unread.is_empty() || said.more > 0 {
+            return Some(introduced(&unread, said.more));
         }
-        said.to_come.then(|| format!("not everything is known of {} yet", self.path))
+        said.to_come.then(|| unknown_yet(&self.path))
     }
 
     fn headline(&self) -> String {
@@ -158,6 +160,24 @@ impl EditAnswer {
         let counts = (total, self.diagnostics.fixed);
         format!("diagnostics: {}", known_words::of_edit(self.diagnostics.diagnostics_status, counts, &more))
     }
+}
+
+/// The ways on from what speaks against an end: alone it reads as an order.
+pub(crate) const WAYS_ON: &str = "Mend it where it is a fault of yours; where it is none, call done again";
+
+/// What an end has to wait for: the first of these, and how many more there are.
+fn introduced(lines: &[&Line], more: usize) -> String {
+    let (first, others) = (lines.first(), lines.len().saturating_sub(1) + more);
+    let what = match first.map(|line| line.text("")) {
+        Some(first) if others == 0 => format!("this is new: {first}"),
+        Some(first) => format!("this is new, with {others} more: {first}"),
+        None => format!("{} new", counted(others, "diagnostic")),
+    };
+    format!("{what}. {WAYS_ON}")
+}
+
+fn unknown_yet(what: &str) -> String {
+    format!("not everything is known of {what} yet: call done again to end without it")
 }
 
 fn updated(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
@@ -182,6 +202,15 @@ fn list(path: &str, symbols: &[String]) -> String {
         names.push(format!("{more} more"));
     }
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+}
+
+/// Why nobody should end a task on a burst of edits unread; `None` where nothing speaks against it.
+pub(crate) fn deferred_open(verdict: &Verdict, checks: &Checks) -> Option<String> {
+    let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
+    if lines.is_empty() {
+        return verdict.to_come.then(|| unknown_yet("the edits before"));
+    }
+    Some(introduced(&lines.iter().collect::<Vec<_>>(), 0))
 }
 
 /// The answer to a burst of edits that was settled with a later result.

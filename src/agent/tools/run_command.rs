@@ -13,6 +13,7 @@ use crate::agent::budget;
 use crate::agent::edit::questions;
 use crate::agent::events::fact::TaskFact;
 use crate::agent::state::called::Subject;
+use crate::agent::state::edit_answer::WAYS_ON;
 use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -180,7 +181,7 @@ impl Tool for RunCommand {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let ran = execute(session, task, &self.command).await?;
-        let open = (!ran.passed).then(|| format!("{} has not passed", shown(&self.command)));
+        let open = (!ran.passed).then(|| format!("{} has not passed. {WAYS_ON}", shown(&self.command)));
         Ok(ToolAnswer { open, ..ToolAnswer::text(ran.text) })
     }
 }

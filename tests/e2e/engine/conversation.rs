@@ -330,8 +330,8 @@ async fn done_ends_nothing_behind_what_has_to_be_read_first() {
     let put_off = json!({"path": "a.py", "old_string": "return 1", "new_string": "return (1", "diagnostics": "defer"});
     for (before, why) in [
         (("edit_file", replace("return 7", "return 8")), "not over: the edit_file before it failed"),
-        (("edit_file", replace("return 1", "return (1")), "not over: the edit of a.py has introduced diagnostics"),
-        (("edit_file", put_off), "not over: the edits before have introduced diagnostics"),
+        (("edit_file", replace("return 1", "return (1")), "not over: this is new: error a.py"),
+        (("edit_file", put_off), "not over: this is new: error a.py"),
         (("run_command", json!({"command": ["false"]})), "not over: false has not passed"),
         (("read_symbol", json!({"symbol": "a.py::f"})), "not over: read what read_symbol gave first"),
     ] {
@@ -349,6 +349,30 @@ async fn done_ends_nothing_behind_what_has_to_be_read_first() {
         let told = engine.talked()[1].last();
         assert!(told.contains("done false") && told.contains(why), "{told}");
     }
+}
+
+#[tokio::test]
+async fn done_said_again_ends_what_the_first_one_did_not() {
+    let project = project();
+    let done = || ("done", json!({"answer": "f gives 11."}));
+    let chats = vec![
+        calls(&[
+            ("edit_file", replace("return 1", "return 11")),
+            ("run_command", json!({"command": ["false"]})),
+            done(),
+        ]),
+        calls(&[done()]),
+    ];
+    let engine = Engine::new(&project, Setup { config: json!({"commands_allowed": ["false"]}), ..talk(chats) });
+    let outcome = engine.ask("make f return 11").await;
+    let talked = engine.talked();
+    assert!(talked[1].last().contains("false has not passed. Mend it where"), "{}", talked[1].last());
+    assert!(talked[1].last().contains("call done again"), "{}", talked[1].last());
+    assert_eq!(
+        (talked.len(), &outcome["ok"], &outcome["answer"]),
+        (2, &json!(true), &json!("f gives 11.")),
+        "{outcome}"
+    );
 }
 
 #[tokio::test]
