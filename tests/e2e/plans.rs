@@ -213,7 +213,7 @@ async fn what_cannot_be_meant_is_said_before_anything_runs() {
         "step 1: session.nobody is not known",
         "step 1: after 1: step 1 is not an earlier step",
         "step 2: no single symbol new",
-        "a check is one of `no errors`",
+        "a check is one of `no new diagnostics`, `no errors`",
         "no command nope has reported, and nope is not on the user's list",
         "outside the workspace",
         "step 4: a search needs words",

@@ -9,7 +9,7 @@ use crate::symbols::path::SymbolPath;
 
 /// The grammar, as it is said to whoever wrote something else.
 pub const GRAMMAR: &str =
-    "`no errors`, `CODE gone`, `symbol PATH exists`, `symbol PATH gone`, `no new diagnostics`, `command NAME passes`";
+    "`no new diagnostics`, `no errors`, `CODE gone`, `symbol PATH exists`, `symbol PATH gone`, `command NAME passes`";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -69,16 +69,29 @@ pub fn parse(text: &str) -> Result<Criterion, String> {
     }
 }
 
-/// New diagnostics that are named where there are to be none.
+/// Diagnostics that are named where there are to be none.
 const NAMED: usize = 10;
+
+fn named(lines: &[&str]) -> String {
+    lines[..lines.len().min(NAMED)].join("; ")
+}
+
+/// One diagnostic of a step's symbols.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportedThere {
+    pub code: String,
+    pub is_error: bool,
+    /// As a model and a user read it.
+    pub line: String,
+}
 
 /// What is known after a step, for its criteria.
 #[derive(Clone, Debug, Default)]
 pub struct CheckFacts {
     /// Whether anybody has spoken of the step's files as they are now.
     pub spoken: bool,
-    /// Codes and severities (`error`) of what is reported in the step's symbols.
-    pub reported: Vec<(String, String)>,
+    /// What is reported in the step's symbols.
+    pub reported: Vec<ReportedThere>,
     /// What the step introduced, from the severity floor up, a line each; without warnings of kinds that their file is
     /// full of.
     pub new: Vec<String>,
@@ -109,16 +122,17 @@ impl Criterion {
                 CheckResult::Unknown("not everybody has reported on the step's files".to_owned())
             }
             Self::NoErrors => {
-                let errors = known.reported.iter().filter(|(_, severity)| severity == "error").count();
-                unmet_if(errors > 0, format!("{} reported", counted(errors, "error")))
+                let errors: Vec<&str> =
+                    known.reported.iter().filter(|one| one.is_error).map(|one| one.line.as_str()).collect();
+                unmet_if(!errors.is_empty(), format!("{}: {}", counted(errors.len(), "error"), named(&errors)))
             }
             Self::CodeGone(code) => {
-                let left = known.reported.iter().filter(|(known, _)| known == code).count();
-                unmet_if(left > 0, format!("{code} is still reported"))
+                let left = known.reported.iter().any(|one| one.code == *code);
+                unmet_if(left, format!("{code} is still reported"))
             }
             Self::NoNewDiagnostics => {
-                let shown: Vec<&str> = known.new.iter().take(NAMED).map(String::as_str).collect();
-                unmet_if(!known.new.is_empty(), format!("{} new: {}", known.new.len(), shown.join("; ")))
+                let new: Vec<&str> = known.new.iter().map(String::as_str).collect();
+                unmet_if(!new.is_empty(), format!("{} new: {}", new.len(), named(&new)))
             }
             Self::SymbolExists(path) => unmet_if(!known.present.contains(path), format!("{path} is not there")),
             Self::SymbolGone(path) => unmet_if(known.present.contains(path), format!("{path} is still there")),
@@ -159,7 +173,10 @@ mod tests {
         let path = || SymbolPath::parse("a.py::f");
         let known = CheckFacts {
             spoken: true,
-            reported: vec![("E1".into(), "error".into()), ("W1".into(), "warning".into())],
+            reported: vec![
+                ReportedThere { code: "E1".into(), is_error: true, line: "error a.py::f:1 E1 wrong".into() },
+                ReportedThere { code: "W1".into(), ..ReportedThere::default() },
+            ],
             new: vec!["a.py::f:1 W1 unused".into()],
             compared: true,
             present: vec![path()],
@@ -176,6 +193,7 @@ mod tests {
         for text in unmet.into_iter().chain(["command mypy passes"]) {
             assert!(matches!(judged(text), CheckResult::Unmet(_)), "{text}: {:?}", judged(text));
         }
+        assert_eq!(judged("no errors"), CheckResult::Unmet("1 error: error a.py::f:1 E1 wrong".into()));
         assert!(matches!(judged("command cargo passes"), CheckResult::Unknown(_)));
         let none = |compared| CheckFacts { spoken: true, compared, ..CheckFacts::default() };
         assert_eq!(Criterion::NoNewDiagnostics.judge(&none(true)), CheckResult::Met);

@@ -2,7 +2,7 @@
 
 use crate::agent::diagnostics::{collect, reported};
 use crate::agent::plan::Step;
-use crate::agent::plan::criteria::{CheckFacts, CheckResult, Criterion};
+use crate::agent::plan::criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
 use crate::agent::planner::validate;
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::render::Line;
@@ -12,6 +12,7 @@ use crate::agent::state::task::Task;
 use crate::agent::state::usual_kinds::UsualKinds;
 use crate::agent::target;
 use crate::base::deadline::Deadline;
+use crate::diagnostics::model::Severity;
 use crate::symbols::path::SymbolPath;
 
 /// How the checks of a step stand, in their order. `before` is what was known before it.
@@ -40,9 +41,11 @@ pub(crate) async fn findings(
         })
         .collect();
     let found = reported::in_scope(session, &task.scope).await;
-    let reported = found
-        .iter()
-        .map(|found| (found.diagnostic.code.clone().unwrap_or_default(), found.diagnostic.severity.to_string()));
+    let reported = found.iter().map(|found| ReportedThere {
+        code: found.diagnostic.code.clone().unwrap_or_default(),
+        is_error: found.diagnostic.severity == Severity::Error,
+        line: Line::of(found).text(""),
+    });
     let usual = UsualKinds::of(before);
     let new = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of);
     let facts = CheckFacts {

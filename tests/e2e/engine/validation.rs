@@ -35,7 +35,7 @@ async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
         (PlanReplyStep { with: vec!["x = session.nobody".into()], ..here() }, "session.nobody is not known"),
         (PlanReplyStep { with: vec!["nonsense".into()], ..here() }, "write `name = value`"),
         (PlanReplyStep { after: vec![7], ..here() }, "after 7: step 7 is not an earlier step"),
-        (PlanReplyStep { checks: vec!["it works".into()], ..here() }, "a check is one of `no errors`"),
+        (PlanReplyStep { checks: vec!["it works".into()], ..here() }, "a check is one of `no new diagnostics`"),
         (
             PlanReplyStep { checks: vec!["command pytest passes".into()], ..here() },
             "no command pytest has reported, and pytest is not on the user",
