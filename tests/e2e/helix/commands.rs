@@ -26,8 +26,13 @@ async fn how_it_went_and_why_are_pages() {
         let shown = |told: &crate::support::link_client::Told| told.shown.get(before).cloned();
         let page = link.until("the page", shown).await;
         assert!(page.ends_with("/answer.md"));
-        link.until(part, |told| told.texts[&page].1.contains(part).then_some(())).await;
+        let text = link.until(part, |told| Some(told.texts[&page].1.clone()).filter(|text| text.contains(part))).await;
+        let line = link.told.lock().unwrap().lines[before].and_then(|line| usize::try_from(line).ok());
+        let heading = line.and_then(|line| text.lines().nth(line)).unwrap_or_default();
+        assert!(heading.starts_with("# "), "{command}: {line:?} of\n{text}");
     }
+    link.command("agent.plan", json!([]), Some(&uri));
+    link.message("no plan is there").await;
     link.command("agent.why", json!(["9"]), Some(&uri));
     link.message("there is no trace of a task 9").await;
 }
@@ -42,6 +47,7 @@ async fn a_step_is_left_out_by_its_number_and_the_rest_is_run() {
     link.command("agent.plan", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
     let page = link.until("the page", |told| told.shown.first().cloned()).await;
     link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    assert_eq!(link.told.lock().unwrap().lines[0], None, "a page that is looked at as a whole");
     link.command("agent.skip", json!([7]), Some(&page));
     link.message("step 7 is none that is still to run").await;
     link.command("agent.skip", json!([1]), Some(&page));

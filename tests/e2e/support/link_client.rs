@@ -38,6 +38,8 @@ pub struct Told {
     /// What Helix's status line has: the last message, unless the end of a progress has cleared it since.
     pub status: Option<String>,
     pub shown: Vec<String>,
+    /// The line that the cursor was put into with each of them, from 0.
+    pub lines: Vec<Option<u64>>,
     pub diagnostics: HashMap<String, Vec<Value>>,
     pub actions: HashMap<String, Vec<OwnAction>>,
     pub hovers: HashMap<String, usize>,
@@ -290,6 +292,7 @@ fn answer(
         "window/showDocument" => {
             let uri = params["uri"].as_str().expect("a document").to_owned();
             held.shown.push(uri.clone());
+            held.lines.push(params["selection"]["start"]["line"].as_u64());
             if !held.texts.contains_key(&uri) {
                 let file = sextant::base::path::from_uri(&uri).expect("a file");
                 let text = std::fs::read_to_string(file).expect("a page");

@@ -80,7 +80,7 @@ async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &Agent
         "agent.stop" if agent.turn().stop() => Ok(()),
         "agent.stop" => Err(Failure::user("nothing is running", "")),
         "agent.mode" => mode(engine, link, &agent, &given.text),
-        "agent.show" if given.text == "plan" => engine.plan.page.show(&engine.buffers, link).await,
+        "agent.show" if given.text == "plan" => show_plan(engine, link).await,
         "agent.show" => engine.answers.show(&engine.buffers, link).await,
         _ => look(engine, link, &given, (&command.command, document.as_deref())).await,
     }
@@ -160,7 +160,7 @@ async fn plan(
     let agent = &engine.session()?.agent;
     if given.text.is_empty() {
         show_plan_where_one_waits(engine, link, agent).await?;
-        return engine.plan.page.show(&engine.buffers, link).await;
+        return show_plan(engine, link).await;
     }
     let is_change = agent.has_plan() && replan::change(&given.text).is_some();
     let request = if is_change {
@@ -178,6 +178,14 @@ async fn plan(
     engine.plan.page.show(&engine.buffers, link).await?;
     let what = request.text.clone();
     run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.plan(&request, &cancel).await }))
+}
+
+async fn show_plan(engine: &Engine, link: &EngineLink) -> Result<(), Failure> {
+    let page = &engine.plan.page;
+    if page.wanted().is_empty() && page.open(&engine.buffers).is_none_or(|open| open.text.is_empty()) {
+        return Err(Failure::user("no plan is there", "agent.plan with a request makes one"));
+    }
+    page.show(&engine.buffers, link).await
 }
 
 /// The buffer as it stands is what the user approves.
@@ -229,8 +237,7 @@ fn mode(engine: &Engine, link: &EngineLink, agent: &Agent, wanted: &str) -> Resu
 
 /// Shows a text in the page of the conversation.
 async fn page(engine: &Engine, link: &EngineLink, markdown: String) -> Result<(), Failure> {
-    engine.answers.change(&engine.buffers, |text| text.push_str(&format!("\n---\n\n{}\n", markdown.trim_end())));
-    engine.answers.show(&engine.buffers, link).await
+    engine.answers.tell(&engine.buffers, link, &markdown).await
 }
 
 /// What is reported of the document now, by everybody, with how fresh each word is.

@@ -205,6 +205,27 @@ impl EditorPage {
     /// # Errors
     /// The file cannot be written, or the editor refuses.
     pub(super) async fn show(&self, buffers: &EditorBuffers, link: &EngineLink) -> Result<(), Failure> {
+        self.show_at(buffers, link, None).await
+    }
+
+    /// Puts a text behind what is there, below a rule, and shows the page where it begins.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub(super) async fn tell(&self, buffers: &EditorBuffers, link: &EngineLink, text: &str) -> Result<(), Failure> {
+        let text = text.trim();
+        lock(&self.0.text).wanted.push_str(&format!("\n---\n\n{text}\n"));
+        if self.open(buffers).is_some() {
+            let _turn = self.0.turn.lock().await;
+            self.put(buffers).await;
+        }
+        let now = self.open(buffers).map_or_else(|| self.wanted().into(), |document| document.text);
+        let line = now.rfind(text).map(|at| now[..at].matches('\n').count());
+        self.show_at(buffers, link, line).await
+    }
+
+    /// With the cursor in a line, counted from 0, or where it was.
+    async fn show_at(&self, buffers: &EditorBuffers, link: &EngineLink, line: Option<usize>) -> Result<(), Failure> {
         let failed = |why: String| {
             let file = self.0.file.display();
             Failure::new(FailureKind::Editor, format!("the page cannot be shown: {why}"), format!("open {file}"))
@@ -214,7 +235,11 @@ impl EditorPage {
             self.write().map_err(|error| failed(error.to_string()))?;
             lock(&self.0.text).opening = Some(Instant::now());
         }
-        let params = json!({"uri": self.0.uri, "external": false, "takeFocus": true});
+        let mut params = json!({"uri": self.0.uri, "external": false, "takeFocus": true});
+        if let Some(line) = line {
+            let place = json!({"line": line, "character": 0});
+            params["selection"] = json!({"start": place, "end": place});
+        }
         let answer = link.ask("window/showDocument", params, Some(ANSWER)).await;
         let answer = answer.map_err(|error| failed(error.to_string()))?;
         if answer["success"] == false {
