@@ -148,7 +148,7 @@ async fn one(subject: &'static Subject, trials: u64, seed: u64) -> Result<bool, 
         out: text(&base.join("trials")),
         capabilities: text(&base.join("capabilities.json")),
     };
-    let limit = Duration::from_secs(300) + Duration::from_secs(10) * u32::try_from(job.trials).unwrap_or(u32::MAX);
+    let limit = Duration::from_secs(300) + Duration::from_secs(20) * u32::try_from(job.trials).unwrap_or(u32::MAX);
     if job.first {
         first::prepare(&root, subject, job.trials).map_err(|error| error.to_string())?;
     }
