@@ -28,8 +28,8 @@ async fn how_it_went_and_why_are_pages() {
         assert!(page.ends_with("/answer.md"));
         let text = link.until(part, |told| Some(told.texts[&page].1.clone()).filter(|text| text.contains(part))).await;
         let line = link.told.lock().unwrap().lines[before].and_then(|line| usize::try_from(line).ok());
-        let heading = line.and_then(|line| text.lines().nth(line)).unwrap_or_default();
-        assert!(heading.starts_with("# "), "{command}: {line:?} of\n{text}");
+        let heading = text.lines().collect::<Vec<_>>().iter().rposition(|line| line.starts_with("# "));
+        assert!(line.is_some() && line == heading, "{command}: {line:?} and not {heading:?} of\n{text}");
     }
     link.command("agent.plan", json!([]), Some(&uri));
     link.message("no plan is there").await;
