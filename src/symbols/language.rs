@@ -14,6 +14,10 @@ pub struct Language {
     /// The text of `queries/<name>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
     /// block, which counts as an import where nothing else is in it.
     pub imports: &'static str,
+    /// The text of `queries/<name>/interface.scm`: what a text offers to other files. The file says its captures.
+    pub interface: &'static str,
+    /// The words that a line begins with that makes names of other files usable.
+    pub import_words: &'static [&'static str],
     /// What starts a line comment.
     pub comment: &'static str,
 }
@@ -30,6 +34,8 @@ pub static LANGUAGES: &[Language] = &[Language {
     grammar: || tree_sitter_python::LANGUAGE.into(),
     query: include_str!("../../queries/python/symbols.scm"),
     imports: include_str!("../../queries/python/imports.scm"),
+    interface: include_str!("../../queries/python/interface.scm"),
+    import_words: &["import", "from"],
     comment: "#",
 }];
 
@@ -59,6 +65,12 @@ impl Language {
         self.compiled(&COMPILED, self.imports)
     }
 
+    /// The compiled interface query, in the same way.
+    pub(crate) fn interface_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        self.compiled(&COMPILED, self.interface)
+    }
+
     fn compiled(&self, known: &OnceLock<Compiled>, query: &str) -> Option<Arc<tree_sitter::Query>> {
         let compile = || tree_sitter::Query::new(&(self.grammar)(), query).ok().map(Arc::new);
         match LANGUAGES.iter().position(|row| std::ptr::eq(row, self)) {
@@ -80,10 +92,29 @@ mod tests {
 
     #[test]
     fn every_query_compiles_and_names_its_captures() {
-        let known: [&[&str]; 2] =
-            [&["class", "function", "name", "wrapper", "comment"], &["import", "guard", "guarded", "comment"]];
+        let known: [&[&str]; 3] = [
+            &["class", "function", "name", "wrapper", "comment"],
+            &["import", "guard", "guarded", "comment"],
+            &[
+                "function",
+                "class",
+                "body",
+                "returns",
+                "result",
+                "exit",
+                "value",
+                "attribute",
+                "name",
+                "type",
+                "import",
+                "star",
+                "literal",
+                "own",
+                "comment",
+            ],
+        ];
         for language in LANGUAGES {
-            for (text, known) in [language.query, language.imports].into_iter().zip(known) {
+            for (text, known) in [language.query, language.imports, language.interface].into_iter().zip(known) {
                 let query = tree_sitter::Query::new(&(language.grammar)(), text)
                     .unwrap_or_else(|error| panic!("{}: {error}", language.name));
                 for name in query.capture_names() {
@@ -92,6 +123,7 @@ mod tests {
                 }
             }
             assert!(language.symbols_query().is_some() && language.imports_query().is_some());
+            assert!(language.interface_query().is_some());
         }
     }
 
