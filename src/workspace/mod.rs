@@ -2,6 +2,7 @@
 
 pub mod beneath;
 pub mod files;
+pub mod importers;
 pub mod private;
 pub mod record;
 pub mod root;
