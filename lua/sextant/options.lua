@@ -24,6 +24,7 @@ local M = {}
 ---@field on_edit? boolean Answer every edit with the diagnostics that it introduced.
 ---@field timeout_ms? integer Milliseconds for one edit's diagnostics, everything included.
 ---@field start_timeout_ms? integer Milliseconds for the first look at a file, while a server may still be starting.
+---@field reach? integer Files that are not open and use a name that an edit changes: so many are looked at.
 ---@field severity_floor? 'error'|'warning'|'info'|'hint' The least severity that is reported.
 ---@field max? integer The most new diagnostics that one answer lists.
 ---@field new_errors? 'keep'|'undo_syntax'|'undo' What becomes of a task that ends with new errors: kept, taken back where a file does not parse any more, or taken back.
@@ -108,6 +109,12 @@ M.rows = {
     type = 'integer',
     default = 30000,
     help = 'Milliseconds for the first look at a file, while a server may still be starting.',
+  },
+  {
+    name = 'diagnostics.reach',
+    type = 'integer',
+    default = 30,
+    help = 'Files that are not open and use a name that an edit changes: so many are looked at.',
   },
   {
     name = 'diagnostics.severity_floor',

@@ -324,7 +324,7 @@ function M.ask(text, options)
   if not (state and state.markdown) then
     return false
   end
-  local lines = { '? ' .. text }
+  local lines = vim.split('? ' .. text, '\n', { plain = true })
   for choice, option in ipairs(options) do
     lines[#lines + 1] = ('  g%d  %s'):format(choice, option)
   end

@@ -47,7 +47,8 @@ local function question(event)
   end
   answer.line('  :AgentAnswer N answers')
   local in_plan = plan.ask(event.text, event.options)
-  say.say(('%s :AgentAnswer 1 to %d'):format(event.text, #event.options), nil, places(in_plan), event.text)
+  local first = event.text:match('[^\n]*')
+  say.say(('%s :AgentAnswer 1 to %d'):format(first, #event.options), nil, places(in_plan), first)
 end
 
 local renderers = {

@@ -61,6 +61,7 @@ async fn a_deletion_that_the_plan_does_not_say_is_asked_and_the_answer_allows_it
     let asked = nvim.wait("SextantQuestion").await;
     let text = asked["text"].as_str().unwrap_or_default();
     assert!(text.contains("would delete a.py::helper, which the approved plan does not say"), "{asked}");
+    assert!(text.contains("\nWhat it would introduce is not known: "), "{asked}");
     nvim.wait("SextantFinished").await;
     assert_eq!(project.read("a.py"), TEXT);
     server.push(delete());

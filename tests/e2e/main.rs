@@ -5,6 +5,7 @@
 
 mod chat;
 mod cli;
+mod closed;
 mod commands;
 mod compact;
 mod conformance;

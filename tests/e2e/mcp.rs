@@ -97,12 +97,14 @@ async fn an_edit_and_a_new_file_answer_with_what_is_new_and_a_read_with_nothing(
     let new_file = json!({"path": "new/deep/file.py", "content": "x: int = 'a'\n"});
     let made = client.edit("write_file", new_file).await;
     assert_eq!(made["new_diagnostics"].as_array().map(Vec::len), Some(1), "{made}");
-    // What nothing covers is skipped without a word.
+    // What nothing covers is no clean file, whatever is known of others.
     for (path, old) in [("notes.md", "Notes"), ("a.yaml", "a: 1")] {
         let result = client.call("edit_file", replace(path, old, "b: 2")).await;
         let data = &result["structuredContent"];
         assert_eq!(data["new_diagnostics"], json!([]), "{data}");
-        assert!(!text(&result).contains("error") && data.get("pending").is_none(), "{result}");
+        assert_eq!(data["pending"], json!([format!("nothing checks {path}")]), "{data}");
+        assert_eq!(data["diagnostics_status"], "skipped", "{data}");
+        assert!(text(&result).contains("no provider covers this file"), "{result}");
     }
     let children = descendants(client.id());
     assert!(children.len() >= 2, "the servers run: {children:?}");
@@ -129,6 +131,9 @@ async fn the_check_has_a_limit_of_its_own_and_can_be_turned_off() {
     let project = Project::new(&[("a.py", "x = 1\n")]);
     // It opens the file, and never says a word.
     with_fake(&project, &json!({"capabilities": {"textDocumentSync": 1}, "on": {}}));
+    let config = project.beside("config").join("sextant/config.toml");
+    let servers = std::fs::read_to_string(&config).expect("a file");
+    std::fs::write(&config, format!("{servers}\n[diagnostics]\nstart_timeout_ms = 1000\n")).expect("a file");
     let mut client = McpClient::open(&project, "codex", &["--timeout-ms", "300"]).await;
     client.read("read_file", json!({"path": "a.py"})).await;
     let began = Instant::now();
@@ -144,8 +149,6 @@ async fn the_check_has_a_limit_of_its_own_and_can_be_turned_off() {
     assert_eq!(project.read("a.py"), "x = 2\n");
     assert!(other.end().await.success());
 
-    let config = project.beside("config").join("sextant/config.toml");
-    let servers = std::fs::read_to_string(&config).expect("a file");
     std::fs::write(&config, format!("{servers}\n[diagnostics]\non_edit = false\n")).expect("a file");
     let mut client = McpClient::open(&project, "codex", &[]).await;
     let off = client.edit("edit_file", replace("a.py", "x = 2", "x = 3")).await;

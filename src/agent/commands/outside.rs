@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::agent::diagnostics::collect;
+use crate::agent::diagnostics::{collect, reached};
 use crate::agent::durable::{self, stack, traces};
 use crate::agent::edit::{making, recover};
 use crate::agent::events::envelope::TaskEvent;
@@ -181,6 +181,7 @@ async fn edit(
     });
     let ran = ran.await.and_then(|ran| ran);
     enter(session, task, mark).await;
+    reached::bound(session).await;
     let now_seen = std::mem::take(&mut task.conversation.seen);
     lock(&work.seen).take(now_seen, &seen);
     let ran = ran.map(words).map_err(masked);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::join_all;
 
@@ -14,6 +15,10 @@ use crate::base::deadline::Deadline;
 use crate::diagnostics::model::{Diagnostic, Freshness, Report};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
+use crate::editor::event::Event;
+
+/// A wait that the user is told about.
+const LONG: Duration = Duration::from_millis(700);
 
 const GONE: &str = "it spoke of this file before, and is gone";
 
@@ -96,10 +101,13 @@ pub(crate) async fn look(
     reports
 }
 
-/// Every other loaded file that an edit of these may break.
+/// Every other loaded file that an edit of these may break. What was opened for the reach of an edit is left out: each
+/// edit says itself whether it reaches that.
 pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
     let loaded = session.editor.loaded().await;
-    let others = loaded.iter().filter(|path| !edited.contains(path)).map(|path| session.editor.read(path));
+    let reached = session.looked.reached.lock().await.clone();
+    let others = loaded.iter().filter(|path| !edited.contains(path) && !reached.contains(path));
+    let others = others.map(|path| session.editor.read(path));
     join_all(others).await.into_iter().flatten().collect()
 }
 
@@ -123,28 +131,48 @@ pub(crate) async fn ensure_baseline(
 pub(crate) struct LookedBefore {
     /// Who has not spoken of the very text that is about to be edited.
     pub(crate) stale: Vec<String>,
+    /// The edited files of which somebody has not spoken.
+    pub(crate) unheard: Vec<String>,
     /// What is left of the deadline, or all of it anew.
     pub(crate) deadline: Deadline,
 }
 
 /// Makes sure that what is reported in these files is known before an edit of them, whoever edits. A file that nobody
-/// was ever asked about is waited for as at the start of a task, since the servers open it only now; but for a client
-/// outside, whose call has the one deadline for all of it.
+/// was ever asked about is waited for as at the start of a task, since the servers open it only now.
 pub(crate) async fn before_edit(
     session: &Session,
     edited: &[Document],
     bystanders: &[Document],
-    (deadline, waits): (Deadline, bool),
+    deadline: Deadline,
 ) -> LookedBefore {
-    let is_first = waits && {
+    let is_first = {
         let ledger = session.ledger.lock().await;
-        edited.iter().any(|document| !ledger.was_asked(&document.path))
+        // Who was waited for in vain is not waited for with every file.
+        !ledger.is_mute() && edited.iter().any(|document| !ledger.was_asked(&document.path))
     };
     let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
     let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
-    let reports = ensure_baseline(session, edited, bystanders, limit).await;
+    let reports = waiting(session, ensure_baseline(session, edited, bystanders, limit)).await;
     let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
-    LookedBefore { stale: comparison::status(&reports).1, deadline }
+    let ledger = session.ledger.lock().await;
+    let unheard = |document: &&Document| {
+        let silent = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
+        reports.iter().any(silent) || ledger.of(&document.path).next().is_none()
+    };
+    let unheard = edited.iter().filter(unheard).map(|document| document.path.clone()).collect();
+    LookedBefore { stale: comparison::status(&reports).1, unheard, deadline }
+}
+
+/// Waits for a look, and says so where it takes long.
+pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>) -> T {
+    tokio::pin!(look);
+    tokio::select! {
+        looked = &mut look => looked,
+        () = tokio::time::sleep(LONG) => {
+            session.emit(Event::Progress { text: "waiting for the language servers".to_owned() });
+            look.await
+        }
+    }
 }
 
 /// Says of a step how much is known of what the task changed since its checkpoint of this number.
@@ -169,7 +197,7 @@ pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, v
         (true, true) => Status::Complete,
         (true, false) => Status::Partial,
     };
-    comparison::doubt_syntax(verdict, &there, &known(session).await);
+    comparison::doubt_coverage(verdict, &there, &known(session).await, &[]);
 }
 
 /// Who was asked last and has not answered.

@@ -2,6 +2,8 @@
 
 pub(crate) mod code_actions;
 pub(crate) mod collect;
+pub(crate) mod reach;
+pub(crate) mod reached;
 pub(crate) mod relevant;
 pub(crate) mod reported;
 pub(crate) mod triage;

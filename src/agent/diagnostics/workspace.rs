@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use crate::agent::diagnostics::{collect, reported};
+use crate::agent::diagnostics::{collect, reached, reported};
 use crate::agent::state::reach::{self, LookReach};
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
@@ -68,7 +68,7 @@ pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReac
 /// Looks at a few files, and closes those again that nothing is reported in. How many were spoken about.
 async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> usize {
     let opened: Vec<String> = batch.iter().filter(|path| !open.contains(*path)).cloned().collect();
-    session.visited.lock().await.extend(opened.iter().cloned());
+    session.looked.visited.lock().await.extend(opened.iter().cloned());
     let mut documents: Vec<Document> = Vec::new();
     for path in batch {
         documents.extend(target::document(session, path).await.ok());
@@ -91,14 +91,14 @@ async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, d
 }
 
 /// Closes files that were opened for a look. What was said of them is of no use where nobody watches them any more.
-async fn leave(session: &Session, paths: Vec<String>) {
+pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
     if paths.is_empty() {
         return;
     }
     session.editor.close(&paths).await;
     let still = session.editor.loaded().await;
     let mut ledger = session.ledger.lock().await;
-    let mut visited = session.visited.lock().await;
+    let mut visited = session.looked.visited.lock().await;
     for path in paths {
         visited.remove(&path);
         if !still.contains(&path) {
@@ -109,9 +109,10 @@ async fn leave(session: &Session, paths: Vec<String>) {
 
 /// Closes whatever is still open of a look over the workspace: the work on it is over.
 pub(crate) async fn leave_all(session: &Session) {
-    let open: Vec<String> = session.visited.lock().await.iter().cloned().collect();
+    let open: Vec<String> = session.looked.visited.lock().await.iter().cloned().collect();
     // A stopped task waits for no editor: what is not closed now is closed by the next one.
     stop::soon(&session.cancelled(), leave(session, open)).await;
+    reached::leave_all(session).await;
 }
 
 /// Whether a task is about what is reported anywhere in the workspace.
@@ -128,7 +129,7 @@ pub(crate) async fn drop_stale(session: &Session, asked: &[Document]) {
     files.retain(|file| !asked.iter().any(|document| document.path == *file));
     let open = session.editor.loaded().await;
     for file in files {
-        let text = if open.contains(&file) || session.visited.lock().await.contains(&file) {
+        let text = if open.contains(&file) || session.looked.visited.lock().await.contains(&file) {
             session.editor.read(&file).await.ok().map(|document| document.text)
         } else {
             on_disk(session, &file)

@@ -9,6 +9,7 @@ use crate::agent::state::durable::Durable;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshot;
 use crate::agent::state::task::Task;
+use crate::agent::state::unlooked::Unlooked;
 use crate::base::clock::now_ms;
 use crate::diagnostics::model::Diagnostic;
 use crate::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
@@ -38,7 +39,7 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
     let mut files: Vec<CheckpointFile> = Vec::new();
     let mut lines = Vec::new();
     for (key @ (file, provider), snap) in &new {
-        let late = task.reports.late_start.contains(*key);
+        let late = task.reports.elsewhere.late.contains(*key);
         let name = snap.text.as_ref().map(|text| {
             let before = FileState::Bytes(text.as_bytes().to_vec());
             match files.iter().find(|kept| kept.before == before) {
@@ -79,6 +80,8 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
             wanted.map(|info| memory.checkpoint(info.id, now_ms())).collect::<Result<Vec<_>>>()
         })
         .await?;
+    // How far the other process has looked is not kept.
+    task.reports.elsewhere.unlooked = Unlooked::anything();
     for checkpoint in kept {
         let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
         for line in lines.into_iter().filter(|line| session.root.confirm(&line.file).is_ok()) {
@@ -92,7 +95,7 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
             let key = (line.file, line.provider);
             task.keep.baseline.insert(key.clone());
             if line.late {
-                task.reports.late_start.insert(key.clone());
+                task.reports.elsewhere.late.insert(key.clone());
             }
             task.reports.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
         }

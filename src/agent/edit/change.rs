@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent::diagnostics::collect;
+use crate::agent::diagnostics::{collect, reached};
 use crate::agent::edit::{foresee, guard, making, permissions, rebase, rollback};
 use crate::agent::plan::mode::Mode;
-use crate::agent::state::baseline::{Baseline, doubt, doubt_late, doubt_stale, without_others};
-use crate::agent::state::comparison::{self, Status, Verdict};
+use crate::agent::state::baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
+use crate::agent::state::comparison::{self, Namer, Status, Verdict};
 use crate::agent::state::doubt::Doubt;
 use crate::agent::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::agent::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::agent::state::render::Line;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
 use crate::agent::state::task::Task;
+use crate::agent::state::unlooked::Unlooked;
 use crate::agent::state::{in_flight, scope};
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
@@ -33,7 +35,14 @@ pub(crate) async fn edit(
 ) -> Result<EditAnswer, Failure> {
     let checks = &session.config.diagnostics;
     let changed = change(session, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
-    let late = std::mem::take(&mut task.reports.late);
+    let (late, first_seen) =
+        (std::mem::take(&mut task.reports.late), std::mem::take(&mut task.reports.elsewhere.first_seen));
+    let worth = first_seen.iter().filter(|found| found.diagnostic.severity <= checks.severity_floor);
+    let worth: Vec<String> = worth.map(|found| Line::of(found).text("")).collect();
+    let mut notes = notes;
+    if !worth.is_empty() {
+        notes.push(format!("first looked at after an earlier edit, may be older: {}", worth.join("; ")));
+    }
     Ok(EditAnswer::of(&changed, checks, &late, notes))
 }
 
@@ -102,16 +111,22 @@ async fn attempt(
     let in_burst = task.reports.deferred.is_some();
     let mut bystanders = Vec::new();
     let mut burst = task.reports.deferred.clone().unwrap_or_default();
+    let mut unheard = Unlooked::default();
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
         bystanders = collect::bystanders(session, &paths).await;
         if !in_burst || burst.lacks(wanted) {
             let edited = texts_before(wanted);
-            let waits = task.intent.client.is_none();
-            let looked = collect::before_edit(session, &edited, &bystanders, (deadline, waits)).await;
+            let looked = collect::before_edit(session, &edited, &bystanders, deadline).await;
             burst.stale.extend(looked.stale);
+            unheard = Unlooked::of(looked.unheard, "", false);
             deadline = looked.deadline;
         }
+        let reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
+        deadline = reached.deadline(deadline, session.config.diagnostics.timeout_ms);
+        let looked_at = reached.documents.iter().map(|document| document.path.clone());
+        burst.take_reach(looked_at, &reached.unlooked, reached.stale);
+        bystanders.extend(reached.documents);
     }
     remember(task, wanted, (&mut burst, in_burst), &collect::known(session).await);
     note_start(session, task, wanted);
@@ -125,6 +140,9 @@ async fn attempt(
     task.scope = renamed;
     let id = checkpoint.id.clone();
     enter(task, checkpoint);
+    task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
+    task.reports.elsewhere.unlooked.extend(&burst.unlooked);
+    task.reports.elsewhere.unlooked.extend(&unheard);
     task.intent.consent.doubts.extend_from_slice(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
@@ -189,13 +207,12 @@ pub(crate) fn told(task: &mut Task, path: &str) {
 /// Settles a burst of edits whose answers were deferred; `None` where there is none.
 pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
     let before = task.reports.deferred.take()?;
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    let longer = reached::longer(before.reached.len());
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms + longer);
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let mut documents = Vec::new();
-    for file in &files {
-        documents.extend(session.editor.read(file).await.ok());
-    }
-    let bystanders = collect::bystanders(session, &files).await;
+    let documents = reached::documents(session, &files).await;
+    let mut bystanders = collect::bystanders(session, &files).await;
+    bystanders.extend(reached::others(session, &before.reached, &files).await);
     let reports = collect::look(session, &documents, &bystanders, deadline).await;
     Some(judge(session, task, &before, &reports).await)
 }
@@ -209,7 +226,14 @@ fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Ba
         burst.drop_older(&document.path, &document.text);
     }
     remember_created(task, wanted, &mut burst.snaps);
+    let told = task.reports.elsewhere.late.clone();
     task.remember_first(wanted, &burst.snaps, !task.journal.is_empty());
+    let mut namer = Namer::default();
+    for key in task.reports.elsewhere.late.difference(&told) {
+        let Some(snap) = burst.snaps.get(key) else { continue };
+        let named = snap.diagnostics.iter().map(|found| namer.name(found, |_| snap.text.as_deref()));
+        task.reports.elsewhere.first_seen.extend(named);
+    }
 }
 
 /// Lets who asks meanwhile compare with what the task began with.
@@ -277,15 +301,18 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
     let others = without_others(&mut before, &mut after, |file| known.changes(file));
+    let late = without_late(&mut before, &mut after, &known.late, session.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
         if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
-    doubt(&mut verdict, others);
+    doubt(&mut verdict, [others, late, known.unlooked.words(), reached::unheard(&known.reached, reports)].concat());
     doubt_stale(&mut verdict, &known.stale);
-    doubt_late(&mut verdict, &known.late, &before, &after, session.config.diagnostics.severity_floor);
+    if !reports.is_empty() {
+        comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);
+    }
     guard::discount(task, &mut verdict);
     // Only of these is anything still to come; what the others amend was compared now.
     before.retain(|key, _| open.contains(key));

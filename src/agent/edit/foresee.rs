@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::agent::diagnostics::collect;
+use crate::agent::diagnostics::{collect, reached};
+use crate::agent::state::baseline::{doubt, doubt_stale};
 use crate::agent::state::comparison::{self, Verdict};
 use crate::agent::state::edit_request::{self, EditRequest};
 use crate::agent::state::known_words;
@@ -46,7 +47,7 @@ pub(crate) fn below(question: &str, foreseen: &str) -> String {
     if foreseen.is_empty() { question.to_owned() } else { format!("{question}\n{foreseen}") }
 }
 
-/// What edits would introduce; nothing where nobody can be asked of a text that is not there. A stop ends it at once.
+/// What edits would introduce, or that it is not known. A stop ends it at once.
 pub(crate) async fn foreseen(session: &Session, task: &Task, wanted: &[EditRequest]) -> String {
     if !session.config.diagnostics.on_edit || !session.approvals.can_ask() {
         return String::new();
@@ -58,7 +59,10 @@ pub(crate) async fn foreseen(session: &Session, task: &Task, wanted: &[EditReque
         () = cancel.cancelled() => String::new(),
         found = look_ahead(session, wanted) => match found {
             Ok(verdict) => words(session, say, &verdict),
-            Err(EditorError::Unsupported(_)) => String::new(),
+            Err(EditorError::Unsupported(_)) => known_words::not_foreseen(
+                say,
+                &say.of("its servers are asked once it is made", "sus servidores se consultan una vez hecho"),
+            ),
             Err(error) => known_words::not_foreseen(say, &error.to_string()),
         },
     }
@@ -80,8 +84,8 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     let edits: Vec<FileEdit> = wanted.iter().cloned().map(EditRequest::into_edit).collect();
     // Whoever cannot be asked says so before anything is waited for.
+    session.editor.probe(&[], Deadline::after_ms(limit)).await?;
     if edits.iter().any(|edit| !matches!(edit, FileEdit::Change { .. })) {
-        session.editor.probe(&[], Deadline::after_ms(limit)).await?;
         return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
     }
     let edited: Vec<Document> = wanted
@@ -91,9 +95,13 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
             EditRequest::Create { .. } => None,
         })
         .collect();
-    let reports = session.editor.probe(&edits, Deadline::after_ms(limit)).await?;
-    let bystanders = collect::bystanders(session, &paths).await;
-    collect::ensure_baseline(session, &edited, &bystanders, Deadline::after_ms(limit)).await;
+    let mut bystanders = collect::bystanders(session, &paths).await;
+    collect::before_edit(session, &edited, &bystanders, Deadline::after_ms(limit)).await;
+    let reached = reached::before_edit(session, &edited, wanted).await;
+    let deadline = reached.deadline(Deadline::after_ms(limit), limit);
+    let looked_at: BTreeSet<String> = reached.documents.iter().map(|document| document.path.clone()).collect();
+    bystanders.extend(reached.documents);
+    let reports = session.editor.probe(&edits, deadline).await?;
     let before = of_texts(collect::known(session).await, &edited, &bystanders);
     let mut then: BTreeMap<&str, Arc<str>> =
         bystanders.iter().map(|document| (document.path.as_str(), document.text.as_str().into())).collect();
@@ -101,7 +109,10 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
         then.extend(edit_request::intended(want).map(|text| (want.path(), text.into())));
     }
     let (after, reports) = as_if(&before, &then, reports, &paths);
-    Ok(comparison::compared(&before, &after, &reports).await)
+    let mut verdict = comparison::compared(&before, &after, &reports).await;
+    doubt(&mut verdict, [reached.unlooked.words(), reached::unheard(&looked_at, &reports)].concat());
+    doubt_stale(&mut verdict, &reached.stale);
+    Ok(verdict)
 }
 
 /// Of what is known, that which is of these very texts: of anything else nothing can be compared.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent::diagnostics::collect;
 use crate::agent::diagnostics::triage::{key, summed_up};
+use crate::agent::diagnostics::{collect, reached};
 use crate::agent::durable::stack;
 use crate::agent::edit::guard;
 use crate::agent::plan::mode::Mode;
-use crate::agent::state::baseline::{doubt, doubt_late, without_others};
+use crate::agent::state::baseline::{doubt, without_late, without_others};
 use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::in_flight::RunningStart;
 use crate::agent::state::journal::Journal;
@@ -68,6 +68,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         created: task.reports.created.clone(),
     });
     *session.open_end.lock().await = open_end;
+    reached::keep_open(session, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect()).await;
     if !files.is_empty() {
         // The verdict has told of them.
         session.ledger.lock().await.forget_gone();
@@ -142,14 +143,11 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     if files.is_empty() {
         return Verdict::without(Status::Complete);
     }
-    let mut documents = Vec::new();
-    for file in files {
-        if let Ok(document) = session.editor.read(file).await {
-            documents.push(document);
-        }
-    }
-    let bystanders = collect::bystanders(session, files).await;
-    let budget = session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS);
+    let documents = reached::documents(session, files).await;
+    let mut bystanders = collect::bystanders(session, files).await;
+    bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, files).await);
+    let budget =
+        session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(task.reports.elsewhere.reached.len());
     let open = task.reports.pending.is_some();
     let deadline = Deadline::after_ms(budget);
     let reports = if open {
@@ -172,14 +170,15 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
     let mut after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut after)).await;
+    let floor = session.config.diagnostics.severity_floor;
+    let late = without_late(&mut start, &mut after, &task.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
-    doubt(&mut verdict, others);
+    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
     typed::leave_out(&mut verdict, &task.journal, &after);
-    comparison::doubt_syntax(&mut verdict, files, &after);
-    doubt_late(&mut verdict, &task.reports.late_start, &start, &after, session.config.diagnostics.severity_floor);
+    comparison::doubt_coverage(&mut verdict, files, &after, &reports);
     guard::discount_all(task, &mut verdict);
     verdict
 }
@@ -190,12 +189,12 @@ pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let mut known = collect::known(session).await;
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
-    let mut verdict = comparison::compared(&start, &known, &[]).await;
-    doubt(&mut verdict, others);
-    typed::leave_out(&mut verdict, &task.journal, &known);
-    comparison::doubt_syntax(&mut verdict, &files, &known);
     let floor = session.config.diagnostics.severity_floor;
-    doubt_late(&mut verdict, &task.reports.late_start, &start, &known, floor);
+    let late = without_late(&mut start, &mut known, &task.reports.elsewhere.late, floor);
+    let mut verdict = comparison::compared(&start, &known, &[]).await;
+    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
+    typed::leave_out(&mut verdict, &task.journal, &known);
+    comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
     guard::discount_all(task, &mut verdict);
     verdict
 }

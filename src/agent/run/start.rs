@@ -115,14 +115,9 @@ pub(crate) async fn first_look(
         session.emit(Event::Progress { text });
     }
     let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
-    let waiting = async {
-        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
-        session.emit(Event::Progress { text: "waiting for the language servers".to_owned() });
-        std::future::pending::<()>().await;
-    };
+    let look = collect::ensure_baseline(session, documents, &bystanders, deadline);
     let reports = tokio::select! {
-        reports = collect::ensure_baseline(session, documents, &bystanders, deadline) => reports,
-        () = waiting => Vec::new(),
+        reports = collect::waiting(session, look) => reports,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
     };
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
+use crate::agent::state::unlooked::Unlooked;
+use crate::base::plural::counted;
 use crate::diagnostics::model::Severity;
 use crate::diagnostics::syntax;
 use crate::diagnostics::theme::{looks_at_one_file, tool};
@@ -15,8 +17,12 @@ use crate::editor::Document;
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     pub snaps: Snapshots,
-    /// First known after the first of the edits: of a file that was loaded only then.
+    /// First known after the first of the edits, of a file that one of them may have broken.
     pub late: BTreeSet<SnapshotKey>,
+    /// Files in reach of the edits that were looked at.
+    pub reached: BTreeSet<String>,
+    /// Those that were not.
+    pub unlooked: Unlooked,
     /// The files that the edits have changed so far.
     edited: BTreeSet<String>,
     /// Who has not spoken of the very text that an edit found.
@@ -29,15 +35,15 @@ impl Baseline {
         for (key, snap) in known {
             if !self.snaps.contains_key(key) {
                 self.snaps.insert(key.clone(), snap.clone());
-                if has_begun && snap.text.is_some() {
+                if has_begun && snap.text.is_some() && self.unlooked.may_be(&key.0) {
                     self.late.insert(key.clone());
                 }
             }
         }
     }
 
-    pub fn of(snaps: Snapshots, late: BTreeSet<SnapshotKey>) -> Self {
-        Self { snaps, late, ..Self::default() }
+    pub fn of(snaps: Snapshots, late: BTreeSet<SnapshotKey>, unlooked: Unlooked) -> Self {
+        Self { snaps, late, unlooked, ..Self::default() }
     }
 
     /// Whether an edit changes a file for the first time of whose text nothing is known here.
@@ -62,7 +68,7 @@ impl Baseline {
         for (key, snap) in of_text(known, document).filter(|_| is_first) {
             if self.snaps.get(key).is_some_and(|old| old.text != snap.text) {
                 self.snaps.insert(key.clone(), snap.clone());
-                if has_begun {
+                if has_begun && self.unlooked.may_be(&key.0) {
                     self.late.insert(key.clone());
                 }
             }
@@ -74,6 +80,23 @@ impl Baseline {
         if self.edited.insert(document.path.clone()) {
             self.snaps.extend(of_text(known, document).map(|(key, snap)| (key.clone(), snap.clone())));
         }
+    }
+
+    /// Takes in which files an edit reaches.
+    pub(crate) fn take_reach(
+        &mut self,
+        looked_at: impl IntoIterator<Item = String>,
+        unlooked: &Unlooked,
+        stale: Vec<String>,
+    ) {
+        self.reached.extend(looked_at);
+        self.unlooked.extend(unlooked);
+        self.stale.extend(stale);
+    }
+
+    /// The files that the edits have changed so far.
+    pub fn edited(&self) -> Vec<String> {
+        self.edited.iter().cloned().collect()
     }
 
     /// Whether the edits have changed this file.
@@ -126,24 +149,24 @@ pub fn doubt(verdict: &mut Verdict, open: Vec<String>) {
     verdict.pending.extend(open);
 }
 
-/// Names the files in which something stands that was there when they were first looked at, after an edit: whether the
-/// edit has brought it is not known. What a checker of single files says there is none of an edit elsewhere.
-pub fn doubt_late(
-    verdict: &mut Verdict,
+/// Takes out what was first known after an edit that may have brought it, and names it: it is neither new nor old. What
+/// a checker of single files says there is of no edit elsewhere.
+pub fn without_late(
+    before: &mut Snapshots,
+    after: &mut Snapshots,
     late: &BTreeSet<SnapshotKey>,
-    before: &Snapshots,
-    after: &Snapshots,
     floor: Severity,
-) {
-    let said = |snaps: &Snapshots, key: &SnapshotKey| {
-        snaps.get(key).is_some_and(|snap| snap.diagnostics.iter().any(|said| said.severity <= floor))
-    };
-    for key in late.iter().filter(|key| !looks_at_one_file(&key.1) && said(before, key) && said(after, key)) {
-        verdict.pending.push(format!("{} ({}, first looked at after an edit)", tool(&key.1), key.0));
-        if verdict.status == Status::Complete {
-            verdict.status = Status::Partial;
+) -> Vec<String> {
+    let mut names = Vec::new();
+    for key in late.iter().filter(|key| !looks_at_one_file(&key.1)) {
+        before.remove(key);
+        let said = after.remove(key).map_or(0, |snap| snap.diagnostics.iter().filter(|d| d.severity <= floor).count());
+        if said > 0 {
+            let many = counted(said, "diagnostic");
+            names.push(format!("{} ({}, first looked at after the edit: {many}, may be older)", tool(&key.1), key.0));
         }
     }
+    names
 }
 
 /// Names who had not spoken of the text before the edit: what is compared with is older, or not there.
@@ -183,10 +206,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_known_first_stays_and_what_comes_later_is_marked() {
+    fn what_was_known_first_stays_and_what_comes_later_is_marked_where_an_edit_may_have_brought_it() {
         let mut baseline = Baseline::default();
         baseline.take(&snaps(&[("a.py", "lsp:x", Severity::Error)]), false);
-        baseline.take(&snaps(&[("a.py", "lsp:x", Severity::Hint), ("b.py", "lsp:x", Severity::Error)]), true);
+        baseline.unlooked = Unlooked::of(vec!["b.py".into()], "`x`", false);
+        let later = ["a.py", "b.py", "c.py"].map(|file| (file, "lsp:x", Severity::Hint));
+        baseline.take(&snaps(&later), true);
         let first = baseline.snaps.values().next().map(|snap| snap.diagnostics[0].severity);
         assert_eq!(first, Some(Severity::Error));
         assert_eq!(baseline.late, BTreeSet::from([("b.py".to_owned(), "lsp:x".to_owned())]));
@@ -217,22 +242,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_come_from_elsewhere_and_still_stands_is_doubted() {
-        let before = snaps(&[
+    fn what_was_first_seen_after_an_edit_is_neither_new_nor_old() {
+        let mut before = snaps(&[
             ("b.py", "lsp:basedpyright", Severity::Error),
             ("c.py", "lsp:ruff", Severity::Error),
             ("d.py", "lsp:basedpyright", Severity::Hint),
-            ("e.py", "lsp:basedpyright", Severity::Error),
         ]);
-        let mut after = before.clone();
-        after.retain(|key, _| key.0 != "e.py");
-        let mut verdict = Verdict::without(Status::Complete);
-        let late = before.keys().cloned().collect();
-        doubt_late(&mut verdict, &late, &before, &after, Severity::Warning);
-        assert_eq!(verdict.pending, ["basedpyright (b.py, first looked at after an edit)"]);
-        assert_eq!(verdict.status, Status::Partial);
-        let mut clean = Verdict::without(Status::Complete);
-        doubt_late(&mut clean, &BTreeSet::new(), &before, &after, Severity::Warning);
-        assert_eq!((clean.status, clean.pending.len()), (Status::Complete, 0));
+        let (mut after, late) = (before.clone(), before.keys().cloned().collect());
+        let names = without_late(&mut before, &mut after, &late, Severity::Warning);
+        assert_eq!(names, ["basedpyright (b.py, first looked at after the edit: 1 diagnostic, may be older)"]);
+        assert_eq!(after.keys().map(|key| key.0.as_str()).collect::<Vec<_>>(), ["c.py"]);
+        assert_eq!(before.len(), after.len());
     }
 }

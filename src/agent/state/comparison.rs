@@ -102,26 +102,24 @@ impl Verdict {
 
 /// The reports' own story, before any comparison.
 pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
-    let mut pending: Vec<String> = reports
-        .iter()
-        .filter(|report| !report.freshness.is_fresh())
-        .map(|report| {
-            let name = report.provider.strip_prefix("lsp:").unwrap_or(&report.provider);
-            match report.freshness {
-                Freshness::Quiet => format!("{name} ({}, by guess only)", report.file),
-                Freshness::Unavailable => {
-                    let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-                    format!("{name} ({}, not available{why})", report.file)
-                }
-                _ => format!("{name} ({})", report.file),
-            }
-        })
-        .collect();
+    let open = reports.iter().filter(|report| !report.freshness.is_fresh());
+    let (late, others): (Vec<&Report>, Vec<&Report>) =
+        open.partition(|report| !matches!(report.freshness, Freshness::Quiet | Freshness::Unavailable));
+    let count = late.len() + others.len();
+    let mut pending = late_words(&late);
+    pending.extend(others.into_iter().map(|report| {
+        let name = short(&report.provider);
+        if report.freshness == Freshness::Quiet {
+            return format!("{name} ({}, by guess only)", report.file);
+        }
+        let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+        format!("{name} ({}, not available{why})", report.file)
+    }));
     let status = if reports.is_empty() {
         Status::Skipped
     } else if pending.is_empty() {
         Status::Complete
-    } else if pending.len() < reports.len() {
+    } else if count < reports.len() {
         Status::Partial
     } else if reports.iter().all(|report| report.freshness == Freshness::Unavailable) {
         Status::Unavailable
@@ -136,6 +134,20 @@ pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
     (if status == Status::Complete { Status::Partial } else { status }, pending)
 }
 
+/// Files that are named of one provider that is late; of more the rest is a number.
+const NAMED: usize = 3;
+
+/// Who is late with which files.
+fn late_words(late: &[&Report]) -> Vec<String> {
+    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    late.iter().for_each(|report| by_name.entry(&report.provider).or_default().push(&report.file));
+    let words = |(provider, files): (&str, Vec<&str>)| match files.len() {
+        0..=NAMED => files.iter().map(|file| format!("{} ({file})", short(provider))).collect::<Vec<_>>(),
+        many => vec![format!("{} ({} and {} others)", short(provider), files[0], many - 1)],
+    };
+    by_name.into_iter().flat_map(words).collect()
+}
+
 fn may_come(report: &Report) -> bool {
     !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
 }
@@ -145,18 +157,35 @@ fn unchecked(file: &str) -> String {
     format!("all but the syntax ({file})")
 }
 
-/// The same for files that were not asked about again: of which nobody but the parser is known to have spoken.
-pub fn doubt_syntax(verdict: &mut Verdict, files: &[String], known: &Snapshots) {
+/// Names the edited files that nobody but the parser is known to speak of, and those that nobody speaks of at all.
+pub fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Snapshots, reports: &[Report]) {
+    let asked = |verdict: &Verdict, file: &str| {
+        let word = format!("({file}");
+        reports.iter().any(|report| report.file == file) || verdict.pending.iter().any(|open| open.contains(&word))
+    };
+    let others = |file: &String| reports.iter().any(|one| one.file == *file && one.provider != syntax::NAME);
+    let mut uncovered = 0;
     for file in files {
-        let mut providers = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).peekable();
-        let alone = providers.peek().is_some() && providers.all(|provider| provider == syntax::NAME);
-        let word = unchecked(file);
-        if alone && !verdict.pending.contains(&word) {
-            verdict.pending.push(word);
-            if verdict.status == Status::Complete {
-                verdict.status = Status::Partial;
+        let providers: Vec<&str> = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).collect();
+        let word = match providers.as_slice() {
+            [syntax::NAME] if others(file) => continue,
+            [syntax::NAME] => unchecked(file),
+            [_, ..] => continue,
+            [] if asked(verdict, file) => continue,
+            [] => {
+                uncovered += 1;
+                format!("nothing checks {file}")
             }
+        };
+        if !verdict.pending.contains(&word) {
+            verdict.pending.push(word);
         }
+        if verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+        }
+    }
+    if uncovered > 0 && uncovered == files.len() && verdict.new.is_empty() && verdict.status == Status::Partial {
+        verdict.status = Status::Skipped;
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Checks {
     pub timeout_ms: u64,
     /// Milliseconds for the first look at a file, while a server may still be starting.
     pub start_timeout_ms: u64,
+    /// Files that are not open and use a name that an edit changes: so many are looked at.
+    pub reach: usize,
     /// The least severity that is reported.
     pub severity_floor: Severity,
     /// The most new diagnostics that one answer lists; the rest is a number.
@@ -83,6 +85,7 @@ impl Default for Checks {
             on_edit: true,
             timeout_ms: 1000,
             start_timeout_ms: 30_000,
+            reach: 30,
             severity_floor: Severity::Warning,
             max: 20,
             new_errors: NewErrors::default(),

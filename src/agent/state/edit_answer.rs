@@ -127,7 +127,7 @@ impl EditAnswer {
             out.push("late, from the edit before:".to_owned());
             out.extend(self.diagnostics.late.iter().map(line));
         }
-        if !self.diagnostics.pending.is_empty() {
+        if !self.diagnostics.pending.is_empty() && self.diagnostics.diagnostics_status != Status::Skipped {
             out.push(not_known(&self.diagnostics.pending, self.diagnostics.to_come));
         }
         out.extend(self.notes.iter().cloned());

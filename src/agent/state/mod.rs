@@ -44,4 +44,5 @@ pub mod trace;
 pub mod transcript;
 pub(crate) mod typed;
 pub mod undo_target;
+pub mod unlooked;
 pub mod usual_kinds;

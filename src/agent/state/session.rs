@@ -25,6 +25,7 @@ use crate::agent::state::trace::TraceLog;
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::llm::step::Model;
+use crate::workspace::importers::Importers;
 use crate::workspace::record::Record;
 use crate::workspace::root::Root;
 
@@ -41,8 +42,7 @@ pub struct Session {
     pub(crate) root: Root,
     pub(crate) config: Config,
     pub(crate) ledger: Mutex<SnapshotStore>,
-    /// Files that were opened to look over the workspace and are not closed yet.
-    pub(crate) visited: Mutex<BTreeSet<String>>,
+    pub(crate) looked: LookedFiles,
     /// What the tasks of this process have changed, oldest first; where memory is on it has the same and more.
     pub(crate) history: Mutex<Vec<Journal>>,
     /// The task and the words of what was asked for last; a direct request has no task.
@@ -77,6 +77,17 @@ pub(crate) struct Opened {
     pub(crate) scanned: AtomicI64,
 }
 
+/// Files that no user has opened and that were looked at.
+#[derive(Default)]
+pub(crate) struct LookedFiles {
+    /// Opened to look over the workspace and not closed yet.
+    pub(crate) visited: Mutex<BTreeSet<String>>,
+    /// Opened because an edit reaches them and not closed yet, the oldest first.
+    pub(crate) reached: Mutex<Vec<String>>,
+    /// Which file of the workspace imports which.
+    pub(crate) importers: Arc<std::sync::Mutex<Importers>>,
+}
+
 impl Session {
     pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
         let root = match &config.memory.state {
@@ -96,7 +107,7 @@ impl Session {
             root,
             config,
             ledger: Mutex::default(),
-            visited: Mutex::default(),
+            looked: LookedFiles::default(),
             history: Mutex::default(),
             asked: RwLock::default(),
             plan: Mutex::default(),

@@ -124,6 +124,11 @@ impl SnapshotStore {
         self.silent.iter()
     }
 
+    /// Whether somebody was asked and has never spoken of any file.
+    pub fn is_mute(&self) -> bool {
+        self.silent.iter().any(|(_, silent)| self.last.keys().all(|(_, provider)| provider != silent))
+    }
+
     /// Who has not answered about this text of the file: what is known of them is of an older one, or nothing.
     pub fn unsettled<'a>(&'a self, file: &'a str, text: &str) -> BTreeSet<&'a str> {
         let older = self.of(file).filter(|(_, snap)| snap.text.as_deref().is_some_and(|known| known != text));
@@ -266,10 +271,11 @@ mod tests {
         ledger.take(&quick, &Arc::from("x = 1\n"));
         ledger.note_silence(&[slow, quick]);
         assert_eq!(ledger.unsettled("a.py", "x = 1\n"), BTreeSet::from(["lsp:slow"]));
+        assert!(ledger.is_mute());
         assert_eq!(ledger.unsettled("a.py", "x = 2\n"), BTreeSet::from(["lsp:quick", "lsp:slow"]), "it is older");
         assert!(ledger.unsettled("b.py", "").is_empty());
         ledger.take(&report("lsp:slow", Freshness::Versioned), &Arc::from("x = 1\n"));
-        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty(), "a late answer is one");
+        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty() && !ledger.is_mute(), "a late answer is one");
         ledger.note_silence(&[report("lsp:neovim", Freshness::Unavailable)]);
         ledger.note_silence(&[report("lsp:quick", Freshness::Exact)]);
         assert!(ledger.unsettled("a.py", "x = 1\n").is_empty(), "what counts is the last question");

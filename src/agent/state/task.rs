@@ -27,6 +27,7 @@ use crate::agent::state::seen::SeenTexts;
 use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::spent::SpentLog;
 use crate::agent::state::transcript::Transcript;
+use crate::agent::state::unlooked::Unlooked;
 use crate::base::clock;
 use crate::llm::ask;
 use crate::llm::step::LastResult;
@@ -75,8 +76,8 @@ pub struct TaskIntent {
 pub struct TaskReports {
     /// What was known before the task first touched or looked at each file: the task's own baseline.
     pub start: Snapshots,
-    /// The part of it that was first known after the task's first edit.
-    pub late_start: BTreeSet<SnapshotKey>,
+    /// What there is to know of files that its edits do not change.
+    pub(crate) elsewhere: ReachReports,
     /// What was known right before the first edit of each file since the step of the plan began.
     pub first: Baseline,
     /// The baseline of edits whose answer is not complete yet.
@@ -99,6 +100,19 @@ pub struct TaskReports {
     pub(crate) reach: Option<LookReach>,
 }
 
+/// What is known of the files in reach of a task's edits.
+#[derive(Debug, Default)]
+pub(crate) struct ReachReports {
+    /// Those that it looked at.
+    pub(crate) reached: BTreeSet<String>,
+    /// Those that it did not look at.
+    pub(crate) unlooked: Unlooked,
+    /// The part of its baseline that was first known after an edit that may have brought it.
+    pub(crate) late: BTreeSet<SnapshotKey>,
+    /// What is said there, until an answer has told of it.
+    pub(crate) first_seen: Vec<LocatedDiagnostic>,
+}
+
 /// What a task's comparisons begin with.
 pub(crate) struct BegunReports {
     start: Snapshots,
@@ -109,10 +123,10 @@ pub(crate) struct BegunReports {
 
 impl TaskReports {
     pub(crate) fn begun(&self) -> BegunReports {
-        let Self { start, late_start, first, created, .. } = self;
+        let Self { start, elsewhere, first, created, .. } = self;
         BegunReports {
             start: start.clone(),
-            late_start: late_start.clone(),
+            late_start: elsewhere.late.clone(),
             first: first.clone(),
             created: created.clone(),
         }
@@ -121,7 +135,7 @@ impl TaskReports {
     /// Forgets what an edit has begun with that was not made.
     pub(crate) fn begin_again(&mut self, begun: BegunReports) {
         let BegunReports { start, late_start, first, created } = begun;
-        (self.start, self.late_start, self.first, self.created) = (start, late_start, first, created);
+        (self.start, self.elsewhere.late, self.first, self.created) = (start, late_start, first, created);
     }
 }
 
@@ -199,17 +213,17 @@ impl Task {
 
     /// Keeps the first thing that is known of each file as the task's baseline.
     pub fn remember_start(&mut self, known: &Snapshots, has_begun: bool) {
-        let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.late_start));
-        let mut start = Baseline::of(snaps, late);
+        let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.elsewhere.late));
+        let mut start = Baseline::of(snaps, late, self.reports.elsewhere.unlooked.clone());
         start.take(known, has_begun);
-        (self.reports.start, self.reports.late_start) = (start.snaps, start.late);
+        (self.reports.start, self.reports.elsewhere.late) = (start.snaps, start.late);
     }
 
     /// The same right before an edit. A file that it changes for the first time counts as it is now: what was said of
     /// another text is no baseline, and whoever has not spoken of this one has none.
     pub fn remember_first(&mut self, wanted: &[EditRequest], known: &Snapshots, has_begun: bool) {
-        let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.late_start));
-        let mut start = Baseline::of(snaps, late);
+        let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.elsewhere.late));
+        let mut start = Baseline::of(snaps, late, self.reports.elsewhere.unlooked.clone());
         for want in wanted {
             let EditRequest::Change { document, .. } = want else { continue };
             if !self.journal.has_changed(&document.path) {
@@ -219,7 +233,7 @@ impl Task {
             self.reports.first.begin_with(document, known);
         }
         start.take(known, has_begun);
-        (self.reports.start, self.reports.late_start) = (start.snaps, start.late);
+        (self.reports.start, self.reports.elsewhere.late) = (start.snaps, start.late);
     }
 
     /// What an undo calls the step: that of the plan, or of the task where it has none; counted from 1.

@@ -271,6 +271,14 @@ impl Editor for HeadlessEditor {
         Ok(document)
     }
 
+    async fn close(&self, paths: &[String]) {
+        let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
+        for path in paths.iter().filter(|path| !open.contains(path)) {
+            lock(&self.read).remove(path);
+            self.told().iter().for_each(|server| server.close(path));
+        }
+    }
+
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
         let _turn = self.turn.read().await;
         let wanted = edits.to_vec();

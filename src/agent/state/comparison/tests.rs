@@ -41,10 +41,10 @@ fn a_text_that_only_the_parser_saw_is_never_complete() {
     let silent = status(&[exact(syntax::NAME), report("lsp:x", Freshness::Timeout)]);
     assert_eq!(silent, (Status::Partial, vec!["x (a.py)".to_owned()]));
     let mut verdict = Verdict::without(Status::Complete);
-    doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME], ""));
+    doubt_coverage(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME], ""), &[]);
     assert_eq!(verdict.status, Status::Partial);
     let mut verdict = Verdict::without(Status::Complete);
-    doubt_syntax(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME, "lsp:x"], ""));
+    doubt_coverage(&mut verdict, &["a.py".to_owned()], &snaps(&[syntax::NAME, "lsp:x"], ""), &[]);
     assert_eq!((verdict.status, verdict.pending.len()), (Status::Complete, 0));
 }
 
@@ -138,4 +138,24 @@ fn a_flood_on_one_line_is_compared_in_bounded_work() {
         let told = verdict.new.len() + verdict.unchanged;
         assert!((MOST..=2 * MOST).contains(&told), "{told} are told of");
     }
+}
+
+#[test]
+fn a_file_that_nobody_speaks_of_is_not_covered_by_what_is_said_of_others() {
+    let files = ["conf.yaml".to_owned(), "a.py".to_owned()];
+    let mut verdict = Verdict::without(Status::Complete);
+    doubt_coverage(&mut verdict, &files, &snaps(&["lsp:x"], ""), &[]);
+    assert_eq!((verdict.status, verdict.pending), (Status::Partial, vec!["nothing checks conf.yaml".to_owned()]));
+    let mut verdict = Verdict::without(Status::Complete);
+    doubt_coverage(&mut verdict, &files[..1], &snaps(&["lsp:x"], ""), &[]);
+    assert_eq!(verdict.status, Status::Skipped);
+}
+
+#[test]
+fn of_many_late_files_the_first_is_named() {
+    let late = |file: &str| Report { file: file.to_owned(), ..report("lsp:x", Freshness::Timeout) };
+    let few = ["a", "b"].map(late);
+    assert_eq!(status(&few).1, ["x (a)", "x (b)"]);
+    let many = ["a", "b", "c", "d"].map(late);
+    assert_eq!(status(&many), (Status::Timeout, vec!["x (a and 3 others)".to_owned()]));
 }

@@ -1,0 +1,201 @@
+//! The files in reach of an edit: opened for it, asked about before and after it, and closed in the end.
+
+use std::collections::BTreeSet;
+
+use futures::future::join_all;
+
+use crate::agent::diagnostics::reach::{self, EditReach, TextChange};
+use crate::agent::diagnostics::{collect, workspace};
+use crate::agent::state::edit_request::{self, EditRequest};
+use crate::agent::state::session::Session;
+use crate::agent::state::task::Task;
+use crate::agent::state::unlooked::Unlooked;
+use crate::agent::state::{comparison, stop};
+use crate::agent::target;
+use crate::base::deadline::Deadline;
+use crate::base::plural::counted;
+use crate::diagnostics::model::Report;
+use crate::diagnostics::syntax;
+use crate::diagnostics::theme::looks_at_one_file;
+use crate::editor::Document;
+use crate::editor::event::Event;
+
+/// Files that stay open for the edits to come. A client outside has no end at which they could be closed.
+const MOST_OPEN: usize = 100;
+/// Milliseconds that the look after an edit may take longer for each file in reach. basedpyright took 80 for a file of
+/// 200 lines here.
+const FILE_MS: u64 = 150;
+/// Milliseconds that it may take longer at most.
+const MOST_MS: u64 = 10_000;
+
+/// What an edit has to look at beside the files that it changes and those that are open.
+#[derive(Debug, Default)]
+pub(crate) struct ReachedFiles {
+    pub(crate) documents: Vec<Document>,
+    pub(crate) unlooked: Unlooked,
+    /// Who has not spoken of them before the edit.
+    pub(crate) stale: Vec<String>,
+}
+
+impl ReachedFiles {
+    /// The deadline of the look after the edit.
+    pub(crate) fn deadline(&self, own: Deadline, timeout_ms: u64) -> Deadline {
+        if self.documents.is_empty() { own } else { Deadline::after_ms(timeout_ms + longer(self.documents.len())) }
+    }
+}
+
+/// Milliseconds that a look at so many files may take beside the usual.
+pub(crate) fn longer(files: usize) -> u64 {
+    u64::try_from(files).unwrap_or(u64::MAX).saturating_mul(FILE_MS).min(MOST_MS)
+}
+
+/// The reach of changes, worked out on a thread of its own.
+pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> EditReach {
+    let (root, importers) = (session.root.clone(), session.looked.importers.clone());
+    tokio::task::spawn_blocking(move || reach::of(&root, &importers, &changes)).await.unwrap_or_default()
+}
+
+/// The texts before and after edits that are about to be made.
+pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
+    let change = |want: &EditRequest| match want {
+        EditRequest::Change { document, .. } => Some(TextChange {
+            path: document.path.clone(),
+            before: document.text.clone(),
+            after: edit_request::intended(want)?,
+        }),
+        EditRequest::Create { .. } => None,
+    };
+    wanted.iter().filter_map(change).collect()
+}
+
+/// Opens the files in reach of edits that are not open, up to the limit, and asks about them before the edits are made.
+///
+/// Nothing is opened where nobody who speaks of the edited files looks further than at one file.
+pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
+    let reach = reach_of(session, changes(wanted)).await;
+    let paths: Vec<String> = edited.iter().map(|document| document.path.clone()).collect();
+    if reach == EditReach::default() || !looks_further(session, &paths).await {
+        return ReachedFiles::default();
+    }
+    let mut reached = open(session, &reach).await;
+    if reached.documents.is_empty() {
+        return reached;
+    }
+    let is_known = {
+        let ledger = session.ledger.lock().await;
+        reached.documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
+    };
+    let checks = &session.config.diagnostics;
+    if !is_known {
+        let files = counted(reached.documents.len(), "file");
+        session.emit(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
+    }
+    let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
+    // Asked again where it is known: what others have changed since may have broken it.
+    let reports = collect::look(session, edited, &reached.documents, limit).await;
+    reached.stale = comparison::status(&reports).1;
+    reached
+}
+
+/// Reads the files in reach, opening what is not open.
+async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
+    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+    let ours: BTreeSet<String> = session.looked.reached.lock().await.iter().cloned().collect();
+    // What is open by itself is asked about anyway.
+    let closed: Vec<&String> =
+        reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).collect();
+    let limit = session.config.diagnostics.reach;
+    let mut reached = ReachedFiles::default();
+    let mut left: Vec<String> = closed.iter().skip(limit).map(|file| (*file).clone()).collect();
+    for file in closed.into_iter().take(limit) {
+        match target::document(session, file).await {
+            Ok(document) => reached.documents.push(document),
+            Err(_) => left.push(file.clone()),
+        }
+    }
+    note_open(session, &reached.documents, &loaded).await;
+    reached.unlooked = Unlooked::of(left, &reach.named(), reach.more);
+    reached
+}
+
+async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<String>) {
+    let mut open = session.looked.reached.lock().await;
+    let is_ours = |document: &&Document| !loaded.contains(&document.path) || open.contains(&document.path);
+    let ours: Vec<String> = documents.iter().filter(is_ours).map(|document| document.path.clone()).collect();
+    open.retain(|path| !ours.contains(path));
+    open.extend(ours);
+}
+
+/// Closes what was opened longest ago, where it is more than stays open.
+pub(crate) async fn bound(session: &Session) {
+    let over: Vec<String> = {
+        let mut open = session.looked.reached.lock().await;
+        let count = open.len().saturating_sub(MOST_OPEN);
+        open.drain(..count).collect()
+    };
+    workspace::leave(session, over).await;
+}
+
+/// Closes all that was opened: the work on it is over. What may still answer late stays until the next task is over.
+pub(crate) async fn leave_all(session: &Session) {
+    if session.open_end.lock().await.is_some() {
+        return;
+    }
+    let open = session.looked.reached.lock().await.clone();
+    // A stopped task waits for no editor: what is not closed now is closed by the next one.
+    let left = stop::soon(&session.cancelled(), workspace::leave(session, open.clone())).await;
+    if left.is_some() {
+        session.looked.reached.lock().await.retain(|path| !open.contains(path));
+    }
+}
+
+/// What is new in a file is there to be looked at: it stays open.
+pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
+    session.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
+}
+
+/// Whether somebody speaks of one of these files, or may do so yet, who looks further than at one file.
+async fn looks_further(session: &Session, edited: &[String]) -> bool {
+    let ledger = session.ledger.lock().await;
+    let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
+    edited.iter().any(|path| {
+        let spoke = ledger.of(path).any(|(provider, _)| further(provider));
+        spoke || ledger.silent().any(|(file, provider)| file == path && further(provider))
+    })
+}
+
+/// The files in reach that nobody has spoken of who looks further than at one file, as a verdict names them.
+pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<String> {
+    let further = |report: &&Report| report.provider != syntax::NAME && !looks_at_one_file(&report.provider);
+    let heard: BTreeSet<&str> = reports.iter().filter(further).map(|report| report.file.as_str()).collect();
+    let silent = reached.iter().filter(|path| !heard.contains(path.as_str()));
+    silent.map(|path| format!("all but the syntax ({path})")).collect()
+}
+
+/// Files as they are now; one that cannot be read is left out.
+pub(crate) async fn documents(session: &Session, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
+    join_all(files.into_iter().map(|file| session.editor.read(file))).await.into_iter().flatten().collect()
+}
+
+/// Those of the files in reach that are looked at for nothing else.
+pub(crate) async fn others(session: &Session, reached: &BTreeSet<String>, edited: &[String]) -> Vec<Document> {
+    let ours = session.looked.reached.lock().await.clone();
+    documents(session, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
+}
+
+/// The files in reach of what is left of a task's changes that it has not looked at, as a verdict names them.
+pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
+    let net = task.journal.net().into_iter().filter_map(|change| {
+        Some(TextChange { path: change.path, before: change.before?.to_string(), after: change.after?.to_string() })
+    });
+    let net: Vec<TextChange> = net.collect();
+    let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();
+    let reach = reach_of(session, net).await;
+    if reach == EditReach::default() || !looks_further(session, &files).await {
+        return Vec::new();
+    }
+    let loaded = session.editor.loaded().await;
+    let is_left = |file: &&String| !task.reports.elsewhere.reached.contains(*file) && !loaded.contains(file);
+    let left = reach.files.iter().filter(is_left).cloned().collect();
+    Unlooked::of(left, &reach.named(), reach.more).words()
+}

@@ -1,0 +1,211 @@
+//! What an edit breaks in files that nobody has open, at every door, with the real type checker.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use sextant::agent::plan::Steps;
+use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::state::request::Request;
+use tokio_util::sync::CancellationToken;
+
+use crate::mcp::replace;
+use crate::nvim::ask::{options, step};
+use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::mcp::{McpClient, servers};
+use crate::support::model_server::ModelServer;
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::servers::{fake_config, python_servers};
+
+const ITEMS: &str = "\
+def make_item(name: str) -> str:
+    return name
+
+
+class Cart:
+    def total(self) -> int:
+        return 1
+
+    def count(self) -> int:
+        return 2
+
+
+def other() -> int:
+    return 3
+";
+const MAKE: &str = "def make_item(name: str) -> str:\n    return name\n\n\n";
+const USER: &str = "from shop.items import make_item\n\n\ndef use() -> str:\n    return make_item('a')\n";
+const TOTALS: &str = "from shop.items import Cart\n\n\ndef total(cart: Cart) -> int:\n    return cart.total()\n";
+
+fn project() -> Project {
+    Project::new(&[
+        ("shop/__init__.py", ""),
+        ("shop/items.py", ITEMS),
+        ("shop/user.py", USER),
+        ("shop/totals.py", TOTALS),
+        ("shop/apart.py", "x: int = 'a'\n"),
+        ("conf.yaml", "a: 1\n"),
+    ])
+}
+
+fn engine(project: &Project, setup: Setup) -> Engine {
+    let config = json!({"diagnostics": {"timeout_ms": 60_000}});
+    Engine::new(project, Setup { servers: python_servers(project.root()), config, ..setup })
+}
+
+fn about(symbol: &str) -> Request {
+    Request { text: "remove make_item".into(), symbols: vec![symbol.into()], ..Request::default() }
+}
+
+fn delete(extra: Value) -> Value {
+    let mut given = json!({"path": "shop/items.py", "old_string": MAKE, "new_string": ""});
+    if let (Some(given), Value::Object(extra)) = (given.as_object_mut(), extra) {
+        given.extend(extra);
+    }
+    given
+}
+
+#[tokio::test]
+async fn a_client_is_told_what_its_edit_breaks_in_a_closed_file() {
+    for (old, new, file, code) in [
+        (MAKE, "", "shop/user.py", "reportAttributeAccessIssue"),
+        ("make_item(name: str)", "make_item(name: str, price: int)", "shop/user.py", "reportCallIssue"),
+        ("def total(self)", "def sum(self)", "shop/totals.py", "reportAttributeAccessIssue"),
+    ] {
+        let project = project();
+        let mut client = McpClient::with_servers(&project, "codex").await;
+        let edited = client.edit("edit_file", replace("shop/items.py", old, new)).await;
+        assert_eq!(edited["diagnostics_status"], "complete", "{edited}");
+        let new = edited["new_diagnostics"].to_string();
+        assert!(new.contains(file) && new.contains(code), "{edited}");
+        // Nothing of it is old when the broken file itself is edited, and what it repairs is counted.
+        if file == "shop/user.py" {
+            let own = "def make_item(name: str, price: int = 0) -> str:\n    return name * price\n";
+            let repaired = client.edit("edit_file", replace(file, "from shop.items import make_item\n", own)).await;
+            assert_eq!(repaired["diagnostics_status"], "complete", "{repaired}");
+            assert!(repaired["fixed"].as_u64().is_some_and(|fixed| fixed > 0), "{repaired}");
+        }
+        assert!(client.end().await.success());
+    }
+}
+
+#[tokio::test]
+async fn an_edit_of_a_body_looks_at_no_closed_file() {
+    let project = project();
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    let edited = client.edit("edit_file", replace("shop/items.py", "return name", "return name + name")).await;
+    assert_eq!(edited["diagnostics_status"], "complete", "{edited}");
+    assert_eq!((&edited["unchanged"], edited["new_diagnostics"].as_array().map(Vec::len)), (&json!(0), Some(0)));
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
+async fn more_files_than_the_limit_are_named_and_the_answer_is_partial() {
+    let users: Vec<(String, String)> = (0..4).map(|n| (format!("shop/user{n}.py"), USER.to_owned())).collect();
+    let project = project();
+    users.iter().for_each(|(path, text)| project.write(path, text));
+    let config = json!({"diagnostics": {"timeout_ms": 60_000, "reach": 2}});
+    let replies = vec![act("edit_file", delete(json!({})))];
+    let setup = Setup { replies, config, servers: python_servers(project.root()), ..Setup::default() };
+    let engine = Engine::new(&project, setup);
+    let outcome = engine.ask_about(&about("shop/items.py")).await;
+    assert_eq!(outcome["diagnostics_status"], "partial", "{outcome}");
+    let pending = outcome["pending"].to_string();
+    assert!(pending.contains("3 files that may use `make_item`, not looked at, first shop/user"), "{outcome}");
+    assert_eq!(outcome["new_diagnostics"].as_array().map(Vec::len), Some(2), "{outcome}");
+}
+
+#[tokio::test]
+async fn a_task_and_a_plan_tell_what_they_break_in_a_closed_file() {
+    let project = project();
+    let mut setup = Setup { replies: vec![last("edit_file", delete(json!({})))], ..Setup::default() };
+    let asked = engine(&project, setup).ask_about(&about("shop/items.py")).await;
+    assert!(asked["new_diagnostics"].to_string().contains("shop/user.py"), "{asked}");
+    let project = self::project();
+    setup = Setup {
+        plans: vec![plan_of([planned("remove it", &["shop/items.py::make_item"])])],
+        replies: vec![last("edit_file", delete(json!({})))],
+        ..Setup::default()
+    };
+    let engine = engine(&project, setup);
+    engine.plan_for(&about("shop/items.py")).await.expect("a plan");
+    let ran = engine.session.approve(Steps::All, &engine.cancel).await.result;
+    let told = format!("{ran:?}");
+    assert!(told.contains("shop/user.py"), "{told}");
+}
+
+#[tokio::test]
+async fn a_question_says_what_the_edit_would_break_in_a_closed_file() {
+    let project = Project::new(&[("conftest.py", ITEMS), ("user.py", &USER.replace("shop.items", "conftest"))]);
+    let mut engine = engine(&project, Setup::default());
+    engine.session.answers_come();
+    let session = Arc::clone(&engine.session);
+    let client = OutsideClient::new("1", "codex");
+    let given = replace("conftest.py", MAKE, "");
+    let called =
+        tokio::spawn(async move { session.call(&client, "edit_file", given, &CancellationToken::new()).await });
+    let (text, options) = engine.question().await;
+    assert!(text.contains("\nIt would introduce 1 error:\n") && text.contains("user.py:1"), "{text}");
+    engine.session.answer_waiting(options.len()).expect("a question").expect("an answer");
+    called.await.expect("no panic").expect_err("refused");
+    assert_eq!(project.read("conftest.py"), ITEMS);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neovim_tells_what_is_broken_in_a_file_without_a_buffer() {
+    let project = project();
+    let server = ModelServer::start([step("edit_file", delete(json!({})), false)]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
+    nvim.edit("shop/items.py").await;
+    nvim.command("1").await;
+    nvim.command("AgentAsk remove make_item").await;
+    nvim.finished().await;
+    let list = nvim.quickfix().await.join("\n");
+    assert!(list.contains("user.py:1: E:"), "{list}");
+    let windows: usize = nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)").await;
+    assert!(windows <= 3, "nothing else was opened: {windows}");
+}
+
+#[tokio::test]
+async fn a_file_that_nothing_checks_is_no_clean_one() {
+    let project = project();
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    client.edit("edit_file", replace("shop/items.py", "return 3", "return 4")).await;
+    let edited = client.edit("edit_file", replace("conf.yaml", "a: 1", "a: [")).await;
+    assert_ne!(edited["diagnostics_status"], "complete", "{edited}");
+    assert!(edited["pending"].to_string().contains("nothing checks conf.yaml"), "{edited}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
+async fn the_first_edit_of_a_client_waits_for_cold_servers_and_what_it_breaks_is_new() {
+    for _ in 0..3 {
+        let project = project();
+        let mut client = McpClient::open(&project, "codex", &["--servers", &servers()]).await;
+        let edited = client.edit("edit_file", replace("shop/items.py", "return name", "return 1")).await;
+        assert!(edited["new_diagnostics"].to_string().contains("reportReturnType"), "{edited}");
+        assert!(client.end().await.success());
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_of_an_edit_only_after_its_deadline_is_told_with_the_next_answer() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let script = json!({
+        "capabilities": {"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": false}},
+        "on": {"textDocument/diagnostic": [{"wait_for": "go"}, {"reply": {"pull": "scan"}}]},
+    });
+    let servers = vec![fake_config(&project.beside("fake"), &script)];
+    let config = json!({"diagnostics": {"timeout_ms": 400, "start_timeout_ms": 400}});
+    let engine = Engine::new(&project, Setup { servers, config, ..Setup::default() });
+    let client = OutsideClient::new("1", "codex");
+    let edit = |old: &str, new: &str| {
+        let given = replace("a.py", old, new);
+        engine.session.call(&client, "edit_file", given, &engine.cancel)
+    };
+    let first = edit("x = 1", "x = bad").await.expect("an edit").text;
+    assert!(first.contains("nothing is known yet"), "{first}");
+    std::fs::write(project.beside("fake").join("go"), "").expect("a file");
+    let second = edit("x = bad\n", "x = bad\nz = 2\n").await.expect("an edit").text;
+    assert!(second.contains("first looked at after an earlier edit, may be older: error a.py"), "{second}");
+}
