@@ -90,6 +90,17 @@ async fn a_client_is_told_what_its_edit_breaks_in_a_closed_file() {
 }
 
 #[tokio::test]
+async fn a_test_beside_the_source_folder_is_told_of_what_its_import_loses() {
+    let user = USER.replace("shop.items", "cart.items");
+    let files = [("src/cart/__init__.py", ""), ("src/cart/items.py", ITEMS), ("tests/test_items.py", &user)];
+    let project = Project::new(&files);
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    let edited = client.edit("edit_file", replace("src/cart/items.py", MAKE, "")).await;
+    assert!(edited["new_diagnostics"].to_string().contains("tests/test_items.py"), "{edited}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
 async fn an_edit_of_a_body_looks_at_no_closed_file() {
     let project = project();
     let mut client = McpClient::with_servers(&project, "codex").await;

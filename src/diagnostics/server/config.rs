@@ -107,7 +107,9 @@ fn python_settings(root: &Path, interpreter: Option<&Path>) -> LspAny {
         .map(|path| path.display().to_string())
         .collect();
     packages.sort();
-    let analysis = json!({"diagnosticMode": "openFilesOnly", "extraPaths": packages});
+    // Without it a package in `src/` cannot be imported by the files beside that folder. The checker's own command line
+    // and the usual configurations of editors turn it on, the server does not.
+    let analysis = json!({"diagnosticMode": "openFilesOnly", "autoSearchPaths": true, "extraPaths": packages});
     json!({"python": {"analysis": analysis, "pythonPath": interpreter}, "basedpyright": {"analysis": analysis}})
 }
 

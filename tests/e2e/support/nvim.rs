@@ -69,7 +69,11 @@ pub fn binary() -> PathBuf {
 const SERVERS: &str = r"
 local tools, wanted = ...
 local known = {
-  basedpyright = { cmd = { tools .. '/basedpyright-langserver', '--stdio' } },
+  basedpyright = {
+    cmd = { tools .. '/basedpyright-langserver', '--stdio' },
+    -- As nvim-lspconfig has it.
+    settings = { basedpyright = { analysis = { autoSearchPaths = true, diagnosticMode = 'openFilesOnly' } } },
+  },
   ruff = { cmd = { tools .. '/ruff', 'server' } },
 }
 for _, name in ipairs(wanted) do
