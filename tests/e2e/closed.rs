@@ -111,6 +111,19 @@ async fn an_edit_of_a_body_looks_at_no_closed_file() {
 }
 
 #[tokio::test]
+async fn an_answer_that_was_put_off_tells_what_the_first_edit_broke_in_a_closed_file() {
+    let project = project();
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    client.edit("edit_file", delete(json!({"diagnostics": "defer"}))).await;
+    let moved =
+        json!({"path": "shop/apart.py", "old_string": "x: int = 'a'\n", "new_string": format!("x: int = 'a'\n{MAKE}")});
+    let edited = client.edit("edit_file", moved).await;
+    assert_eq!(edited["diagnostics_status"], "complete", "{edited}");
+    assert!(edited["new_diagnostics"].to_string().contains("shop/user.py"), "{edited}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
 async fn more_files_than_the_limit_are_named_and_the_answer_is_partial() {
     let users: Vec<(String, String)> = (0..4).map(|n| (format!("shop/user{n}.py"), USER.to_owned())).collect();
     let project = project();

@@ -33,6 +33,7 @@ mod names;
 mod nvim;
 mod outages;
 mod plans;
+mod reach;
 mod record;
 mod requests;
 mod rpc;

@@ -38,6 +38,13 @@ pub(crate) struct ReachedFiles {
 }
 
 impl ReachedFiles {
+    /// Takes in what earlier edits of the same burst reach: its one answer is about that as well.
+    pub(crate) fn take_earlier(&mut self, documents: Vec<Document>) {
+        let is_new = |document: &Document| self.documents.iter().all(|known| known.path != document.path);
+        let new: Vec<Document> = documents.into_iter().filter(is_new).collect();
+        self.documents.extend(new);
+    }
+
     /// The deadline of the look after the edit.
     pub(crate) fn deadline(&self, own: Deadline, timeout_ms: u64) -> Deadline {
         if self.documents.is_empty() { own } else { Deadline::after_ms(timeout_ms + longer(self.documents.len())) }

@@ -122,7 +122,8 @@ async fn attempt(
             unheard = Unlooked::of(looked.unheard, "", false);
             deadline = looked.deadline;
         }
-        let reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
+        let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
+        reached.take_earlier(reached::others(session, &burst.reached, &paths).await);
         deadline = reached.deadline(deadline, session.config.diagnostics.timeout_ms);
         let looked_at = reached.documents.iter().map(|document| document.path.clone());
         burst.take_reach(looked_at, &reached.unlooked, reached.stale);

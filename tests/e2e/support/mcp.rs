@@ -41,7 +41,12 @@ impl McpClient {
     }
 
     pub fn start_in(project: &Project, folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sextant"))
+        Self::start_binary(project, env!("CARGO_BIN_EXE_sextant"), folder, arguments)
+    }
+
+    /// The same with another build of the program.
+    pub fn start_binary(project: &Project, program: &str, folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = Command::new(program)
             .arg("mcp")
             .args(arguments)
             .current_dir(folder)
