@@ -101,6 +101,19 @@ async fn a_test_beside_the_source_folder_is_told_of_what_its_import_loses() {
 }
 
 #[tokio::test]
+async fn a_new_file_that_takes_the_place_of_another_module_is_answered_with_what_its_importers_lose() {
+    let project = project();
+    project.write("app.py", "import yaml\n\nprint(yaml.safe_load('1'))\n");
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    client.edit("edit_file", replace("shop/items.py", "return 3", "return 4")).await;
+    let made = client.edit("write_file", json!({"path": "yaml.py", "content": "RED = 1\n"})).await;
+    assert_eq!(made["diagnostics_status"], "complete", "{made}");
+    // The import itself was complained about before, so what it hid counts as uncovered.
+    assert!(made["revealed"].to_string().contains("app.py"), "{made}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
 async fn an_edit_of_a_body_looks_at_no_closed_file() {
     let project = project();
     let mut client = McpClient::with_servers(&project, "codex").await;
@@ -119,6 +132,19 @@ async fn an_answer_that_was_put_off_tells_what_the_first_edit_broke_in_a_closed_
         json!({"path": "shop/apart.py", "old_string": "x: int = 'a'\n", "new_string": format!("x: int = 'a'\n{MAKE}")});
     let edited = client.edit("edit_file", moved).await;
     assert_eq!(edited["diagnostics_status"], "complete", "{edited}");
+    assert!(edited["new_diagnostics"].to_string().contains("shop/user.py"), "{edited}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
+async fn a_file_that_was_in_reach_before_is_asked_about_once_it_is_edited_itself() {
+    let project = project();
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    let parameter = replace("shop/items.py", "make_item(name: str)", "make_item(name: str, price: int = 0)");
+    client.edit("edit_file", parameter).await;
+    let broken = json!({"path": "shop/user.py", "old_string": "make_item('a')", "new_string": "missing", "diagnostics": "defer"});
+    client.edit("edit_file", broken).await;
+    let edited = client.edit("edit_file", replace("shop/apart.py", "x: int = 'a'", "x: int = 'b'")).await;
     assert!(edited["new_diagnostics"].to_string().contains("shop/user.py"), "{edited}");
     assert!(client.end().await.success());
 }

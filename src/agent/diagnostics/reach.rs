@@ -22,7 +22,8 @@ const FOLLOWED: usize = 400;
 #[derive(Clone, Debug)]
 pub(crate) struct TextChange {
     pub(crate) path: String,
-    pub(crate) before: String,
+    /// `None` for a file that the edit makes.
+    pub(crate) before: Option<String>,
     pub(crate) after: String,
 }
 
@@ -68,7 +69,12 @@ pub(crate) fn of(root: &Root, importers: &Arc<Mutex<Importers>>, changes: &[Text
             continue;
         };
         let offers = |text: &str| interface::offers(language, text).unwrap_or_default();
-        let changed = interface::changed_words(&offers(&change.before), &offers(&change.after));
+        let before = change.before.as_deref().map(offers).unwrap_or_default();
+        let mut changed = interface::changed_words(&before, &offers(&change.after));
+        if change.before.is_none() {
+            // An import that found another module of this name, or none, finds this one.
+            changed.words.insert(EVERYTHING.to_owned());
+        }
         if changed.is_empty() {
             continue;
         }
@@ -127,7 +133,8 @@ fn of_names(
 /// The files of the same kind in which an identifier of a changed line stands.
 fn of_lines(root: &Root, change: &TextChange) -> EditReach {
     let kind = ending(&change.path);
-    let (old, new): (HashSet<&str>, HashSet<&str>) = (change.before.lines().collect(), change.after.lines().collect());
+    let Some(before) = &change.before else { return EditReach::default() };
+    let (old, new): (HashSet<&str>, HashSet<&str>) = (before.lines().collect(), change.after.lines().collect());
     let changed = old.symmetric_difference(&new).flat_map(|line| identifiers(line));
     let is_name = |word: &&str| word.len() >= SHORTEST && !word.starts_with(|c: char| c.is_ascii_digit());
     let names: BTreeSet<String> = changed.filter(is_name).map(str::to_owned).collect();
@@ -157,7 +164,8 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let change = TextChange { path: files[0].0.to_owned(), before: files[0].1.to_owned(), after: after.to_owned() };
+        let before = Some(files[0].1.to_owned());
+        let change = TextChange { path: files[0].0.to_owned(), before, after: after.to_owned() };
         of(&Root::new(dir.path()).unwrap(), &Arc::default(), &[change])
     }
 

@@ -7,6 +7,7 @@ use futures::future::join_all;
 use crate::agent::diagnostics::reach::{self, EditReach, TextChange};
 use crate::agent::diagnostics::{collect, workspace};
 use crate::agent::state::edit_request::{self, EditRequest};
+use crate::agent::state::reach::ending;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::state::unlooked::Unlooked;
@@ -67,10 +68,12 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
     let change = |want: &EditRequest| match want {
         EditRequest::Change { document, .. } => Some(TextChange {
             path: document.path.clone(),
-            before: document.text.clone(),
+            before: Some(document.text.clone()),
             after: edit_request::intended(want)?,
         }),
-        EditRequest::Create { .. } => None,
+        EditRequest::Create { path, text } => {
+            Some(TextChange { path: path.clone(), before: None, after: text.clone() })
+        }
     };
     wanted.iter().filter_map(change).collect()
 }
@@ -80,7 +83,7 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
 /// Nothing is opened where nobody who speaks of the edited files looks further than at one file.
 pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
     let reach = reach_of(session, changes(wanted)).await;
-    let paths: Vec<String> = edited.iter().map(|document| document.path.clone()).collect();
+    let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     if reach == EditReach::default() || !looks_further(session, &paths).await {
         return ReachedFiles::default();
     }
@@ -156,7 +159,7 @@ pub(crate) async fn leave_all(session: &Session) {
     }
 }
 
-/// What is new in a file is there to be looked at: it stays open.
+/// Files that stay open: what is new in them is there to be looked at, or they are edited themselves.
 pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
     session.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
 }
@@ -165,9 +168,16 @@ pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
 async fn looks_further(session: &Session, edited: &[String]) -> bool {
     let ledger = session.ledger.lock().await;
     let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
+    let is_new = |path: &str| ledger.of(path).next().is_none() && ledger.silent().all(|(file, _)| file != path);
     edited.iter().any(|path| {
         let spoke = ledger.of(path).any(|(provider, _)| further(provider));
-        spoke || ledger.silent().any(|(file, provider)| file == path && further(provider))
+        let may_speak = || ledger.silent().any(|(file, provider)| file == path && further(provider));
+        // Of a file that is not there yet nobody has spoken; of others of its kind perhaps.
+        let speaks_of_alike = || {
+            let alike = ledger.snaps().into_keys().filter(|(file, _)| ending(file) == ending(path));
+            is_new(path) && alike.into_iter().any(|(_, provider)| further(&provider))
+        };
+        spoke || may_speak() || speaks_of_alike()
     })
 }
 
@@ -193,7 +203,8 @@ pub(crate) async fn others(session: &Session, reached: &BTreeSet<String>, edited
 /// The files in reach of what is left of a task's changes that it has not looked at, as a verdict names them.
 pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
     let net = task.journal.net().into_iter().filter_map(|change| {
-        Some(TextChange { path: change.path, before: change.before?.to_string(), after: change.after?.to_string() })
+        let before = change.before.map(|text| text.to_string());
+        Some(TextChange { path: change.path, before, after: change.after?.to_string() })
     });
     let net: Vec<TextChange> = net.collect();
     let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();

@@ -114,6 +114,8 @@ async fn attempt(
     let mut unheard = Unlooked::default();
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
+        // A file that is edited is a file like any other from here on, also where it was opened for an earlier edit.
+        reached::keep_open(session, &paths.iter().map(String::as_str).collect()).await;
         bystanders = collect::bystanders(session, &paths).await;
         if !in_burst || burst.lacks(wanted) {
             let edited = texts_before(wanted);

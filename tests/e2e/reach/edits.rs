@@ -3,6 +3,7 @@
 use sextant::symbols::language;
 use sextant::symbols::outline::{Outline, Symbol, SymbolKind};
 
+use crate::reach::setting;
 use crate::support::project::Project;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +76,9 @@ pub fn random(project: &Project, count: usize, seed: u64) -> Vec<ProjectEdit> {
     let files = sources(project);
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let mut edits: Vec<ProjectEdit> = Vec::new();
-    let mut left: Vec<Kind> = KINDS.to_vec();
+    let wanted = setting("REACH_KINDS", "").to_lowercase();
+    let is_wanted = |kind: &&Kind| wanted.is_empty() || wanted.contains(&format!("{kind:?}").to_lowercase());
+    let mut left: Vec<Kind> = KINDS.iter().filter(is_wanted).copied().collect();
     let mut at = 0;
     while edits.len() < count {
         assert!(!left.is_empty(), "no further edits of {} files can be found", files.len());

@@ -3,7 +3,8 @@
 //! `make soundness REACH=1` makes 300 edits at each door. The suite makes one of each kind at one door, so that it works.
 //!
 //! Variables: `REACH_N` (edits), `REACH_SEED`, `REACH_DOORS` (`ask,mcp,nvim,helix`), `REACH_PACKAGES` (folders of
-//! `.tools/agent_bench/packages`), `REACH_BINARY` (another build of Sextant for the doors `ask` and `mcp`).
+//! `.tools/agent_bench/packages`), `REACH_KINDS` (`body,remove`), `REACH_SHOW` (a line an answer), `REACH_BINARY` (another
+//! build of Sextant for the doors `ask` and `mcp`, to compare times with).
 
 mod doors;
 mod edits;
