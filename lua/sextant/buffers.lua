@@ -1,4 +1,5 @@
 --- Files as buffers: finding, opening hidden, reading in pieces, marks.
+local neovim = require('sextant.neovim')
 local publishes = require('sextant.publishes')
 
 local M = {}
@@ -96,13 +97,13 @@ local conflicts = {}
 
 local function until_decided(buf)
   conflicts[buf] = true
-  vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, {
-    buffer = buf,
+  local options = {
     once = true,
     callback = function()
       conflicts[buf] = nil
     end,
-  })
+  }
+  api.nvim_create_autocmd({ 'BufWritePost', 'BufReadPost', 'BufUnload' }, neovim.in_buffer(buf, options))
 end
 
 --- Whether the file on disk was changed beside the buffer. An unmodified buffer is read again, as 'autoread' does.
@@ -111,8 +112,7 @@ function M.sync_with_disk(buf)
   if vim.bo[buf].buftype ~= '' then
     return false
   end
-  local id = api.nvim_create_autocmd('FileChangedShell', {
-    buffer = buf,
+  local options = {
     callback = function()
       -- Without 'autoread' Neovim would ask; a deleted file keeps its buffer. Both are told, never decided, here.
       local reason = vim.v.fcs_reason
@@ -121,7 +121,8 @@ function M.sync_with_disk(buf)
       end
       vim.v.fcs_choice = ''
     end,
-  })
+  }
+  local id = api.nvim_create_autocmd('FileChangedShell', neovim.in_buffer(buf, options))
   pcall(function()
     vim.cmd('silent! checktime ' .. buf)
   end)

@@ -81,7 +81,7 @@ end
 function M.check()
   local health = vim.health
   health.start('sextant')
-  if vim.fn.has('nvim-0.11') == 1 then
+  if require('sextant.neovim').is_supported() then
     health.ok('Neovim ' .. tostring(vim.version()))
   else
     health.error('Neovim 0.11 or newer is needed', { 'update Neovim' })

@@ -1,13 +1,10 @@
 --- How a thing is said: a line that fits, whole in `:messages`, and nothing that a visible window of ours shows.
+local neovim = require('sextant.neovim')
+
 local M = {}
 local api = vim.api
 
 local GROUPS = { [vim.log.levels.WARN] = 'WarningMsg', [vim.log.levels.ERROR] = 'ErrorMsg' }
-
--- What Neovim comes with prints the whole text and then waits for a key; a user's own has a place for it.
-local function is_neovims(notify)
-  return debug.getinfo(notify, 'S').source:find('^@?vim/') ~= nil
-end
 
 ---@param text string a line
 ---@param width integer cells
@@ -102,7 +99,8 @@ function M.say(text, level, shown_in, words)
   end
   level = level or vim.log.levels.INFO
   text = 'Sextant: ' .. text
-  if is_neovims(vim.notify) then
+  -- What Neovim comes with prints the whole text and then waits for a key; a user's own has a place for it.
+  if neovim.is_own(vim.notify) then
     return print(text, level)
   end
   vim.notify(text, level)

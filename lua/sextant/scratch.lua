@@ -1,4 +1,6 @@
 --- The buffers that our windows show: what all of them have in common, and which windows show them.
+local neovim = require('sextant.neovim')
+
 local M = {}
 local api = vim.api
 
@@ -86,7 +88,7 @@ function M.buffer(name, bufhidden)
 end
 
 function M.map(buf, lhs, run, desc)
-  vim.keymap.set('n', lhs, run, { buffer = buf, nowait = true, desc = desc })
+  vim.keymap.set('n', lhs, run, neovim.in_buffer(buf, { nowait = true, desc = desc }))
 end
 
 --- What a window of ours looks like: text to be read, whatever the user has for code.

@@ -1,0 +1,100 @@
+--- What differs between the versions of Neovim that are supported. No other file asks which one this is.
+local M = {}
+
+local PULL = 'textDocument/diagnostic'
+local HAS_12 = vim.fn.has('nvim-0.12') == 1
+
+--- Whether this Neovim is one of those that are supported.
+---@return boolean
+function M.is_supported()
+  return vim.fn.has('nvim-0.11') == 1
+end
+
+--- What was read from a server: its `null` is nil before 0.12, and `vim.NIL`, which counts as true, from then on.
+---@generic T
+---@param value T
+---@return T?
+function M.value(value)
+  if value == vim.NIL then
+    return nil
+  end
+  return value
+end
+
+--- The same for all that is in a table; `null` in a list stays, so that the others keep their places. The table itself
+--- is not changed: what goes back to the server goes as it came.
+---@generic T
+---@param value T
+---@return T?
+function M.without_null(value)
+  if not HAS_12 or type(value) ~= 'table' then
+    return M.value(value)
+  end
+  local is_list, out = vim.islist(value), {}
+  for key, inner in pairs(value) do
+    if inner ~= vim.NIL then
+      out[key] = M.without_null(inner)
+    elseif is_list then
+      out[key] = inner
+    end
+  end
+  return out
+end
+
+--- Options of an autocommand or a key, for one buffer alone.
+---@param buf integer
+---@param options table
+---@return table
+function M.in_buffer(buf, options)
+  options[HAS_12 and 'buf' or 'buffer'] = buf
+  return options
+end
+
+--- Whether a function is Neovim's own. Those that are compiled into 0.12 may hold no word of where they stand.
+---@param run function
+---@return boolean
+function M.is_own(run)
+  local source = debug.getinfo(run, 'S').source
+  return source:find('^@?vim/') ~= nil or (HAS_12 and source:find('^=?%?$') ~= nil)
+end
+
+-- Neovim's own function for this (`_provider_foreach`) looks for the current buffer, whose type may fit no other's.
+local function registered(client, buf)
+  local ok, found = pcall(function()
+    return buf and client:_get_registrations('diagnosticProvider', buf) or client.registrations.diagnosticProvider
+  end)
+  return vim.tbl_map(function(registration)
+    local options = registration.registerOptions
+    return type(options) == 'table' and options or {}
+  end, ok and type(found) == 'table' and found or {})
+end
+
+--- What the client has declared of pulling diagnostics, one for each of its providers. From 0.12 on they may be several,
+--- and registered after the start.
+---@param client vim.lsp.Client
+---@param buf integer? those that are for this buffer alone
+---@return lsp.DiagnosticOptions[]
+function M.pull_providers(client, buf)
+  local found = HAS_12 and registered(client, buf) or {}
+  if #found > 0 then
+    return found
+  end
+  local declared = client.server_capabilities and client.server_capabilities.diagnosticProvider
+  return { type(declared) == 'table' and declared or nil }
+end
+
+--- Whether Neovim will pull for a buffer once the client has been told that it has changed: 0.11 does so for the current
+--- one, 0.12 for every one in a window.
+---@param client vim.lsp.Client
+---@param buf integer
+---@return boolean
+function M.pulls_by_itself(client, buf)
+  if not client:supports_method(PULL, buf) then
+    return false
+  elseif HAS_12 then
+    return #vim.fn.win_findbuf(buf) > 0
+  end
+  return buf == vim.api.nvim_get_current_buf()
+end
+
+return M
