@@ -1,10 +1,11 @@
 --- Code actions: what the servers offer for a place, and what an offer would change.
 local buffers = require('sextant.buffers')
+local neovim = require('sextant.neovim')
 local settle = require('sextant.settle')
 
 local M = {}
 
----@type table<string, { client: vim.lsp.Client, action: table, buf: integer, tick: integer }>
+---@type table<string, { client: vim.lsp.Client, action: table, edit: table?, buf: integer, tick: integer }>
 local offers = {}
 local count = 0
 
@@ -47,10 +48,12 @@ local function whole(buf)
   return { start = { line = 0, character = 0 }, ['end'] = { line = vim.api.nvim_buf_line_count(buf), character = 0 } }
 end
 
-local function offer(client, buf, action)
+---@param sent table the action as the server has sent it
+---@param action table the same without its nulls
+local function offer(client, buf, sent, action)
   count = count + 1
   local id = 'f' .. count
-  offers[id] = { client = client, action = action, buf = buf, tick = vim.b[buf].changedtick }
+  offers[id] = { client = client, action = sent, edit = action.edit, buf = buf, tick = vim.b[buf].changedtick }
   local repairs = {}
   for _, item in ipairs(action.diagnostics or {}) do
     repairs[#repairs + 1] =
@@ -116,10 +119,11 @@ function M.fixes(params, reply)
     }
     local ok = client:request('textDocument/codeAction', ask, function(err, actions)
       mute[client.id] = nil
-      for _, action in ipairs(not err and type(actions) == 'table' and actions or {}) do
+      for _, sent in ipairs(not err and type(actions) == 'table' and actions or {}) do
+        local action = neovim.without_null(sent)
         -- A bare Command has a string here; it would run something that cannot be looked at first.
-        if type(action.command) ~= 'string' and not action.disabled then
-          found[#found + 1] = offer(client, buf, action)
+        if type(action) == 'table' and type(action.command) ~= 'string' and not action.disabled then
+          found[#found + 1] = offer(client, buf, sent, action)
         end
       end
       answered()
@@ -141,15 +145,16 @@ function M.change(params, reply)
     return reply({ kind = 'fix_gone' })
   end
   local encoding = known.client.offset_encoding
-  if known.action.edit then
-    return reply(nil, { edit = known.action.edit, encoding = encoding })
+  if known.edit then
+    return reply(nil, { edit = known.edit, encoding = encoding })
   end
   local closed = false
-  local ok = known.client:request('codeAction/resolve', known.action, function(err, resolved)
+  local ok = known.client:request('codeAction/resolve', known.action, function(err, answer)
     if closed then
       return
     end
     closed = true
+    local resolved = neovim.without_null(answer)
     if err or type(resolved) ~= 'table' or not resolved.edit then
       return reply({ kind = 'unsupported', message = 'a fix that is a command and not an edit' })
     end

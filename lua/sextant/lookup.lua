@@ -1,5 +1,6 @@
 --- What the clients of a buffer say about a name in it: its definition, its references, its hover, its renaming.
 local buffers = require('sextant.buffers')
+local neovim = require('sextant.neovim')
 local publishes = require('sextant.publishes')
 
 local M = {}
@@ -103,7 +104,7 @@ local function request(job, method, ask, done)
     elseif err then
       return refused(job, type(err) == 'table' and err or { message = tostring(err) })
     end
-    done(value)
+    done(neovim.without_null(value))
   end, job.buf)
   if not ok then
     return set(job, 'gone', { message = 'the server has stopped' })
@@ -131,7 +132,7 @@ local function ask(job, params)
   end
   if params.method == RENAME and client:supports_method(PREPARE, buf) then
     return request(job, PREPARE, question, function(value)
-      if value == nil or value == vim.NIL then
+      if neovim.value(value) == nil then
         return set(job, 'refused', { message = 'this cannot be renamed' })
       end
       put()

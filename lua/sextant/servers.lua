@@ -1,4 +1,6 @@
 --- What is known of single language servers: the facts that the binary hands over, and what was learned of each here.
+local neovim = require('sextant.neovim')
+
 local M = {}
 
 M.PULL = 'textDocument/diagnostic'
@@ -72,7 +74,8 @@ local function facts_of(client)
   elseif of_client[client] then
     return of_client[client]
   end
-  local own = client.server_info and client.server_info.name
+  local info = neovim.value(client.server_info)
+  local own = info and info.name
   local found = {}
   for _, name in ipairs({ client.name:lower(), type(own) == 'string' and own:lower() or nil }) do
     for _, tool in ipairs(shared.tools) do
@@ -124,8 +127,13 @@ function M.note_amendment(client)
   two_phase[client.name] = true
 end
 
+local function declared(client, capability)
+  return neovim.without_null(client.server_capabilities and client.server_capabilities[capability])
+end
+
 local function sync_of(client)
-  return client.server_capabilities and client.server_capabilities.textDocumentSync or {}
+  local sync = declared(client, 'textDocumentSync')
+  return type(sync) == 'table' and sync or {}
 end
 
 --- Whether the client tells its server of saves and not of changes: all that this knows of a text is what was saved.
@@ -152,11 +160,12 @@ end
 
 --- Whether what the client says of a file depends on that file alone.
 function M.looks_at_one_file(client)
-  local provider = client.server_capabilities and client.server_capabilities.diagnosticProvider
-  local declared = type(provider) == 'table'
-    and provider.interFileDependencies == false
-    and not provider.workspaceDiagnostics
-  return declared or M.knows(client, 'one_file')
+  local providers = neovim.pull_providers(client)
+  local says_so = #providers > 0
+    and vim.iter(providers):all(function(provider)
+      return provider.interFileDependencies == false and provider.workspaceDiagnostics ~= true
+    end)
+  return says_so or M.knows(client, 'one_file')
 end
 
 --- Whether edits of these files leave what the client says of any other file as it is.
@@ -169,7 +178,7 @@ function M.leaves_others(client, edited)
 end
 
 local function has_command(client, name)
-  local provider = client.server_capabilities and client.server_capabilities.executeCommandProvider
+  local provider = declared(client, 'executeCommandProvider')
   return provider and vim.tbl_contains(provider.commands or {}, name)
 end
 
