@@ -1,10 +1,15 @@
 --- One question to one client about one buffer: whether it can still be answered, and what it waits for before.
 local mood = require('sextant.mood')
+local neovim = require('sextant.neovim')
 local publishes = require('sextant.publishes')
 local servers = require('sextant.servers')
 
 local M = {}
 local api = vim.api
+
+---@class sextant.Pulled the answer of one of the providers that a client has registered
+---@field identifier string?
+---@field items table[]
 
 ---@class sextant.Job one client and one buffer; `finish` and `give_up` end it
 ---@field client vim.lsp.Client
@@ -12,10 +17,12 @@ local api = vim.api
 ---@field path string
 ---@field dead boolean?
 ---@field wanted integer?
----@field request integer? the open request
+---@field requests table<integer, true> the open requests
 ---@field unlisten fun()?
+---@field way string? how it was asked first: `pull`, `command` or `push`
+---@field begin fun(job: sextant.Job) asks, in the way that suits the client by now
 ---@field listens boolean? waits for what the server publishes by itself
----@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[])
+---@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[], pulled: sextant.Pulled[]?)
 ---@field give_up fun(job: sextant.Job, how: string, note: string)
 
 --- Ends the job where it cannot be answered any more.
@@ -32,6 +39,15 @@ function M.is_over(job)
     return true
   end
   return false
+end
+
+--- Calls off what is still open: pulls that nobody waits for pile up in some servers.
+---@param job sextant.Job
+function M.cancel(job)
+  for id in pairs(job.requests) do
+    job.client.rpc.notify('$/cancelRequest', { id = id })
+  end
+  job.requests = {}
 end
 
 ---@param job sextant.Job
@@ -71,7 +87,7 @@ end
 ---@return boolean
 function M.same_items(a, b)
   local function short(item)
-    return { item.range, item.severity or 1, tostring(item.code), item.message }
+    return { item.range, neovim.value(item.severity) or 1, tostring(neovim.value(item.code)), item.message }
   end
   return #a == #b and vim.deep_equal(vim.tbl_map(short, a), vim.tbl_map(short, b))
 end

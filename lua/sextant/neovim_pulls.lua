@@ -22,11 +22,13 @@ local CANCEL = '$/cancelRequest'
 ---@field complaints integer errors that the server had logged then
 ---@field at_rest boolean whether the server had said that it has loaded
 ---@field void boolean? of an older text, or cancelled: its answer is worth nothing
+---@field cancelled boolean? called off by Neovim
 ---@field answer { err: table?, result: any }?
 ---@field waiting table<function, boolean>
 
 ---@class sextant.Watched what was seen of one client
 ---@field pulls table<string, sextant.NeovimPull> the newest, by URI
+---@field open table<integer, sextant.NeovimPull> those without an answer, by id
 ---@field ours boolean whether the request that is being sent is ours
 ---@field sent_count table<string, integer> how often each document was sent
 
@@ -67,10 +69,13 @@ local function outdates(client, method, params, pull)
 end
 
 local function on_notify(client, seen, method, params)
+  local called_off = method == CANCEL and type(params) == 'table' and seen.open[params.id]
+  if called_off then
+    called_off.cancelled = true
+    drop(seen, called_off)
+  end
   for _, pull in pairs(seen.pulls) do
-    if method == CANCEL and type(params) == 'table' and params.id == pull.id then
-      drop(seen, pull)
-    elseif outdates(client, method, params, pull) then
+    if outdates(client, method, params, pull) then
       drop(seen, pull)
     end
   end
@@ -80,12 +85,10 @@ local function on_notify(client, seen, method, params)
   end
 end
 
--- Neovim names the lines that are shown, which LSP does not know: a server might look at nothing else.
+-- Neovim 0.11 names the lines that are shown, which LSP does not know: a server might look at nothing else.
 local function is_whole(client, buf, params)
   local range = params.range
-  if params.previousResultId then
-    return false
-  elseif not range or servers.knows(client, 'pull_of_buffer') then
+  if not range or servers.knows(client, 'pull_of_buffer') then
     return true
   end
   local last = vim.api.nvim_buf_line_count(buf) - 1
@@ -126,16 +129,19 @@ local function answered(seen, pull, err, result)
 end
 
 --- Starts to watch a client. Its RPC functions are replaced by ones that note what passes and call them.
-function M.watch_client(client)
+---@param client vim.lsp.Client
+---@param told fun(client: vim.lsp.Client, method: string, params: any) called with every notification that goes out
+function M.watch_client(client, told)
   local rpc = client.rpc
   if watched[client] or type(rpc) ~= 'table' then
     return
   end
-  local seen = { pulls = {}, sent_count = {}, ours = false }
+  local seen = { pulls = {}, open = {}, sent_count = {}, ours = false }
   watched[client] = seen
   local request, notify = rpc.request, rpc.notify
   rpc.notify = function(method, params, ...)
     pcall(on_notify, client, seen, method, params)
+    pcall(told, client, method, params)
     return notify(method, params, ...)
   end
   rpc.request = function(method, params, callback, on_reply)
@@ -149,6 +155,11 @@ function M.watch_client(client)
       return request(method, params, callback, on_reply)
     end
     local ok, id = request(method, params, function(err, result, ...)
+      if pull.cancelled then
+        -- Some servers answer it all the same, with an empty list, which would stand for good: to the next pull they
+        -- say that nothing has changed.
+        return
+      end
       local good, problem = pcall(answered, seen, pull, err, result)
       if not good then
         vim.schedule(function()
@@ -159,6 +170,7 @@ function M.watch_client(client)
     end, function(...)
       -- Neovim drops the answer of a request that the server calls cancelled; any other follows this at once.
       vim.schedule(function()
+        seen.open[pull.id or 0] = nil
         if not pull.answer and not pull.void then
           drop(seen, pull)
         end
@@ -168,7 +180,9 @@ function M.watch_client(client)
       end
     end)
     pull.id = id
-    if not ok then
+    if ok then
+      seen.open[id] = pull
+    else
       drop(seen, pull)
     end
     return ok, id

@@ -1,5 +1,6 @@
 --- What servers published, with the version that Neovim's own handler drops.
 local mood = require('sextant.mood')
+local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.neovim_pulls')
 local preamble = require('sextant.preamble')
 local servers = require('sextant.servers')
@@ -88,6 +89,20 @@ local heard = {
     end
   end,
 }
+-- What is registered after the start changes the way that a client is asked. Neovim itself takes it after this.
+heard['client/registerCapability'] = function(client_id, params)
+  local client = vim.lsp.get_client_by_id(client_id)
+  local registrations = type(params.registrations) == 'table' and params.registrations or {}
+  local pulled = vim.iter(registrations):any(function(registration)
+    return type(registration) == 'table' and registration.method == servers.PULL
+  end)
+  if client and pulled then
+    vim.schedule(function()
+      servers.learn(client, nil)
+      tell(client_id)
+    end)
+  end
+end
 for method, note in pairs(mood.methods) do
   heard[method] = function(client_id, params)
     note(client_id, params)
@@ -107,27 +122,6 @@ local function wrap(method, orig)
     -- As Neovim answers a request that nobody handles; of a notification nobody reads it.
     return nil, vim.lsp.rpc_response_error(vim.lsp.protocol.ErrorCodes.MethodNotFound)
   end
-end
-
--- The handlers table of one client is replaced by a proxy, so that a handler that the user sets later is
--- wrapped as well and still called.
-local function watch_client(client)
-  neovim_pulls.watch_client(client)
-  if wrapped[client.id] then
-    return
-  end
-  wrapped[client.id] = true
-  local inner = client.handlers
-  local wrappers = {}
-  for method in pairs(heard) do
-    wrappers[method] = wrap(method, rawget(inner, method))
-  end
-  client.handlers = setmetatable({}, {
-    __index = setmetatable(wrappers, { __index = inner }),
-    __newindex = function(t, key, value)
-      rawset(t, key, heard[key] and wrap(key, value) or value)
-    end,
-  })
 end
 
 -- What Neovim told a server. A document that is opened again starts its versions again: what was published
@@ -163,13 +157,11 @@ local sent = {
   end,
 }
 
-local function on_notify(args)
-  local note = sent[args.data.method]
-  local client = note and vim.lsp.get_client_by_id(args.data.client_id)
-  if not client then
+local function on_sent(client, method, params)
+  local note = sent[method]
+  if not note then
     return
   end
-  local params = args.data.params
   local id, uri = client.id, params.textDocument.uri
   documents[id] = documents[id] or {}
   local document, anew = note(documents[id][uri], params, client)
@@ -193,16 +185,47 @@ local function on_notify(args)
   end
 end
 
+-- The handlers table of one client is replaced by a proxy, so that a handler that the user sets later is
+-- wrapped as well and still called.
+local function watch_client(client)
+  neovim_pulls.watch_client(client, on_sent)
+  if wrapped[client.id] then
+    return
+  end
+  wrapped[client.id] = true
+  local inner = client.handlers
+  local wrappers = {}
+  for method in pairs(heard) do
+    wrappers[method] = wrap(method, rawget(inner, method))
+  end
+  client.handlers = setmetatable({}, {
+    __index = setmetatable(wrappers, { __index = inner }),
+    __newindex = function(t, key, value)
+      rawset(t, key, heard[key] and wrap(key, value) or value)
+    end,
+  })
+end
+
+-- A client is watched from its first attach on, which comes after its first document was sent. Of that one, and of no
+-- other, Neovim's event tells: from 0.12 on it leaves out what was sent of a buffer that has been detached since.
+local function on_notify(args)
+  local client = args.data.method == 'textDocument/didOpen' and vim.lsp.get_client_by_id(args.data.client_id)
+  local params = args.data.params
+  if client and not (documents[client.id] and documents[client.id][params.textDocument.uri]) then
+    on_sent(client, args.data.method, params)
+  end
+end
+
 local function note_attached(buf)
   if not had_client[buf] then
     had_client[buf] = true
-    vim.api.nvim_create_autocmd('BufUnload', {
-      buffer = buf,
+    local options = {
       once = true,
       callback = function()
         had_client[buf] = nil
       end,
-    })
+    }
+    vim.api.nvim_create_autocmd('BufUnload', neovim.in_buffer(buf, options))
   end
 end
 

@@ -97,8 +97,13 @@ function M.push(job)
   end
 
   job.unlisten = publishes.listen(function(client_id, at)
-    if client_id == id and at == uri then
+    if client_id ~= id then
+      return
+    elseif at == uri then
       vim.schedule(look)
+    elseif not at and job.way == 'push' and servers.way(job.client, job.buf) ~= 'push' then
+      -- It has registered meanwhile that it is pulled, so what it publishes may be less than it knows.
+      job:begin()
     end
   end)
   -- After what the flush has set going.

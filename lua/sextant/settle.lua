@@ -4,6 +4,7 @@
 -- (published with this text's version), `quiet` (published, then silence, without proof: a guess),
 -- `unavailable`, or stays open at the deadline (`timeout`) and may answer late, once.
 local buffers = require('sextant.buffers')
+local jobs = require('sextant.jobs')
 local publishes = require('sextant.publishes')
 local servers = require('sextant.servers')
 local ways = require('sextant.ways')
@@ -20,11 +21,7 @@ local amending = {}
 
 local function stop(job)
   job.dead = true
-  if job.request then
-    -- Pulls that nobody waits for pile up in some servers.
-    job.client.rpc.notify('$/cancelRequest', { id = job.request })
-    job.request = nil
-  end
+  jobs.cancel(job)
   if job.unlisten then
     job.unlisten()
     job.unlisten = nil
@@ -101,22 +98,21 @@ local function unchecked(job)
   return result
 end
 
--- Neovim asks only for the current buffer; what we asked for of others is shown by its own handler, so that the
--- signs are right everywhere. Not for servers that publish as well: Neovim would show everything twice.
-local function show_pulled(job, version, items)
-  local client = job.client
-  if job.buf == api.nvim_get_current_buf() or not api.nvim_buf_is_loaded(job.buf) then
+-- Neovim asks only for what is in sight; what we asked for ourselves is shown by its own handler, so that the signs are
+-- right everywhere, under the name of the provider, as Neovim does it. Not for servers that have declared no pulls and
+-- publish: it would show everything twice.
+local function show_pulled(job, version, pulled)
+  local client, buf = job.client, job.buf
+  if not api.nvim_buf_is_loaded(buf) then
     return
   end
-  if vim.lsp.util.buf_versions[job.buf] == version and client:supports_method(servers.PULL, job.buf) then
-    local params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) } }
+  if vim.lsp.util.buf_versions[buf] == version and client:supports_method(servers.PULL, buf) then
     local handler = client.handlers[servers.PULL] or vim.lsp.handlers[servers.PULL]
-    pcall(
-      handler,
-      nil,
-      { kind = 'full', items = items },
-      { client_id = client.id, bufnr = job.buf, method = servers.PULL, params = params }
-    )
+    for _, answer in ipairs(pulled) do
+      local params = { textDocument = { uri = vim.uri_from_bufnr(buf) }, identifier = answer.identifier }
+      local context = { client_id = client.id, bufnr = buf, method = servers.PULL, params = params }
+      pcall(handler, nil, { kind = 'full', items = answer.items }, context)
+    end
   end
 end
 
@@ -196,7 +192,7 @@ local function await_amendment(job, version, told)
   end, servers.shared().late_ms)
 end
 
-local function finish(job, how, version, items)
+local function finish(job, how, version, items, pulled)
   if job.dead then
     return
   end
@@ -212,9 +208,9 @@ local function finish(job, how, version, items)
   elseif how ~= 'quiet' then
     require('sextant.rpc').late_answer(result)
   end
-  if how == 'exact' then
+  if pulled then
     vim.schedule(function()
-      show_pulled(job, version, items)
+      show_pulled(job, version, pulled)
     end)
   elseif how == 'versioned' then
     await_amendment(job, version, short)
@@ -231,6 +227,8 @@ local function new_job(client, buf, item, done)
     done = done,
     finish = finish,
     give_up = give_up,
+    begin = ways.begin,
+    requests = {},
   }
   local before = open_jobs[job.key]
   if before then
@@ -265,10 +263,10 @@ end
 ---@param params { files: { path: string, bystander: boolean? }[], ms: integer }
 function M.settle(params, reply)
   publishes.watch()
-  local entries, jobs, left, closed = {}, {}, 1, false
+  local entries, asked, left, closed = {}, {}, 1, false
   local function answer()
     closed = true
-    for _, job in ipairs(jobs) do
+    for _, job in ipairs(asked) do
       if servers.knows(job.client, 'compiles_beside') then
         entries[#entries + 1] = unchecked(job)
       end
@@ -294,12 +292,12 @@ function M.settle(params, reply)
     local buf = buffers.find(item.path)
     for _, client in ipairs(buf and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}) do
       if not servers.knows(client, 'no_checker') and not (item.bystander and servers.leaves_others(client, edited)) then
-        jobs[#jobs + 1] = new_job(client, buf, item, done)
+        asked[#asked + 1] = new_job(client, buf, item, done)
         left = left + 1
       end
     end
   end
-  for _, job in ipairs(jobs) do
+  for _, job in ipairs(asked) do
     ways.begin(job)
   end
   left = left - 1
@@ -308,7 +306,7 @@ function M.settle(params, reply)
   end
   vim.defer_fn(function()
     if not closed then
-      for _, job in ipairs(jobs) do
+      for _, job in ipairs(asked) do
         if not job.dead then
           entries[#entries + 1] = cut_short(job)
         end

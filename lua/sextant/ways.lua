@@ -1,6 +1,7 @@
 --- The ways to ask one client about one buffer: a pull, tsserver's own commands, or waiting for the publish of its version.
 local jobs = require('sextant.jobs')
 local mood = require('sextant.mood')
+local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.neovim_pulls')
 local publishes = require('sextant.publishes')
 local push = require('sextant.push')
@@ -8,7 +9,6 @@ local servers = require('sextant.servers')
 local texts = require('sextant.texts')
 
 local M = { push = push.push }
-local api = vim.api
 local version_of, texts_of, flush = texts.version_of, texts.texts_of, texts.flush
 
 local RETRY = { [-32802] = true, [-32801] = true, [-32800] = true }
@@ -51,6 +51,52 @@ local function request(job, method, params, answer)
   return ok and id or nil
 end
 
+-- The names of those that diagnostics are pulled of; one without a name where the client has declared none.
+---@return (string|false)[]
+local function providers_of(job)
+  local names = {}
+  for _, provider in ipairs(neovim.pull_providers(job.client, job.buf)) do
+    local name = neovim.value(provider.identifier) or false
+    if not vim.list_contains(names, name) then
+      names[#names + 1] = name
+    end
+  end
+  return #names > 0 and names or { false }
+end
+
+-- Asks every provider; `answer` is called once, with the first error, or with all that they say.
+---@param names (string|false)[]
+---@param answer fun(err: table?, result: any, pulled: sextant.Pulled[]?)
+local function ask_providers(job, names, answer)
+  local pulled, left, over = {}, #names, false
+  for index, name in ipairs(names) do
+    local params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) }, identifier = name or nil }
+    local id
+    id = request(job, servers.PULL, params, function(err, result)
+      job.requests[id] = nil
+      if over then
+        return
+      elseif err or type(result) ~= 'table' or result.kind ~= 'full' or type(result.items) ~= 'table' then
+        over = true
+        jobs.cancel(job)
+        return answer(err, result)
+      end
+      pulled[index] = { identifier = name or nil, items = result.items }
+      left = left - 1
+      if left == 0 then
+        local items = vim.iter(pulled):fold({}, function(all, one)
+          return vim.list_extend(all, one.items)
+        end)
+        answer(nil, { kind = 'full', items = items }, pulled)
+      end
+    end)
+    if not id then
+      return
+    end
+    job.requests[id] = true
+  end
+end
+
 -- How long their publish is waited for alone, in milliseconds: a pull beside it takes its time from the server.
 local PUBLISH_FIRST_MS = 100
 
@@ -75,7 +121,8 @@ end
 
 -- What an answer to a pull is worth.
 ---@param asked sextant.Question
-local function take(job, asked, err, result)
+---@param pulled sextant.Pulled[]? what Neovim is not to ask for itself
+local function take(job, asked, err, result, pulled)
   local theirs = asked.theirs
   if jobs.is_over(job) or jobs.is_loading(job, M.pull) then
     return
@@ -120,7 +167,7 @@ local function take(job, asked, err, result)
       end
     end
   end
-  job:finish('exact', asked.version, result.items)
+  job:finish('exact', asked.version, result.items, pulled)
 end
 
 -- Waits for Neovim's own pull, or takes its answer where it is there already.
@@ -139,11 +186,6 @@ local function join(job, theirs)
   else
     job.unlisten = neovim_pulls.listen(theirs, look)
   end
-end
-
--- Whether Neovim will pull in a moment for what has just been sent: it does so for the current buffer.
-local function will_pull(job)
-  return job.buf == api.nvim_get_current_buf() and job.client:supports_method(servers.PULL, job.buf)
 end
 
 -- The publish of the very text makes one pull enough: whether it is worth waiting for.
@@ -183,11 +225,13 @@ function M.pull(job)
   local sent = neovim_pulls.sent(job.client, uri)
   flush(job.client)
   job.wanted = version_of(job.buf)
-  if not job.alone then
+  -- Neovim asks each provider by itself: one of its answers is not all.
+  local names = providers_of(job)
+  if not job.alone and #names == 1 then
     local theirs = neovim_pulls.of(job.client, job.buf)
     if theirs and (theirs.at_rest or not servers.knows(job.client, 'tells_when_loaded')) then
       return join(job, theirs)
-    elseif neovim_pulls.sent(job.client, uri) ~= sent and will_pull(job) then
+    elseif neovim_pulls.sent(job.client, uri) ~= sent and neovim.pulls_by_itself(job.client, job.buf) then
       -- Neovim's turn comes first: what tells it of the change is scheduled already.
       return vim.schedule(function()
         M.pull(job)
@@ -205,14 +249,8 @@ function M.pull(job)
     at = vim.uv.now(),
     complaints = mood.complaints(job.client.id),
   }
-  local provider = job.client.server_capabilities.diagnosticProvider
-  local params = {
-    textDocument = { uri = uri },
-    identifier = type(provider) == 'table' and provider.identifier or nil,
-  }
-  job.request = request(job, servers.PULL, params, function(err, result)
-    job.request = nil
-    take(job, asked, err, result)
+  ask_providers(job, names, function(err, result, pulled)
+    take(job, asked, err, result, pulled)
   end)
 end
 
@@ -231,7 +269,7 @@ function M.command(job)
       if failed or jobs.is_over(job) then
         return
       end
-      local body = type(result) == 'table' and result.body or nil
+      local body = type(result) == 'table' and neovim.without_null(result.body) or nil
       if err or type(body) ~= 'table' then
         failed = true
         return push.push(job)
@@ -258,7 +296,8 @@ function M.begin(job)
   if jobs.is_over(job) then
     return
   elseif client.initialized then
-    return M[servers.way(client, job.buf)](job)
+    job.way = servers.way(client, job.buf)
+    return M[job.way](job)
   end
   -- The attach comes with the end of the server's start-up.
   job.note = 'the server is still starting'
