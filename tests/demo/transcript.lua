@@ -39,7 +39,7 @@ local function print_diff(before, after)
     local old, new = before[name] or '', after[name] or ''
     if old ~= new then
       say(('--- a/%s\n+++ b/%s'):format(name, name))
-      say(vim.trim(vim.diff(old, new, { result_type = 'unified', ctxlen = 1 }) --[[@as string]]))
+      say(vim.trim((vim.text.diff or vim.diff)(old, new, { result_type = 'unified', ctxlen = 1 }) --[[@as string]]))
     end
   end
 end

@@ -47,7 +47,7 @@ fn held(first: Reply, second: Reply) -> (Vec<Reply>, Arc<Notify>) {
 const KILL_FAKE: &str =
     "vim.system({ 'pkill', '-KILL', '-P', tostring(vim.uv.os_getpid()), '-f', 'fake_server.py' }):wait()
     return (vim.wait(20000, function() return #vim.lsp.get_clients({ name = 'fake' }) == 0 end, 5))";
-const STOP_FAKE: &str = "vim.lsp.stop_client(vim.lsp.get_clients({ name = 'fake' }), true)
+const STOP_FAKE: &str = "vim.iter(vim.lsp.get_clients({ name = 'fake' })):each(function(client) client:stop(true) end)
     return (vim.wait(20000, function() return #vim.lsp.get_clients({ name = 'fake' }) == 0 end, 5))";
 const DETACH_FAKE: &str = "vim.lsp.buf_detach_client(0, vim.lsp.get_clients({ name = 'fake' })[1].id)
     return (vim.wait(20000, function() return #vim.lsp.get_clients({ bufnr = 0 }) == 0 end, 5))";

@@ -27,5 +27,6 @@ mod tabs;
 mod tasks;
 mod trace;
 mod two;
+mod versions;
 mod wide;
 mod windows;

@@ -40,7 +40,7 @@ fn answering(first: bool) -> Value {
         "capabilities": {
             "textDocumentSync": {"openClose": true, "change": 1, "save": true},
             "diagnosticProvider": {"interFileDependencies": false, "workspaceDiagnostics": false}},
-        "on": {"textDocument/diagnostic": steps, "textDocument/diagnostic with range": steps},
+        "on": {"textDocument/diagnostic": steps},
     })
 }
 

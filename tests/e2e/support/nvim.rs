@@ -209,6 +209,12 @@ impl Nvim {
         assert!(self.lua::<bool>(ask).await, "no handshake");
     }
 
+    /// Whether this Neovim has the feature (`:help has()`).
+    #[allow(dead_code, reason = "the adversary's suite has no use for it")]
+    pub async fn has(&self, feature: &str) -> bool {
+        self.lua(&format!("return vim.fn.has('{feature}') == 1")).await
+    }
+
     /// Runs an Ex command.
     pub async fn command(&self, text: &str) {
         self.nvim.command(text).await.unwrap_or_else(|error| panic!("{text}: {error}"));
