@@ -4,6 +4,8 @@ pub(super) mod files;
 pub(super) mod found;
 pub(super) mod helix;
 mod known;
+mod tables;
+mod written;
 
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use clap::{Args, Subcommand};
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::settings::user_folder;
-use crate::cli::setup::files::UserFile;
+use crate::cli::setup::files::{SetUpFile, UserFile};
 use crate::cli::terminal;
 use crate::diagnostics::program;
 
@@ -34,7 +36,7 @@ struct HelixSetup {
     /// Print what would be changed, and change nothing
     #[arg(long, conflicts_with_all = ["undo", "yes"])]
     print: bool,
-    /// Bring back what was there before the first setup
+    /// Take out the lines that setup has written; everything else stays
     #[arg(long)]
     undo: bool,
     /// Change it without asking
@@ -69,14 +71,15 @@ fn setup(wish: &HelixSetup) -> Result<(), Failure> {
     let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
     let installed = |name: &str| program::find(&places, name).is_some();
     let mut notes = helix::languages(&mut document, &program(&places), installed);
-    languages.after = document.to_string();
+    languages.become_text_of(&document);
     let (mut config, mut document) = files::read(config)?;
     notes.extend(helix::keys(&mut document));
-    config.after = document.to_string();
+    config.become_text_of(&document);
     let changed: Vec<UserFile> = [languages, config].into_iter().filter(UserFile::differs).collect();
     notes.iter().for_each(|note| terminal::complain(note));
     if changed.is_empty() {
-        terminal::line("Helix is set up already.");
+        let left = if notes.is_empty() { "" } else { ", but for what is named above" };
+        terminal::line(&format!("Helix is set up already{left}."));
         return Ok(());
     }
     changed.iter().for_each(|file| terminal::line(&file.diff()));
@@ -86,26 +89,50 @@ fn setup(wish: &HelixSetup) -> Result<(), Failure> {
     for file in &changed {
         file.write()?;
     }
-    terminal::line("Done. Start Helix anew; `sextant setup helix --undo` brings back what was there.");
+    terminal::line("Done. Start Helix again; `sextant setup helix --undo` takes these lines out.");
     Ok(())
 }
 
 fn undo(wish: &HelixSetup) -> Result<(), Failure> {
+    let [languages, config] = paths()?;
+    let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
     let mut known = Vec::new();
-    for path in paths()? {
-        known.extend(files::backed_up(&path)?);
-    }
+    known.extend(files::backed_up(&languages, |document| {
+        let installed = |name: &str| program::find(&places, name).is_some();
+        drop(helix::languages(document, &program(&places), installed));
+    })?);
+    known.extend(files::backed_up(&config, |document| drop(helix::keys(document)))?);
     if known.is_empty() {
         return Err(Failure::user("nothing was set up here", "`sextant setup helix` does"));
     }
-    known.iter().filter(|file| file.differs()).for_each(|file| terminal::line(&file.diff()));
-    if !agreed(wish, "Bring this back? What you have changed since goes as well.")? {
+    let mut changed = Vec::new();
+    for file in &mut known {
+        changed.extend(file.take_back(false)?);
+    }
+    let show = |known: &[SetUpFile]| {
+        known.iter().filter(|known| known.file.differs()).for_each(|known| terminal::line(&known.file.diff()));
+    };
+    show(&known);
+    if !agreed(wish, "Take these lines out? Everything else stays.")? {
         return Ok(());
     }
-    for file in &known {
-        files::bring_back(file)?;
+    let mut all = true;
+    if !changed.is_empty() {
+        let before: Vec<String> = known.iter().map(|known| known.file.after.clone()).collect();
+        for file in &mut known {
+            file.take_back(true)?;
+        }
+        terminal::line(&format!("You have changed these since: {}. With them, it is:", changed.join(", ")));
+        show(&known);
+        all = agreed(wish, "Take them out too?")?;
+        if !all {
+            known.iter_mut().zip(before).for_each(|(known, before)| known.file.after = before);
+        }
     }
-    terminal::line("Done. Helix is as it was before.");
+    for file in &known {
+        file.bring_back(all)?;
+    }
+    terminal::line("Done. Files that were changed have a copy beside them, ending in .with-sextant.");
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! The two files of the user's that setup changes: read with the line of a fault, shown as a diff, written with a backup
-//! that brings them back.
+//! and a record of what was written, and taken back by that record.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,12 +8,19 @@ use std::path::{Path, PathBuf};
 use toml_edit::DocumentMut;
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::cli::setup::written::WrittenLines;
+use crate::edits::hunks::hunks;
 use crate::edits::unified::unified;
 
-/// What is behind the name of a file that setup has changed.
+/// Endings of the files beside one that setup has changed: the text before all of it, the mark that there was no file,
+/// the record of what was written, and the text that the undo has changed.
 const BACKUP: &str = "before-sextant";
-/// The same where there was no file.
 const NONE: &str = "none-before-sextant";
+const RECORD: &str = "by-sextant";
+const COPY: &str = "with-sextant";
+
+/// Links that are followed to a file that is not there.
+const LINKS: usize = 16;
 
 /// A file, as it is and as it is to be.
 #[derive(Clone, Debug)]
@@ -25,7 +32,7 @@ pub(in crate::cli) struct UserFile {
 }
 
 fn failure(path: &Path, what: &str, error: impl std::fmt::Display) -> Failure {
-    Failure::new(FailureKind::Config, format!("{} {what}: {error}", path.display()), "mend it, then try again")
+    Failure::new(FailureKind::Config, format!("{} {what}: {error}", path.display()), "correct it, then try again")
 }
 
 /// Reads a file; what cannot be understood is refused with its line.
@@ -36,62 +43,165 @@ pub(in crate::cli) fn read(path: PathBuf) -> Result<(UserFile, DocumentMut), Fai
         Err(error) => return Err(failure(&path, "cannot be read", error)),
     };
     let text = before.clone().unwrap_or_default();
-    let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        failure(&path, &format!("is not understood at line {line}"), error.message())
-    })?;
+    let document = parsed(&path, &text)?;
+    let target = target(&path);
+    if target != path && !target.parent().is_some_and(Path::is_dir) {
+        let place = target.display();
+        return Err(failure(&path, &format!("is a link to {place}"), "the folder of that file is not there"));
+    }
     Ok((UserFile { path, before, after: text }, document))
 }
 
+fn parsed(path: &Path, text: &str) -> Result<DocumentMut, Failure> {
+    let plain = plain(text);
+    plain.parse().map_err(|error: toml_edit::TomlError| {
+        let line = error.span().map_or(1, |span| plain[..span.start.min(plain.len())].matches('\n').count() + 1);
+        failure(path, &format!("is not understood at line {line}"), error.message())
+    })
+}
+
+/// A text as a document is made of it: one kind of line end, and no byte order mark.
+fn plain(text: &str) -> String {
+    text.trim_start_matches('\u{feff}').replace("\r\n", "\n")
+}
+
+/// `text` with what differs between the document made of it and `after`; every other byte stays as it is.
+fn changed(text: &str, after: &str) -> String {
+    let (start, before) = (text.len() - text.trim_start_matches('\u{feff}').len(), plain(text));
+    let ends = text.matches('\n').count();
+    let crlf = text.matches("\r\n").count() * 2 > ends;
+    let mut out = text.to_owned();
+    // An offset in the plain text, in the text itself.
+    let marks: Vec<usize> = text[start..].match_indices("\r\n").enumerate().map(|(n, (at, _))| at - n).collect();
+    let place = |at: usize| start + at + marks.partition_point(|mark| *mark < at);
+    for edit in hunks(&before, after).into_iter().rev() {
+        let new = if crlf { edit.text.replace('\n', "\r\n") } else { edit.text };
+        out.replace_range(place(edit.range.start)..place(edit.range.end), &new);
+    }
+    out
+}
+
 impl UserFile {
+    /// As the document has it.
+    pub(super) fn become_text_of(&mut self, document: &DocumentMut) {
+        self.after = changed(self.before.as_deref().unwrap_or_default(), &document.to_string());
+    }
+
     pub(super) fn differs(&self) -> bool {
         self.before.as_deref().unwrap_or_default() != self.after
     }
 
     pub(super) fn diff(&self) -> String {
-        diff(&self.path, self.before.as_deref().unwrap_or_default(), &self.after)
+        let (before, after) = (self.before.as_deref().unwrap_or_default(), &self.after);
+        format!("--- {0}\n+++ {0}\n{1}", self.path.display(), unified(before, after, 3))
     }
 
-    /// Writes it. The first backup stays: it is what the user had before all of this.
+    /// Writes it. The first backup stays: it has the text from before all of setup.
     pub(super) fn write(&self) -> Result<(), Failure> {
         let wrong = |error: io::Error| failure(&self.path, "cannot be written", error);
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder).map_err(wrong)?;
         }
+        let before = parsed(&self.path, self.before.as_deref().unwrap_or_default())?;
+        let (known, after) = (recorded(&self.path)?.unwrap_or_default(), parsed(&self.path, &self.after)?);
         let (backup, none) = (beside(&self.path, BACKUP), beside(&self.path, NONE));
         if !backup.exists() && !none.exists() {
             let (place, text) = self.before.as_ref().map_or((&none, ""), |text| (&backup, text.as_str()));
             put(place, text).map_err(wrong)?;
         }
+        // Before the file: a line of the record that is not there does no harm.
+        let record = serde_json::to_string(&known.and(
+            &before,
+            &after,
+            (self.before.as_deref().unwrap_or_default(), &self.after),
+        ));
+        let record = record.map_err(|error| wrong(error.into()))?;
+        put(&beside(&self.path, RECORD), &record).map_err(wrong)?;
         put(&self.path, &self.after).map_err(wrong)
     }
 }
 
-/// What setup has changed and the backup would bring back; `None` where there is no backup.
-pub(super) fn backed_up(path: &Path) -> Result<Option<UserFile>, Failure> {
-    let now = fs::read_to_string(path).ok();
-    let after = match fs::read_to_string(beside(path, BACKUP)) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && beside(path, NONE).exists() => String::new(),
+/// A file that setup has changed, and how to take that back.
+pub(super) struct SetUpFile {
+    pub(super) file: UserFile,
+    /// The text from before setup; `None` where there was no file.
+    backup: Option<String>,
+    written: WrittenLines,
+}
+
+/// A file that setup has changed; `None` where there is no backup. `again` is setup itself, for a file whose changes
+/// were not recorded.
+pub(super) fn backed_up(path: &Path, again: impl Fn(&mut DocumentMut)) -> Result<Option<SetUpFile>, Failure> {
+    let backup = match fs::read_to_string(beside(path, BACKUP)) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && beside(path, NONE).exists() => None,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failure(path, "has a backup that cannot be read", error)),
     };
-    Ok(Some(UserFile { path: path.to_owned(), before: now, after }))
+    let written = match recorded(path)? {
+        Some(written) => written,
+        None => {
+            let before = parsed(path, backup.as_deref().unwrap_or_default())?;
+            let mut after = before.clone();
+            again(&mut after);
+            // The text that was written is not known.
+            let mut written = WrittenLines::default().and(&before, &after, ("", ""));
+            written.text = None;
+            written
+        }
+    };
+    let (file, _) = read(path.to_owned())?;
+    Ok(Some(SetUpFile { file, backup, written }))
 }
 
-/// Brings the backup back, and the file goes where there was none.
-pub(super) fn bring_back(file: &UserFile) -> Result<(), Failure> {
-    let wrong = |error: io::Error| failure(&file.path, "cannot be brought back", error);
-    let none = beside(&file.path, NONE);
-    if none.exists() {
-        match fs::remove_file(&file.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(wrong(error)),
-            _ => {}
+fn recorded(path: &Path) -> Result<Option<WrittenLines>, Failure> {
+    match fs::read_to_string(beside(path, RECORD)) {
+        Ok(text) => {
+            let read = serde_json::from_str(&text);
+            read.map(Some).map_err(|error| failure(path, "has a record of setup that cannot be read", error))
         }
-        return fs::remove_file(none).map_err(wrong);
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failure(path, "has a record of setup that cannot be read", error)),
     }
-    put(&file.path, &file.after).map_err(wrong)?;
-    fs::remove_file(beside(&file.path, BACKUP)).map_err(wrong)
+}
+
+impl SetUpFile {
+    /// Makes the file's new text the one without the lines of setup. Answers with the names of those that stay, since
+    /// the user has changed them; with `all` they go too.
+    pub(super) fn take_back(&mut self, all: bool) -> Result<Vec<String>, Failure> {
+        let path = self.file.path.clone();
+        let now = self.file.before.clone().unwrap_or_default();
+        let backup = self.backup.clone().unwrap_or_default();
+        if self.written.text.as_deref() == Some(&now) {
+            self.file.after = backup;
+            return Ok(Vec::new());
+        }
+        let undone = self.written.undone(&parsed(&path, &now)?, &parsed(&path, &backup)?, all);
+        self.file.become_text_of(&undone.document);
+        Ok(undone.changed)
+    }
+
+    /// Writes the file without the lines of setup, with a copy of the one before. A file that setup has made goes
+    /// where nothing else stands in it. The record goes once `all` lines have.
+    pub(super) fn bring_back(&self, all: bool) -> Result<(), Failure> {
+        let path = &self.file.path;
+        let wrong = |error: io::Error| failure(path, "cannot be brought back", error);
+        if let Some(now) = self.file.before.as_ref().filter(|_| self.file.differs()) {
+            put(&beside(path, COPY), now).map_err(wrong)?;
+            if self.backup.is_none() && self.file.after.trim().is_empty() {
+                fs::remove_file(target(path)).map_err(wrong)?;
+            } else {
+                put(path, &self.file.after).map_err(wrong)?;
+            }
+        }
+        for ending in [RECORD, BACKUP, NONE].iter().filter(|_| all) {
+            match fs::remove_file(beside(path, ending)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(wrong(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
@@ -101,9 +211,19 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The file behind a link, also where it is not there yet.
+fn target(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(next) = fs::read_link(&at) else { break };
+        at = at.parent().unwrap_or(Path::new("")).join(next);
+    }
+    at
+}
+
 /// Whole or not at all, through a link where the user's file is one.
 fn put(path: &Path, text: &str) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = target(path);
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
@@ -114,22 +234,32 @@ fn put(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn diff(path: &Path, before: &str, after: &str) -> String {
-    format!("--- {0}\n+++ {0}\n{1}", path.display(), unified(before, after, 3))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_told_with_its_line_and_nothing_is_changed() {
+    fn a_fault_is_reported_with_its_line_and_nothing_is_changed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("languages.toml");
-        fs::write(&path, "a = 1\n[[language]\n").unwrap();
+        fs::write(&path, "a = 1\r\n[[language]\r\n").unwrap();
         let failure = read(path.clone()).unwrap_err();
         assert!(failure.message.contains("line 2"), "{failure:?}");
-        assert!(backed_up(&path).unwrap().is_none());
+        assert!(backed_up(&path, |_| {}).unwrap().is_none());
+    }
+
+    #[test]
+    fn only_what_differs_is_changed_whatever_the_line_ends() {
+        for (text, after, wanted) in [
+            ("a = 1\r\nb = 2\r\n", "a = 1\nc = 3\nb = 2\n", "a = 1\r\nc = 3\r\nb = 2\r\n"),
+            ("a = 1\r\nb = 2\nc = 3\n", "a = 1\nb = 2\nc = 4\n", "a = 1\r\nb = 2\nc = 4\n"),
+            ("\u{feff}a = 1\n", "a = 1\nb = 2\n", "\u{feff}a = 1\nb = 2\n"),
+            ("a = 1\r\n\r\nb = 2\r\n", "b = 2\n", "b = 2\r\n"),
+            ("", "a = 1\n", "a = 1\n"),
+        ] {
+            assert_eq!(changed(text, after), wanted, "{text:?}");
+            assert_eq!(plain(&changed(text, after)), after);
+        }
     }
 
     #[test]
@@ -145,10 +275,13 @@ mod tests {
                 file.write().unwrap();
                 assert_eq!(fs::read_to_string(path).unwrap(), text);
             }
-            bring_back(&backed_up(path).unwrap().unwrap()).unwrap();
+            let mut known = backed_up(path, |_| {}).unwrap().unwrap();
+            assert!(known.take_back(false).unwrap().is_empty());
+            known.bring_back(true).unwrap();
         }
         assert_eq!(fs::read_to_string(&had).unwrap(), "a = 1 # mine\n");
-        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, ["languages.toml"]);
+        let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["config.toml.with-sextant", "languages.toml", "languages.toml.with-sextant"]);
     }
 }

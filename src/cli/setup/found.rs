@@ -7,6 +7,7 @@ use toml_edit::{DocumentMut, Item};
 
 use crate::cli::setup::helix::{self, PREFIX};
 use crate::cli::setup::known::{self, LANGUAGES};
+use crate::cli::setup::tables;
 
 /// A server that Sextant stands before, or Sextant alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +64,7 @@ pub(in crate::cli) fn languages(
     installed: impl Fn(&str) -> bool,
 ) -> Vec<LanguageInSetup> {
     let mut found = Vec::new();
-    let tables = document.get("language").and_then(Item::as_array_of_tables).into_iter().flatten();
-    for name in tables.filter_map(|table| table.get("name").and_then(Item::as_str)) {
+    for name in tables::languages(document).unwrap_or_default().into_iter().filter_map(tables::name_of) {
         if let Some(servers) = helix::listed(document, name) {
             found.push(language(document, program, (name, servers), true));
         }

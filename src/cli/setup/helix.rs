@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
+use toml_edit::{Array, DocumentMut, Item, Value, value};
 
 use crate::cli::setup::known::{self, LANGUAGES};
+use crate::cli::setup::tables;
 
 /// The name of the server that stands before none, for Markdown and the pages of the agent.
-const ALONE: &str = "sextant";
+pub(super) const ALONE: &str = "sextant";
 
 /// Where the keys of the agent are: behind space.
 pub(in crate::cli) const PREFIX: &str = "A";
@@ -39,6 +40,9 @@ const KEYS: &[(&str, &str)] = &[
 /// Puts `program` before the servers of each language that the user has named servers for, or has them installed.
 pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: impl Fn(&str) -> bool) -> SetupNotes {
     let mut notes = SetupNotes::new();
+    if tables::languages(document).is_none() {
+        notes.push("`language` is not a list of tables and stays; no language has commands".to_owned());
+    }
     let mut first: Vec<String> = Vec::new();
     let mut other: Vec<String> = Vec::new();
     for (language, servers) in wanted(document, &installed) {
@@ -46,7 +50,11 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
         let Some(carries) = proxied.next() else { continue };
         first.push(carries.clone());
         other.extend(proxied.cloned());
-        list(document, &language, &servers);
+        if !list(document, &language, &servers) {
+            notes.push(format!(
+                "the language-servers of {language} are not a list and stay; {language} has no commands"
+            ));
+        }
     }
     for name in other.iter().filter(|name| first.contains(name)) {
         notes.push(format!("{name} is the first server of one language and a further one of another; where Helix says that two servers have a command, take it out of one list"));
@@ -69,7 +77,11 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
     if !markdown.iter().any(|name| name == ALONE) {
         markdown.push(ALONE.to_owned());
     }
-    list(document, "markdown", &markdown);
+    if !list(document, "markdown", &markdown) {
+        notes.push(
+            "the language-servers of markdown cannot be changed; the pages of the agent have no commands".to_owned(),
+        );
+    }
     start_with(document, ALONE, program, ["lsp"].into_iter().collect());
     notes
 }
@@ -77,8 +89,7 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
 /// Languages with the names of their servers: as the user lists them, else those that are installed.
 fn wanted(document: &DocumentMut, installed: &impl Fn(&str) -> bool) -> Vec<(String, Vec<String>)> {
     let mut out: Vec<(String, Vec<String>)> = Vec::new();
-    let tables = document.get("language").and_then(Item::as_array_of_tables).into_iter().flatten();
-    for name in tables.filter_map(|table| table.get("name").and_then(Item::as_str)) {
+    for name in tables::languages(document).unwrap_or_default().into_iter().filter_map(tables::name_of) {
         if let Some(servers) = listed(document, name).filter(|_| name != "markdown") {
             out.push((name.to_owned(), servers));
         }
@@ -96,39 +107,34 @@ fn wanted(document: &DocumentMut, installed: &impl Fn(&str) -> bool) -> Vec<(Str
 
 /// The user's own list of a language, by names.
 pub(super) fn listed(document: &DocumentMut, language: &str) -> Option<Vec<String>> {
-    let tables = document.get("language")?.as_array_of_tables()?;
-    let table = tables.iter().find(|table| table.get("name").and_then(Item::as_str) == Some(language))?;
-    let list = table.get("language-servers")?.as_array()?;
-    let name = |entry: &Value| {
-        let named = entry.as_inline_table().and_then(|table| table.get("name")).and_then(Value::as_str);
-        entry.as_str().or(named).map(str::to_owned)
-    };
-    Some(list.iter().filter_map(name).collect())
+    let list = tables::language(document, language)?.get("language-servers")?.as_array()?;
+    Some(list.iter().filter_map(listed_name).map(str::to_owned).collect())
 }
 
-/// Writes the list of a language; entries that are there stay as they are written.
-fn list(document: &mut DocumentMut, language: &str, servers: &[String]) {
-    let languages = document.entry("language").or_insert(Item::ArrayOfTables(Default::default()));
-    let Some(tables) = languages.as_array_of_tables_mut() else { return };
-    let at = tables.iter().position(|table| table.get("name").and_then(Item::as_str) == Some(language));
-    let at = at.unwrap_or_else(|| {
-        let mut table = Table::new();
-        table["name"] = value(language);
-        tables.push(table);
-        tables.len() - 1
-    });
-    let Some(table) = tables.get_mut(at) else { return };
+/// The server that an entry of a list names.
+pub(super) fn listed_name(entry: &Value) -> Option<&str> {
+    let table = entry.as_inline_table().and_then(|table| table.get("name"));
+    entry.as_str().or(table.and_then(Value::as_str))
+}
+
+/// Writes the list of a language; entries that are there stay as they are written. False where something else stands
+/// in its place.
+fn list(document: &mut DocumentMut, language: &str, servers: &[String]) -> bool {
+    if tables::languages(document).is_none() {
+        return false;
+    }
+    if tables::language(document, language).is_none() {
+        tables::add_language(document, language);
+    }
+    let Some(table) = tables::language_mut(document, language) else { return false };
     let entry = table.entry("language-servers").or_insert_with(|| value(Array::new()));
-    let Some(list) = entry.as_array_mut() else { return };
+    let Some(list) = entry.as_array_mut() else { return false };
     for server in servers {
-        let named = |entry: &Value| {
-            let table = entry.as_inline_table().and_then(|table: &InlineTable| table.get("name"));
-            entry.as_str().or(table.and_then(Value::as_str)) == Some(server)
-        };
-        if !list.iter().any(named) {
+        if !list.iter().any(|entry| listed_name(entry) == Some(server)) {
             list.push(server.as_str());
         }
     }
+    true
 }
 
 /// How a server is started: as the user says, else as it is known. `None` for one that nobody knows.
@@ -182,9 +188,10 @@ fn proxy(document: &mut DocumentMut, name: &str, program: &str, carries: bool, c
 
 /// How a server is started from now on; what else stands in its table stays. What is no table is not ours to change.
 fn start_with(document: &mut DocumentMut, name: &str, program: &str, arguments: Array) {
-    if let Some(server) = table_at(document.as_item_mut(), &["language-server", name]) {
-        server["command"] = value(program);
-        server["args"] = value(arguments);
+    let server = tables::table_at(document.as_item_mut(), &["language-server", name]);
+    if let Some(server) = server.and_then(Item::as_table_like_mut) {
+        tables::put(server, "command", program.into());
+        tables::put(server, "args", Value::Array(arguments));
     }
 }
 
@@ -192,23 +199,19 @@ fn start_with(document: &mut DocumentMut, name: &str, program: &str, arguments: 
 pub(super) fn keys(document: &mut DocumentMut) -> SetupNotes {
     let mut notes = SetupNotes::new();
     for mode in ["normal", "select"] {
-        let Some(space) = table_at(document.as_item_mut(), &["keys", mode, "space"]) else {
+        let Some(space) = tables::table_at(document.as_item_mut(), &["keys", mode, "space"]) else {
             notes.push(format!("the keys of the mode {mode} are no table; put the keys of the agent there yourself"));
             continue;
         };
-        let ours = &mut space[PREFIX];
-        let of_user = !ours.is_none() && !is_ours(ours);
-        if of_user {
+        if space.get(PREFIX).is_some_and(|there| !is_ours(there)) {
             notes.push(format!(
                 "space {PREFIX} is yours in the mode {mode} and stays; no key of the agent is put there"
             ));
             continue;
         }
-        let mut table = Table::new();
-        KEYS.iter().for_each(|(key, typed)| table[*key] = value(*typed));
-        *ours = Item::Table(table);
+        put_keys(space);
     }
-    if let Some(lsp) = table_at(document.as_item_mut(), &["editor", "lsp"])
+    if let Some(lsp) = tables::table_at(document.as_item_mut(), &["editor", "lsp"])
         && lsp.get("display-progress-messages").is_none()
     {
         lsp["display-progress-messages"] = value(true);
@@ -216,23 +219,20 @@ pub(super) fn keys(document: &mut DocumentMut) -> SetupNotes {
     notes
 }
 
-/// The table at a path, made where there is none; `None` where something else stands there.
-fn table_at<'a>(item: &'a mut Item, path: &[&str]) -> Option<&'a mut Item> {
-    let mut at = item;
-    for part in path {
-        at = at.as_table_like_mut()?.entry(part).or_insert_with(|| {
-            let mut table = Table::new();
-            table.set_implicit(true);
-            Item::Table(table)
-        });
+/// The keys that are not there yet.
+fn put_keys(space: &mut Item) {
+    let Some(keys) = tables::table_at(space, &[PREFIX]).and_then(Item::as_table_like_mut) else { return };
+    for (key, typed) in KEYS {
+        if !keys.contains_key(key) {
+            tables::put(keys, key, (*typed).into());
+        }
     }
-    at.is_table_like().then_some(at)
 }
 
-/// Whether every key there types a command of the agent.
+/// True where keys of the agent are there; the user may have put others beside them.
 pub(super) fn is_ours(item: &Item) -> bool {
     let ours = |(_, key): (&str, &Item)| key.as_str().is_some_and(|typed| typed.contains("agent."));
-    item.as_table_like().is_some_and(|table| table.iter().all(ours))
+    item.as_table_like().is_some_and(|table| table.is_empty() || table.iter().any(ours))
 }
 
 #[cfg(test)]

@@ -100,13 +100,14 @@ fn setup_shows_a_diff_keeps_what_is_there_and_can_be_undone() {
     assert!(config.contains("w = \":w\" # mine"), "{config}");
     let again = user.run(&["setup", "helix", "--yes"]);
     assert!(stdout(&again).contains("set up already"), "{}", stdout(&again));
-    assert_eq!((user.read("languages.toml"), user.read("config.toml")), (languages, config));
+    assert_eq!((user.read("languages.toml"), user.read("config.toml")), (languages.clone(), config));
 
     let undone = user.run(&["setup", "helix", "--undo", "--yes"]);
     assert!(undone.status.success(), "{}", stderr(&undone));
     assert_eq!((user.read("languages.toml").as_str(), user.read("config.toml").as_str()), (LANGUAGES, CONFIG));
     let left = fs::read_dir(user.file("x").parent().unwrap()).unwrap().count();
-    assert_eq!(left, 2, "no backup is left");
+    assert_eq!(left, 4, "no backup is left, and a copy of what undo has changed is");
+    assert_eq!(user.read("languages.toml.with-sextant"), languages);
     let twice = user.run(&["setup", "helix", "--undo", "--yes"]);
     assert!(!twice.status.success() && stderr(&twice).contains("nothing was set up"), "{}", stderr(&twice));
 }
@@ -174,4 +175,125 @@ fn the_doctor_names_what_is_missing_and_old() {
     }
     fs::remove_file(user.project.beside("bin").join("helix")).unwrap();
     assert!(user.looked().1.contains("helix error neither hx nor helix is on PATH\n"));
+}
+
+#[test]
+fn what_the_user_wrote_since_stays_when_setup_is_undone() {
+    let user = HelixUser::new(&[("ruff", "ruff 0.12"), ("gopls", "gopls 1")]);
+    user.write("languages.toml", LANGUAGES);
+    assert!(user.run(&["setup", "helix", "--yes"]).status.success());
+    // `config.toml` was not there before: all of its own lines are from here.
+    let languages = user.read("languages.toml").replace("\"ruff\"] # the one", "\"ruff\", \"mine\"] # the one");
+    let languages = format!(
+        "{languages}\n# My own.\n[[language]]\nname = \"zig\"\nauto-format = true\n\n[language-server.mine]\ncommand = \"my-ls\"\n"
+    );
+    let config = user
+        .read("config.toml")
+        .replace("[keys.normal.space.A]\n", "# My keys.\n[keys.normal.space.A]\nz = \":write-all\" # mine\n");
+    let config = format!("theme = \"onedark\"\n\n{config}");
+    user.write("languages.toml", &languages);
+    user.write("config.toml", &config);
+    let undone = user.run(&["setup", "helix", "--undo", "--yes"]);
+    assert!(undone.status.success(), "{}", stderr(&undone));
+    let (left, keys) = (user.read("languages.toml"), user.read("config.toml"));
+    for part in [
+        "# mine\n[[language]]\nname = \"python\" # the snake\nauto-format = true\nlanguage-servers = [\"ruff\", \"mine\"] # the one\n",
+        "# My own.\n[[language]]\nname = \"zig\"\nauto-format = true\n",
+        "[language-server.mine]\ncommand = \"my-ls\"\n",
+    ] {
+        assert!(left.contains(part), "{part} in\n{left}");
+    }
+    for part in ["theme = \"onedark\"\n", "# My keys.\n", "z = \":write-all\" # mine\n"] {
+        assert!(keys.contains(part), "{part} in\n{keys}");
+    }
+    for part in ["sextant", "gopls", "markdown", "agent.", "display-progress-messages", "language-server.ruff"] {
+        assert!(!left.contains(part) && !keys.contains(part), "{part} in\n{left}\n{keys}");
+    }
+    assert_eq!((user.read("languages.toml.with-sextant"), user.read("config.toml.with-sextant")), (languages, config));
+}
+
+#[test]
+fn setup_once_more_does_not_take_the_users_lines_for_its_own() {
+    let user = HelixUser::new(&[("ruff", "ruff 0.12")]);
+    assert!(user.run(&["setup", "helix", "--yes"]).status.success());
+    user.write("languages.toml", &format!("{}\n[[language]]\nname = \"zig\"\n", user.read("languages.toml")));
+    let gopls = user.project.beside("bin").join("gopls");
+    fs::write(&gopls, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&gopls, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(user.run(&["setup", "helix", "--yes"]).status.success());
+    assert!(user.read("languages.toml").contains("\"--\", \"gopls\"]"), "{}", user.read("languages.toml"));
+    let undone = user.run(&["setup", "helix", "--undo", "--yes"]);
+    assert!(undone.status.success(), "{}", stderr(&undone));
+    assert_eq!(user.read("languages.toml").trim(), "[[language]]\nname = \"zig\"");
+    assert!(!user.file("config.toml").exists(), "it had no line that was not of setup");
+}
+
+#[test]
+fn lines_that_an_earlier_setup_left_without_a_record_are_taken_back_too() {
+    let user = HelixUser::new(&[("ruff", "ruff 0.12")]);
+    user.write("languages.toml", LANGUAGES);
+    assert!(user.run(&["setup", "helix", "--yes"]).status.success());
+    for name in ["languages.toml.by-sextant", "config.toml.by-sextant"] {
+        fs::remove_file(user.file(name)).expect("the record");
+    }
+    user.write("config.toml", &format!("theme = \"x\"\n{}", user.read("config.toml")));
+    let undone = user.run(&["setup", "helix", "--undo", "--yes"]);
+    assert!(undone.status.success(), "{}", stderr(&undone));
+    assert_eq!((user.read("languages.toml").as_str(), user.read("config.toml").trim()), (LANGUAGES, "theme = \"x\""));
+}
+
+#[test]
+fn languages_and_servers_in_any_form_and_line_ends_of_any_kind_are_set_up() {
+    let inline = "language = [\r\n  { name = \"python\", language-servers = [\"ruff\"] }, # mine\r\n]\r\n\r\n[language-server]\r\nruff = { command = \"ruff\", args = [\"server\"] }\r\n";
+    let user = HelixUser::new(&[("hx", "helix 25.07.1 (079a789e)"), ("ruff", "ruff 0.12"), ("gopls", "gopls 1")]);
+    user.write("languages.toml", inline);
+    let done = user.run(&["setup", "helix", "--yes"]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let text = user.read("languages.toml");
+    let read: toml::Table = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(read["language-server"]["ruff"]["command"].as_str(), Some("sextant"), "{text}");
+    assert_eq!(read["language"].as_array().unwrap().len(), 3, "{text}");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+    assert!(text.contains("{ name = \"python\", language-servers = [\"ruff\"] }, # mine\r\n"), "{text}");
+    let (sound, said) = user.looked();
+    for line in ["language ok python: ruff through Sextant\n", "language ok go: gopls through Sextant\n"] {
+        assert!(sound && said.contains(line), "{line}: {said}");
+    }
+    user.write("languages.toml", &format!("{text}# later\r\n"));
+    assert!(user.run(&["setup", "helix", "--undo", "--yes"]).status.success());
+    let left = user.read("languages.toml");
+    assert!(left.ends_with("# later\r\n") && left.starts_with(inline.trim_end()), "{left}");
+}
+
+#[test]
+fn a_language_that_setup_cannot_change_is_named() {
+    for (text, said) in [
+        ("language = 3\n", "`language` is not a list of tables"),
+        ("[[language]]\nname = \"python\"\nlanguage-servers = \"ruff\"\n", "python"),
+    ] {
+        let user = HelixUser::new(&[("ruff", "ruff 0.12")]);
+        user.write("languages.toml", text);
+        let done = user.run(&["setup", "helix", "--yes"]);
+        assert!(stderr(&done).contains(said), "{text}: {}", stderr(&done));
+    }
+}
+
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
+    use std::os::unix::fs::symlink;
+    let user = HelixUser::new(&[("ruff", "ruff 0.12")]);
+    user.project.beside("config/helix");
+    let kept = user.project.beside("dotfiles").join("config.toml");
+    symlink(&kept, user.file("config.toml")).unwrap();
+    symlink("../../nowhere/languages.toml", user.file("languages.toml")).unwrap();
+    let refused = user.run(&["setup", "helix", "--yes"]);
+    assert!(!refused.status.success() && stderr(&refused).contains("link"), "{}", stderr(&refused));
+    assert!(!kept.exists(), "nothing is half done");
+    fs::remove_file(user.file("languages.toml")).unwrap();
+    let done = user.run(&["setup", "helix", "--yes"]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let is_link = || user.file("config.toml").symlink_metadata().unwrap().file_type().is_symlink();
+    assert!(is_link() && fs::read_to_string(&kept).unwrap().contains("agent.ask"));
+    let undone = user.run(&["setup", "helix", "--undo", "--yes"]);
+    assert!(undone.status.success() && is_link() && !kept.exists(), "{}", stderr(&undone));
 }
