@@ -51,6 +51,9 @@ const LABELS: [(&str, &str); 10] = [
 /// The details of a step, in the order in which they are written.
 const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
 
+/// How far a part of a step is drawn in.
+const PART: &str = "    ";
+
 const MARKS: [(char, StepState); 5] = [
     (' ', StepState::Open),
     ('>', StepState::Running),
@@ -115,7 +118,7 @@ fn write_step(step: &Step, spanish: bool, out: &mut String) {
     detail("fallback", &step.fallback);
     detail("outcome", &step.result.outcome);
     for part in &step.result.parts {
-        out.push_str(&format!("    - [{}] {}\n", mark(part.state), line(&part.title)));
+        out.push_str(&format!("{PART}- [{}] {}\n", mark(part.state), line(&part.title)));
     }
 }
 
@@ -126,7 +129,7 @@ const MOST: usize = 200;
 pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     let mut plan = Plan::default();
     let mut problems = Vec::new();
-    let mut titled = false;
+    let (mut titled, mut given) = (false, Vec::new());
     for (index, raw) in text.lines().enumerate() {
         let mut problem = |message: String| problems.push(Problem { line: index + 1, message });
         let content = raw.trim();
@@ -136,18 +139,21 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
         if let Some(title) = raw.strip_prefix("# ").filter(|_| !titled) {
             plan.title = line(title);
             titled = true;
-        } else if let Some(item) = raw.strip_prefix("- ").or_else(|| raw.strip_prefix("* ")) {
+        } else if let Some(item) = step_item(raw) {
             match boxed(item) {
                 Ok(_) if plan.steps.len() == MOST => {
                     problem(format!("a plan has at most {}: make the rest a plan of its own", counted(MOST, "step")));
                     break;
                 }
-                Ok((state, title)) => plan.steps.push(Step { title, state, ..Step::default() }),
+                Ok((state, title)) => {
+                    given.clear();
+                    plan.steps.push(Step { title, state, ..Step::default() });
+                }
                 Err(message) => problem(message),
             }
-        } else if let Some(item) = content.strip_prefix("- ").or_else(|| content.strip_prefix("* ")) {
+        } else if let Some(item) = item_of(content) {
             match plan.steps.last_mut() {
-                Some(step) => detail(step, item).unwrap_or_else(problem),
+                Some(step) => detail(step, &mut given, item).unwrap_or_else(problem),
                 None => problem("this stands before the first step".to_owned()),
             }
         } else if plan.steps.is_empty() {
@@ -165,10 +171,28 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     (plan, problems)
 }
 
+/// The item of a line that is to be a step: at the start of the line, or with a box and drawn in less than a part is,
+/// as an editor draws in a line that is opened below a detail.
+fn step_item(raw: &str) -> Option<&str> {
+    item_of(raw).or_else(|| item_of(raw.trim_start()).filter(|item| !raw.starts_with(PART) && item.starts_with('[')))
+}
+
+fn item_of(text: &str) -> Option<&str> {
+    text.strip_prefix("- ").or_else(|| text.strip_prefix("* "))
+}
+
+/// The lines, counted from 1, on which the parts of steps stand, with their titles.
+pub fn part_lines(text: &str) -> Vec<(usize, String)> {
+    let part = |raw: &str| match boxed(item_of(raw.trim_start())?) {
+        Ok((_, title)) if raw.starts_with(PART) => Some(title),
+        _ => None,
+    };
+    (1..).zip(text.lines()).filter_map(|(number, raw)| Some((number, part(raw)?))).collect()
+}
+
 /// The lines, counted from 1, on which a step begins: one for each step that is read.
 pub fn step_lines(text: &str) -> Vec<usize> {
-    let item = |raw: &str| raw.strip_prefix("- ").or_else(|| raw.strip_prefix("* ")).map(str::to_owned);
-    let is_step = |raw: &str| item(raw).is_some_and(|item| boxed(&item).is_ok());
+    let is_step = |raw: &str| step_item(raw).is_some_and(|item| boxed(item).is_ok());
     (1..).zip(text.lines()).filter(|(_, raw)| is_step(raw)).map(|(number, _)| number).collect()
 }
 
@@ -190,7 +214,8 @@ fn boxed(item: &str) -> Result<(StepState, String), String> {
     Ok((*state, title))
 }
 
-fn detail(step: &mut Step, item: &str) -> Result<(), String> {
+/// `given` are the labels that this step has so far.
+fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), String> {
     if item.starts_with('[') {
         let (state, title) = boxed(item)?;
         step.result.parts.push(StepPart { title, state });
@@ -201,8 +226,17 @@ fn detail(step: &mut Step, item: &str) -> Result<(), String> {
     };
     let name = name.trim();
     let known = LABELS.iter().find(|(_, label)| *label == name);
-    match known.map_or(name, |(english, _)| *english) {
-        "symbols" | "symbol" => step.symbols = paths(text),
+    let name = match known.map_or(name, |(english, _)| *english) {
+        "symbol" => "symbols",
+        name => name,
+    };
+    // The second of two would take the place of the first without a word.
+    if !["with", "check"].contains(&name) && given.iter().any(|known| known == name) {
+        return Err(format!("{name:?} is given twice in this step: write one line"));
+    }
+    given.push(name.to_owned());
+    match name {
+        "symbols" => step.symbols = paths(text),
         "creates" => step.creates = paths(text),
         "because" => step.because = line(text),
         "expect" => step.expect = line(text),

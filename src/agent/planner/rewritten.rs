@@ -19,12 +19,18 @@ pub(crate) async fn rewritten(
     text: &str,
 ) -> Result<Plan, Vec<Problem>> {
     let (read, mut problems) = document::read(text);
-    let lines = document::step_lines(text);
+    let (lines, parts) = (document::step_lines(text), document::part_lines(text));
     let line = |index: usize| lines.get(index).copied().unwrap_or(1);
     let mut left: Vec<&Step> = standing.steps.iter().collect();
     let mut steps: Vec<Step> = Vec::new();
     for (index, step) in read.steps.into_iter().enumerate() {
         let known = left.iter().position(|known| known.title == step.title).map(|at| left.remove(at));
+        let had = |title: &str| known.is_some_and(|known| known.result.parts.iter().any(|part| part.title == title));
+        for part in step.result.parts.iter().filter(|part| !had(&part.title)) {
+            let at = parts.iter().find(|(_, title)| *title == part.title).map_or(line(index), |(at, _)| *at);
+            let message = "the parts of a step come from its run; a step of its own begins its line".to_owned();
+            problems.push(Problem { line: at, message });
+        }
         match merged(step, known) {
             Ok(step) => steps.push(step),
             Err(message) => problems.push(Problem { line: line(index), message }),

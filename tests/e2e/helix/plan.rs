@@ -127,3 +127,28 @@ async fn a_new_plan_takes_the_place_of_what_the_user_has_made_of_the_one_before(
     assert_eq!(link.text(&link.uri("cart.py")), CART, "the plan before was not what was approved");
     assert!(!link.text(&uri).contains("import"), "{}", link.text(&uri));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_below_the_last_one_is_taken_however_far_the_editor_has_drawn_it_in() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let (mut link, plan) = planned(&project).await;
+    let text = link.text(&plan);
+    assert_eq!(text.matches("- [ ] ").count(), 2, "{text}");
+    // As deep as a part: only a run writes those.
+    let part = format!("{}    - [ ] look at it\n", text.trim_end().to_owned() + "\n");
+    link.type_text(&plan, &part);
+    link.save(&plan);
+    link.message("parts of a step come from its run").await;
+    let page = plan.clone();
+    let faults =
+        link.until("the fault", |told| told.diagnostics.get(&page).filter(|all| !all.is_empty()).cloned()).await;
+    let line = faults[0]["range"]["start"]["line"].as_u64().and_then(|line| usize::try_from(line).ok()).unwrap();
+    assert_eq!(part.lines().nth(line), Some("    - [ ] look at it"));
+    // As `o` below the details of the step before it leaves it.
+    link.type_text(&plan, &format!("{}\n  - [ ] Look once more\n    - symbols: `price.py`\n", text.trim_end()));
+    link.save(&plan);
+    let page = plan.clone();
+    link.until("the step", |told| told.texts[&page].1.contains("\n- [ ] Look once more\n").then_some(())).await;
+    assert!(link.text(&plan).contains("0 of 3 done"), "{}", link.text(&plan));
+}

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::agent::plan::document::{MARKS, numbered, read, write};
+use crate::agent::plan::document::{MARKS, numbered, part_lines, read, step_lines, write};
 use crate::agent::plan::inputs::{Input, TextPart as OutputPart, Value};
 use crate::agent::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, criteria};
 use crate::symbols::path::SymbolPath;
@@ -17,6 +17,26 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     assert_eq!(plan.steps[1].state, StepState::Done);
     assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [6, 7, 8, 10]);
     assert_eq!(read("").1.len(), 1, "an empty document has no title");
+}
+
+#[test]
+fn a_step_that_an_editor_has_drawn_in_is_a_step_and_nothing_is_dropped() {
+    for indent in ["  ", " ", "   ", "\t"] {
+        let text =
+            format!("# T\n- [x] one\n  - because: why\n    - [x] part\n{indent}- [ ] two\n{indent}- because: so\n");
+        let (plan, problems) = read(&text);
+        assert_eq!((plan.steps.len(), problems), (2, Vec::new()), "{indent:?}");
+        assert_eq!((plan.steps[1].title.as_str(), plan.steps[1].because.as_str()), ("two", "so"));
+        assert_eq!(plan.steps[0].result.parts.len(), 1, "what a run has written stays below its step");
+        assert_eq!(step_lines(&text), [2, 5]);
+        assert_eq!(part_lines(&text), [(4, "part".to_owned())]);
+    }
+    for name in ["because", "expect", "fallback", "symbols", "creates"] {
+        let (_, problems) = read(&format!("# T\n- [ ] one\n  - {name}: a.py\n  - {name}: b.py\n"));
+        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [4], "{name}");
+    }
+    assert_eq!(read("# T\n- [ ] one\n  - after: 1\n  - after: 2\n").1[0].line, 4);
+    assert_eq!(read("# T\n- [ ] one\n  - kind: search\n  - kind: edit\n").1[0].line, 4);
 }
 
 #[test]

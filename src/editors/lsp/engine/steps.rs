@@ -161,15 +161,18 @@ pub(super) fn ranges(text: &str) -> Vec<Range> {
         .collect()
 }
 
-/// The document in a page: comments are empty lines, so that every line keeps its number.
+/// The document in a page: comments are empty, so that every line keeps its number. Text behind one is part of the document.
 pub(super) fn without_comments(text: &str) -> String {
     let mut inside = false;
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
-        let begins = line.trim_start().starts_with("<!--");
-        let skipped = inside || begins;
-        inside = skipped && !line.contains("-->");
-        out.push_str(if skipped { "" } else { line });
+        let comment = inside || line.trim_start().starts_with("<!--");
+        let (rest, ends) = match line.split_once("-->") {
+            Some((_, rest)) if comment => (rest.trim_start(), true),
+            _ => (if comment { "" } else { line }, false),
+        };
+        inside = comment && !ends;
+        out.push_str(rest);
         out.push('\n');
     }
     out
@@ -210,6 +213,7 @@ mod tests {
         let offered: Vec<String> = shown.actions(&text).into_iter().map(|action| action.title).collect();
         assert_eq!(offered, ["Sextant: answer “leave it”", "Sextant: answer “go on”"], "the safe one first");
         assert_eq!(without_comments("<!-- a\nb -->\nc"), "\n\nc\n");
+        assert_eq!(without_comments("<!-- a --> - [ ] b\n"), "- [ ] b\n", "nothing that was written is dropped");
     }
 
     #[test]
