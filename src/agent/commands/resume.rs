@@ -1,5 +1,6 @@
 //! Going on with a task that was paused, or whose process is gone, from where it was acknowledged last.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
@@ -8,12 +9,13 @@ use crate::agent::commands::ask;
 use crate::agent::diagnostics::collect;
 use crate::agent::durable::waiting::{self, WaitingTask};
 use crate::agent::durable::{self, open, traces};
+use crate::agent::edit::lost::lost;
 use crate::agent::edit::recover::{self, recorded};
 use crate::agent::edit::{making, rollback};
 use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
-use crate::agent::plan::{Plan, StepState, Steps};
+use crate::agent::plan::{Plan, StepResult, StepState, Steps};
 use crate::agent::planner::{ending, replan, run};
 use crate::agent::run::start;
 use crate::agent::state::language::Say;
@@ -25,6 +27,7 @@ use crate::agent::state::task::Task;
 use crate::base::failure::Failure;
 use crate::editor::Document;
 use crate::editor::event::Event;
+use crate::llm::step::LastResult;
 
 /// Goes on with the last task that is not over: one that was interrupted or stopped runs its open steps, the
 /// running one from its beginning; one that asks shows its question; a plan that was never approved is shown
@@ -69,6 +72,7 @@ pub(crate) async fn go_on(
         model: session.model.name().to_owned(),
     });
     let Some(mut plan) = plan else {
+        tell_lost_edits(session, &mut task).await?;
         look_again(session, &mut task, cancel).await?;
         return ask::run_ask(session, &mut task, cancel).await;
     };
@@ -84,6 +88,7 @@ pub(crate) async fn go_on(
         }
         task.keep.mark = None;
     }
+    open_lost_steps(session, &mut plan, &task).await?;
     let waits = phase == Phase::Planning && !approved;
     if waits || task.progress.question.is_some() {
         show_waiting(session, plan, task, phase, events).await
@@ -92,6 +97,42 @@ pub(crate) async fn go_on(
         look_again(session, &mut task, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
     }
+}
+
+/// A step is done as long as its edits are in the files: those in a buffer that is gone are not.
+async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Result<(), Failure> {
+    for (number, files) in lost(session, &task.journal).await? {
+        let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
+        else {
+            continue;
+        };
+        (step.state, step.result) = (StepState::Open, StepResult::default());
+        let files: Vec<String> = files.into_iter().collect();
+        let files = files.join(", ");
+        let text = Say::to(&task.request).of(
+            format!("step {number} was done, and its edit is not in {files} any more: it is run again"),
+            format!("el paso {number} estaba hecho, y su cambio ya no está en {files}: se repite"),
+        );
+        session.emit(Event::Progress { text });
+    }
+    Ok(())
+}
+
+/// Names the edits that are not in the files any more to the user and to the model, which goes by its own record.
+async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
+    let files: BTreeSet<String> = lost(session, &task.journal).await?.into_values().flatten().collect();
+    if files.is_empty() {
+        return Ok(());
+    }
+    let files: Vec<String> = files.into_iter().collect();
+    let text = format!("what was edited in {} before the interruption is not there any more", files.join(", "));
+    session.emit(Event::Progress { text: text.clone() });
+    task.conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
+    if task.conversation.transcript.is_open() {
+        task.conversation.transcript.take_up(session.model.name());
+        task.conversation.transcript.tell(format!("Note: {text}. Read the files again."));
+    }
+    Ok(())
 }
 
 /// A plan of one model may go on with another, where the configuration says so now: nobody is to take it for the

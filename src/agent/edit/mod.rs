@@ -6,6 +6,7 @@ pub(crate) mod elsewhere;
 pub(crate) mod foresee;
 pub(crate) mod guard;
 pub(crate) mod lock;
+pub(crate) mod lost;
 pub(crate) mod making;
 pub mod permissions;
 pub mod questions;

@@ -35,6 +35,72 @@ async fn a_request_whose_engine_was_killed_is_gone_on_with_and_undone_whole() {
     link.message("nothing to resume").await;
 }
 
+/// A plan of `f` and `g` whose first step is in the buffer of an editor that was killed with its engine, and what runs
+/// next.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_was_in_a_buffer_which_is_gone_is_run_again() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let mut first = engine(&project);
+    let script = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
+    let server = ModelServer::start(script).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.plan", json!(["change both"]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    link.command("agent.approve", json!([]), Some(&page));
+    server.requests_seen(3).await;
+    link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
+    assert!(link.text(&uri).contains("return 11"));
+    first.kill().await.expect("killed");
+    drop(link);
+    assert_eq!(project.read("a.py"), TEXT, "it was never written");
+
+    server.push(replace("return 1", "return 11", false));
+    server.push(replace("return 2", "return 22", false));
+    let _second = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    link.command("agent.resume", json!([]), Some(&uri));
+    link.message("2 of 2 steps done").await;
+    let wanted = TEXT.replacen("return 1", "return 11", 1).replacen("return 2", "return 22", 1);
+    assert_eq!(link.text(&uri), wanted, "both steps are in the file");
+    let said = link.told.lock().unwrap().progress.clone();
+    let again = |value: &serde_json::Value| {
+        value["message"].as_str().is_some_and(|text| text.contains("step 1 was done") && text.contains("run again"))
+    };
+    assert!(said.iter().any(again), "{said:?}");
+    link.command("agent.undo", json!([]), Some(&uri));
+    link.message("undone").await;
+    assert_eq!(link.text(&uri), TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_told_which_of_its_edits_are_gone_with_a_buffer() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let mut first = engine(&project);
+    let server = ModelServer::start([replace("return 1", "return 11", true), Reply::Stall("{".into())]).await;
+    let link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["change f"]), Some(&uri));
+    server.requests_seen(2).await;
+    first.kill().await.expect("killed");
+    drop(link);
+
+    server.push(replace("return 1", "return 111", false));
+    let _second = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    link.command("agent.resume", json!([]), Some(&uri));
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    assert_eq!(link.text(&uri), TEXT.replacen("return 1", "return 111", 1), "{:?}", link.told.lock().unwrap());
+    let requests = server.requests();
+    let told = requests[2].said_by("user");
+    assert!(told.contains("edited in a.py before the interruption is not there any more"), "{told}");
+}
+
 /// Kills the engine behind an open plan of which one step is done; `edit` is what the user makes of the page meanwhile.
 /// What the page has when the plan has ended.
 async fn resumed(edit: impl Fn(&str) -> String) -> (String, String) {
