@@ -71,6 +71,7 @@ async fn one_change_is_taken_back_and_the_others_stay() {
     take(&helix, &actions, BACK);
     let back = format!("# mine\n{}", MENDED.replace("int:\n\n", "int:\n    import sys\n\n"));
     helix.wait("the change back", |seen| (seen.buffers[&uri].text == back).then_some(()));
+    helix.wait("its end", |seen| seen.said.iter().any(|said| said.contains("undone one change")).then_some(()));
     // It is not offered again, and to take it twice is refused.
     offers(&helix, &uri, 4, 0);
     take(&helix, &actions, BACK);

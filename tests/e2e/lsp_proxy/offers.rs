@@ -211,8 +211,58 @@ async fn an_engine_that_is_gone_is_said_and_takes_away_what_it_showed() {
     helix.diagnostics(&uri, |shown| messages(shown) == ["this is bad"]);
     let ended = |message: &Value| message["method"] == "$/progress" && message["params"]["value"]["kind"] == "end";
     helix.wait("the end of the progress", |seen| seen.messages.iter().any(ended).then_some(()));
+    let way_out = |said: &String| said.contains("ended in the middle of its work; agent.resume goes on");
+    helix.wait("a word of it", |seen| seen.said.iter().any(way_out).then_some(()));
+    let last = helix.seen().messages.last().cloned().unwrap_or_default();
+    assert_eq!(last["method"], "window/showMessage", "the end of a progress clears the status line");
     assert_eq!(helix.command("agent.stop", json!([]))["result"], Value::Null);
     let mut link = engine.accept().await;
     assert!(matches!(link.next().await, ProxySays::Opened(opened) if &*opened.text == WHOLE));
     assert!(matches!(link.next().await, ProxySays::Command(command) if command.command == "agent.stop"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_server_answers_a_pull_with_is_not_published_beside_it() {
+    let place = Place::new(&[("a.py", WHOLE)]);
+    let mut script = script();
+    let other = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}},
+        "message": "slow"});
+    script["capabilities"]["diagnosticProvider"] =
+        json!({"interFileDependencies": false, "workspaceDiagnostics": false});
+    script["capabilities"]["textDocumentSync"]["save"] = json!(true);
+    script["on"]["textDocument/didOpen"] = json!([]);
+    script["on"]["textDocument/diagnostic"] = json!([{"reply": {"pull": "scan"}}]);
+    script["on"]["textDocument/didSave"] = json!([[{"publish": {"items": "scan"}}], [{"publish": {"items": [other]}}]]);
+    let engine = FakeEngine::new(&place);
+    let helix = HelixClient::start(HelixVersion::Master, &mut place.proxy(&[], &fake(&place, &script)), &place.root);
+    let mut link = engine.accept().await;
+    let uri = helix.open("a.py", "python");
+    assert!(matches!(link.next().await, ProxySays::Opened(_)));
+    let about = json!({"textDocument": {"uri": uri}});
+    let pulled = helix.request("textDocument/diagnostic", about.clone());
+    assert_eq!(pulled["result"]["items"].as_array().map(Vec::len), Some(1), "{pulled}");
+    helix.save(&uri);
+    helix.diagnostics(&uri, |shown| shown.is_empty());
+    // What is in no answer is passed on, beside ours, which the editor pulls.
+    helix.save(&uri);
+    helix.diagnostics(&uri, |shown| messages(shown) == ["slow"]);
+    helix.quit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_published_before_the_pull_is_taken_back_with_its_answer() {
+    let place = Place::new(&[("a.py", WHOLE)]);
+    let mut script = script();
+    script["capabilities"]["diagnosticProvider"] =
+        json!({"interFileDependencies": false, "workspaceDiagnostics": false});
+    script["on"]["textDocument/diagnostic"] = json!([{"reply": {"pull": "scan"}}]);
+    let engine = FakeEngine::new(&place);
+    let helix = HelixClient::start(HelixVersion::Master, &mut place.proxy(&[], &fake(&place, &script)), &place.root);
+    let _link = engine.accept().await;
+    let uri = helix.open("a.py", "python");
+    helix.diagnostics(&uri, |shown| shown.len() == 1);
+    let pulled = helix.request("textDocument/diagnostic", json!({"textDocument": {"uri": uri}}));
+    assert_eq!(pulled["result"]["items"].as_array().map(Vec::len), Some(1), "{pulled}");
+    helix.diagnostics(&uri, |shown| shown.is_empty());
+    helix.quit();
 }

@@ -215,8 +215,15 @@ impl Linking {
         table.tell_mirror(MirrorEvent::LinkDown);
         table.agent.asked.clear();
         own::clear(table);
-        for token in std::mem::take(&mut table.agent.progress) {
-            end_progress(table, &token);
+        let works = std::mem::take(&mut table.agent.progress);
+        works.iter().for_each(|token| end_progress(table, token));
+        // Behind the end of the progress, which clears the status line. An engine that rests is started again by the
+        // next command, and nothing is lost.
+        if !works.is_empty() {
+            table.say(
+                1,
+                "sextant: the agent ended in the middle of its work; agent.resume goes on, agent.undo takes it back",
+            );
         }
     }
 }

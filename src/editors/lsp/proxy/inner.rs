@@ -141,7 +141,7 @@ fn begin(table: &mut Table, outlet: Outlet) {
         None => {}
     }
     // What the one before has said it will say again.
-    table.files.values_mut().for_each(|file| file.published = None);
+    table.files.values_mut().for_each(|file| (file.published, file.pulled, file.passed) = (None, Vec::new(), None));
     table.server.live = first;
     table.server.outlet = Some(outlet);
 }

@@ -45,7 +45,10 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     file.published = (open || !empty).then(|| last.clone());
     let engine_alone = file.editor.is_none() && file.engine.is_some();
     let by_pull = file.pulls && refreshes;
-    let merged = (!file.own.is_empty() && !by_pull).then(|| message(&uri, version, file));
+    // Where the editor does not pull, nothing of it is looked into.
+    file.passed = file.pulls.then(|| beside_pull(file).len());
+    let twice = file.passed.is_some_and(|passed| passed < listed(file.published.as_ref()).len());
+    let merged = (twice || !file.own.is_empty() && !by_pull).then(|| message(&uri, version, file, by_pull));
     second_files::publish(table, &key, &last);
     table.sweep(&key);
     if engine_alone { Some(Vec::new()) } else { merged }
@@ -59,10 +62,25 @@ pub(super) fn refreshes(table: &Table) -> bool {
     ["diagnostics", "diagnostic"].iter().any(|name| can[name]["refreshSupport"] == true)
 }
 
-fn message(uri: &str, version: Option<i64>, file: &ProxiedFile) -> Vec<u8> {
-    let theirs = file.published.as_ref().map(|last| last.diagnostics.get());
-    let mut all: Vec<Value> = theirs.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    all.extend(file.own.iter().cloned());
+fn listed(published: Option<&LastPublish>) -> Vec<Value> {
+    published.and_then(|last| serde_json::from_str(last.diagnostics.get()).ok()).unwrap_or_default()
+}
+
+/// The published ones that are in no answer to a pull: in both they would stand twice. Some servers publish everything
+/// that they are asked for, others publish what takes long and is in no answer.
+fn beside_pull(file: &ProxiedFile) -> Vec<Value> {
+    let mut theirs = listed(file.published.as_ref());
+    if file.pulls {
+        let same = |one: &Value, other: &Value| ["range", "code", "message"].iter().all(|key| one[key] == other[key]);
+        theirs.retain(|one| !file.pulled.iter().any(|other| same(one, other)));
+    }
+    theirs
+}
+
+/// `by_pull` is whether the editor is told of ours in its pulls.
+fn message(uri: &str, version: Option<i64>, file: &ProxiedFile, by_pull: bool) -> Vec<u8> {
+    let mut all = beside_pull(file);
+    all.extend(file.own.iter().filter(|_| !by_pull).cloned());
     let mut params = json!({"uri": uri, "diagnostics": all});
     if let Some(version) = version {
         params["version"] = version.into();
@@ -108,7 +126,7 @@ pub(super) fn show(table: &mut Table, uri: &str, now: bool) {
     } else if older && version.is_some() && !now {
         table.task(EngineTask::Republish(open));
     } else {
-        let bytes = message(&open, version, file);
+        let bytes = message(&open, version, file, false);
         table.editor.outlet.raw(bytes);
     }
 }
@@ -129,15 +147,22 @@ pub(super) fn clear(table: &mut Table) {
 
 /// Our diagnostics in the answer to a pull; `None` where the answer is good as it is.
 pub(super) fn pulled(table: &mut Table, uri: &str, body: &[u8]) -> Option<Value> {
-    if !refreshes(table) {
+    let by_pull = refreshes(table);
+    let mut answer: Value = serde_json::from_slice(body).ok()?;
+    if answer["result"]["kind"] != "full" {
         return None;
     }
     let file = table.file(uri);
-    if file.own.is_empty() && file.pulled_own.is_empty() {
-        return None;
+    file.pulled = answer["result"]["items"].as_array().cloned().unwrap_or_default();
+    // What was passed on and is in the answer too is taken back.
+    let beside = beside_pull(file).len();
+    let had = file.passed.replace(beside).unwrap_or_else(|| listed(file.published.as_ref()).len());
+    if let Some((open, version)) = file.editor.clone().filter(|_| had > beside) {
+        let bytes = message(&open, Some(version), file, by_pull);
+        table.editor.outlet.raw(bytes);
     }
-    let mut answer: Value = serde_json::from_slice(body).ok()?;
-    if answer["result"]["kind"] != "full" {
+    let file = table.file(uri);
+    if !by_pull || file.own.is_empty() && file.pulled_own.is_empty() {
         return None;
     }
     answer["result"]["items"].as_array_mut()?.extend(file.own.iter().cloned());

@@ -92,7 +92,7 @@ pub(super) fn editor_opens(table: &mut Table, uri: &str, version: i64) {
 pub(super) fn editor_closes(table: &mut Table, uri: &str) -> Vec<Vec<u8>> {
     let file = table.file(uri);
     file.editor = None;
-    (file.pulls, file.pulled_own) = (false, Vec::new());
+    (file.pulls, file.pulled_own, file.pulled, file.passed) = (false, Vec::new(), Vec::new(), None);
     let Some(engine) = file.engine.as_mut() else { return Vec::new() };
     engine.agreed = None;
     file.published = None;

@@ -168,6 +168,9 @@ pub(super) struct ProxiedFile {
     /// Whether the editor pulls here, and how many of ours it was given last.
     pub(super) pulls: bool,
     pub(super) pulled_own: Vec<Value>,
+    /// The server's last answer to a pull, and how many of its published ones the editor has; `None` for all.
+    pub(super) pulled: Vec<Value>,
+    pub(super) passed: Option<usize>,
 }
 
 /// A file that the engine has open.
