@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::durable::{TEXT, plan, replace};
 use crate::helix::{CART, PRICE, with_model};
 use crate::support::link_client::{EditorLink, engine, hello};
-use crate::support::model_server::ModelServer;
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,4 +76,41 @@ async fn a_plan_is_changed_by_words() {
     link.command("agent.approve", json!([]), Some(&page));
     link.message(":wa writes 1 changed buffer").await;
     assert_eq!(link.text(&uri), TEXT.replace("return 3", "return 33"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_why_is_the_models_with_the_trace_of_the_task_before_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let _engine = engine(&project);
+    let answers = |text: &str| {
+        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
+    };
+    let server = ModelServer::start([
+        answers("It returns one."),
+        replace("return 1", "return 11", false),
+        answers("Because you wanted eleven of them, and one was too few for everything that comes behind it in this."),
+    ])
+    .await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    // Nothing was done here yet: it is about the lines.
+    link.command("agent.ask", json!([{"lines": [1, 2]}, "why?"]), Some(&uri));
+    let said = link.message("It returns one.").await;
+    assert!(!said.contains("agent.show"), "it is whole: {said}");
+    link.command("agent.ask", json!(["change f"]), Some(&uri));
+    link.message(":wa writes 1 changed buffer").await;
+    link.command("agent.why", json!(["why did you change it to 11?"]), Some(&uri));
+    let said = link.message("Because you wanted eleven").await;
+    assert!(said.starts_with("(agent.show reads all of it) "), "the screen may be narrow: {said}");
+    let requests = server.requests();
+    let asked = requests[2].said_by("user");
+    assert!(asked.contains("why did you change it to 11?") && asked.contains("# Trace: change f"), "{asked}");
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    let line = link.told.lock().unwrap().lines.last().copied().flatten();
+    let text = link.text(&page);
+    let heading = text.lines().nth(usize::try_from(line.expect("a line")).unwrap());
+    assert_eq!(heading, Some("## why did you change it to 11?"), "{text}");
+    assert!(text.contains("behind it in this."), "{text}");
 }

@@ -168,3 +168,52 @@ async fn what_an_edit_introduces_is_shown_once_however_many_servers_the_editor_r
     }
     assert!(shown(&first.told.lock().unwrap()) > 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_buffer_outside_of_the_workspace_is_refused_and_nothing_else_is_edited_for_it() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let mut link = EditorLink::to(&project).await;
+    link.open("cart.py");
+    let outside = project.beside("elsewhere").join("other.py");
+    std::fs::write(&outside, PRICE).expect("a file");
+    let uri = sextant::base::path::to_uri(&outside).expect("absolute");
+    link.open_uri(&uri, PRICE);
+    for command in ["agent.ask", "agent.plan"] {
+        link.command(command, json!(["fix all the errors"]), Some(&uri));
+        link.message("is outside of the workspace").await;
+    }
+    assert_eq!((link.text(&link.uri("cart.py")).as_str(), project.read("cart.py").as_str()), (CART, CART));
+    assert_eq!(link.text(&uri), PRICE);
+    // Its user may mean the workspace all the same.
+    link.command("agent.ask", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    link.message(":wa writes 1 changed buffer").await;
+    assert!(!link.text(&link.uri("cart.py")).contains("import"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_editors_with_a_file_the_one_that_asks_is_edited_and_the_other_is_notified() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let _engine = engine(&project);
+    let editor =
+        |pid| sextant::editors::lsp::link::Hello { editor_pid: Some(pid), ..hello(&project, None, json!(null)) };
+    let mut asks = EditorLink::with(&project, editor(1)).await.expect("taken");
+    let mut other = EditorLink::with(&project, editor(2)).await.expect("taken");
+    asks.open("cart.py");
+    other.open("cart.py");
+    let uri = asks.uri("cart.py");
+    other.type_text(&uri, &format!("{CART}# typed elsewhere\n"));
+    other.command("agent.stop", json!([]), Some(&uri));
+    other.message("nothing is running").await;
+    asks.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    other.message("cart.py was changed in another editor").await;
+    asks.message(":wa writes 1 changed buffer").await;
+    assert_eq!(asks.text(&uri), CART.replace("import os\n", ""));
+    assert_eq!(other.text(&uri), format!("{CART}# typed elsewhere\n"));
+    assert_eq!((other.told.lock().unwrap().edits, project.read("cart.py").as_str()), (0, CART));
+    // Whoever takes it back is the one that is edited, too.
+    other.type_text(&uri, &format!("{CART}# typed again\n"));
+    asks.command("agent.undo", json!([]), Some(&uri));
+    asks.message("undone").await;
+    assert_eq!((asks.text(&uri).as_str(), other.told.lock().unwrap().edits), (CART, 0));
+}

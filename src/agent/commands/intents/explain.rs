@@ -6,6 +6,7 @@ use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::durable::traces;
 use crate::agent::memory;
 use crate::agent::state::language::Say;
+use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
@@ -81,8 +82,9 @@ pub fn is_stop(text: &str) -> bool {
     Phrase::new(text).is_some_and(|phrase| phrase.is(STOP))
 }
 
-/// The last thing that was done or refused, and what of its step led to it.
-pub(crate) async fn direct_why(session: &Session, say: Say) -> DirectAnswer {
+/// The last thing that was done or refused, and what of its step led to it. `None` where nothing was and lines are
+/// named: the question is about them.
+pub(crate) async fn direct_why(session: &Session, request: &Request, say: Say) -> Option<DirectAnswer> {
     let entries = match session.trace() {
         entries if !entries.is_empty() => entries,
         // Of the last task here, whoever worked on it.
@@ -90,7 +92,8 @@ pub(crate) async fn direct_why(session: &Session, say: Say) -> DirectAnswer {
     };
     let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
     let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
-        return DirectAnswer::new("", say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí"));
+        let nothing = say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí");
+        return request.lines.is_none().then(|| DirectAnswer::new("", nothing));
     };
     let line = |trace: &crate::diagnostics::policy::Trace| {
         format!("{} {} — {} ({})", trace.effect.name(), trace.about, trace.reason, trace.rule)
@@ -111,7 +114,7 @@ pub(crate) async fn direct_why(session: &Session, say: Say) -> DirectAnswer {
         text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));
         text.push_str(&before.join("\n"));
     }
-    DirectAnswer::new(text, say.of("the trace shows all of it", "la traza lo muestra todo"))
+    Some(DirectAnswer::new(text, say.of("the trace shows all of it", "la traza lo muestra todo")))
 }
 
 pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<DirectAnswer, Failure> {

@@ -76,7 +76,7 @@ pub(crate) async fn direct(
         Direct::Recall(text) => Some(answered(remember::recall_about(session, text, say).await?)),
         Direct::Learned => Some(answered(remember::learned(session).await?)),
         Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted, say)),
-        Direct::Why => Some(explain::direct_why(session, say).await),
+        Direct::Why => explain::direct_why(session, request, say).await,
         Direct::Stop => Some(DirectAnswer::new("", say.of("nothing is running", "no hay nada en marcha"))),
         Direct::Stats => Some(explain::direct_stats(session, say).await?),
     };

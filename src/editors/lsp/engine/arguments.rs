@@ -74,9 +74,17 @@ impl GivenPlace {
     }
 }
 
+/// A file without symbolic links, also one that is not written yet.
+pub(super) fn real(file: PathBuf) -> PathBuf {
+    let in_folder = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(in_folder).unwrap_or(file)
+}
+
 impl Engine {
-    /// The request that a command makes in a document. A document outside of the workspace is no place: the request is
-    /// about all of it.
+    /// The request that a command makes in a document.
+    ///
+    /// # Errors
+    /// It says nothing, or is about a file outside of the workspace: its user means that file, and not the workspace.
     pub(super) fn request(&self, given: &GivenArguments, document: Option<&str>) -> Result<Request, Failure> {
         let GivenArguments { text, place, .. } = given;
         if text.is_empty() {
@@ -84,19 +92,20 @@ impl Engine {
         }
         let root = self.setup.root.path();
         let named = place.file.as_deref().map(|file| path::from_uri(file).unwrap_or_else(|| root.join(file)));
-        if let Some(file) = &named
+        let symbols = place.symbols.clone();
+        let elsewhere = place.workspace || !symbols.is_empty();
+        let here = || document.and_then(path::from_uri).map(real);
+        let file = match named {
+            Some(file) => Some(file),
+            None => here().filter(|file| !elsewhere || path::relative(root, file).is_some()),
+        };
+        if let Some(file) = &file
             && path::relative(root, file).is_none()
         {
             let message = format!("{} is outside of the workspace {}", file.display(), root.display());
-            return Err(Failure::user(message, "open its folder in an editor of its own"));
+            let hint = "start an editor in its folder, or ask about all of the workspace with {\"workspace\": true}";
+            return Err(Failure::user(message, hint));
         }
-        let here = || -> Option<PathBuf> {
-            let file = path::from_uri(document?)?;
-            let file = file.canonicalize().unwrap_or(file);
-            path::relative(root, &file).is_some().then_some(file)
-        };
-        let file = named.or_else(here);
-        let symbols = place.symbols.clone();
         let workspace = place.workspace || file.is_none() && symbols.is_empty();
         let lines = file.as_ref().and_then(|_| place.lines());
         let path = file.map(|file| file.to_string_lossy().into_owned());

@@ -12,8 +12,9 @@ use crate::base::path;
 use crate::base::text::{Encoding, LineIndex};
 use crate::editor::error::EditorError;
 use crate::editors::headless::overlay::OpenBuffers;
-use crate::editors::lsp::engine::links::{ANSWER, EngineLink, Links};
+use crate::editors::lsp::engine::links::{ANSWER, EngineLink, Links, WARNING};
 use crate::editors::lsp::engine::mirror::{Mirror, MirroredDocument};
+use crate::editors::lsp::engine::wording;
 use crate::editors::lsp::link::channel::LinkError;
 use crate::edits::hunks::hunks;
 
@@ -134,7 +135,12 @@ impl OpenBuffers for EditorBuffers {
     async fn replace(&self, path: &str, before: &str, after: &str) -> Result<(), EditorError> {
         let document = self.document(path).filter(|document| *document.text == *before);
         let document = document.ok_or_else(|| EditorError::Stale(path.to_owned()))?;
-        self.put(&document, after, path).await
+        self.put(&document, after, path).await?;
+        for link in self.mirror.others_to_notify(&document).into_iter().filter_map(|link| self.links.get(link)) {
+            let text = format!("{path} was changed in another editor, not here; after :w there, :reload takes it over");
+            link.message(WARNING, &wording::line(&text));
+        }
+        Ok(())
     }
 }
 

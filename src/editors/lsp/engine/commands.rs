@@ -24,7 +24,7 @@ use crate::base::plural::counted;
 use crate::diagnostics::model::Report;
 use crate::editor::Editor;
 use crate::editor::event::Event;
-use crate::editors::lsp::engine::arguments::GivenArguments;
+use crate::editors::lsp::engine::arguments::{GivenArguments, real};
 use crate::editors::lsp::engine::links::{ERROR, EngineLink, INFO};
 use crate::editors::lsp::engine::{Engine, OpenSession, wording};
 use crate::editors::lsp::link::AgentCommand;
@@ -32,10 +32,15 @@ use crate::editors::lsp::link::AgentCommand;
 /// How long a look at a file's diagnostics may take, servers that still start included.
 const LOOK_MS: u64 = 10_000;
 
+/// Characters of a task's trace that a question about it is sent with.
+const TRACE: usize = 6000;
+
 /// Does what a command says, and returns at once.
 pub(super) fn take(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: AgentCommand) {
     let (engine, link) = (Arc::clone(engine), Arc::clone(link));
-    if let Some(uri) = command.document.as_ref().filter(|uri| !engine.is_page(uri)) {
+    let root = engine.setup.root.path();
+    let inside = |uri: &&String| path::from_uri(uri).is_none_or(|file| path::relative(root, &real(file)).is_some());
+    if let Some(uri) = command.document.as_ref().filter(|uri| !engine.is_page(uri)).filter(inside) {
         *lock(&engine.asked_from) = Some(uri.clone());
     }
     tokio::spawn(async move {
@@ -48,7 +53,7 @@ pub(super) fn take(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: AgentC
 async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &AgentCommand) -> Result<(), Failure> {
     let given = GivenArguments::read(&command.arguments)?;
     let agent = Arc::clone(&engine.session()?.agent);
-    let document = about(engine, command.document.as_deref());
+    let document = about(engine, link, command.document.as_deref());
     match command.command.as_str() {
         "agent.ask" if intents::is_stop(&given.text) && agent.turn().stop() => Ok(()),
         "agent.ask" => {
@@ -81,16 +86,16 @@ async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &Agent
         "agent.stop" => Err(Failure::user("nothing is running", "")),
         "agent.mode" => mode(engine, link, &agent, &given.text),
         "agent.show" if given.text == "plan" => show_plan(engine, link).await,
-        "agent.show" => engine.answers.show(&engine.buffers, link).await,
+        "agent.show" => engine.answers.show_last(&engine.buffers, link).await,
         _ => look(engine, link, &given, (&command.command, document.as_deref())).await,
     }
 }
 
 /// The file that a command is about. From a page it is the one that the user came from. An editor may send a command
 /// before it has told this proxy of any document: then it is the one that it touched last at another.
-fn about(engine: &Engine, named: Option<&str>) -> Option<String> {
+fn about(engine: &Engine, link: &EngineLink, named: Option<&str>) -> Option<String> {
     let asked_from = || lock(&engine.asked_from).clone();
-    let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path());
+    let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path(), link.hello.editor_pid);
     match named {
         Some(uri) if !engine.is_page(uri) => Some(uri.to_owned()),
         Some(_) => asked_from().or_else(touched),
@@ -126,6 +131,7 @@ async fn look(
         }
         "agent.diagnostics" => diagnostics(engine, link, document).await,
         "agent.stats" => page(engine, link, agent.statistics().await?).await,
+        "agent.why" if is_question(&given.text) => why(engine, link, given, document).await,
         "agent.why" => {
             agent.recover().await;
             let found = traces::find(&agent, &given.text).await?;
@@ -138,6 +144,30 @@ async fn look(
     }
 }
 
+/// True for words that are for a model, and not the number or the name of a task.
+fn is_question(text: &str) -> bool {
+    text.contains(char::is_whitespace) || text.ends_with('?')
+}
+
+/// Asks the model about the last task, with its trace before it; nothing is changed.
+async fn why(
+    engine: &Arc<Engine>,
+    link: &EngineLink,
+    given: &GivenArguments,
+    document: Option<&str>,
+) -> Result<(), Failure> {
+    let agent = &engine.session()?.agent;
+    agent.recover().await;
+    let mut request = engine.request(given, document)?;
+    if let Ok(traced) = traces::find(agent, "").await {
+        let trace: String = traced.markdown().chars().take(TRACE).collect();
+        request.text = format!("{}\n\nThis is about the last task, whose trace is:\n\n{trace}", given.text);
+    }
+    request.text.push_str("\n\nDo not change anything.");
+    let what = given.text.clone();
+    run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await }))
+}
+
 /// Runs a task in the session's turn; its events are what is shown of it.
 fn run<T: Send + 'static>(
     engine: &Engine,
@@ -147,6 +177,7 @@ fn run<T: Send + 'static>(
 ) -> Result<(), Failure> {
     let agent = Arc::clone(&engine.session()?.agent);
     let held = agent.turn().begin(&agent, AskedBy::new(what, link.editor()))?;
+    engine.asked_by(Some(link));
     tokio::spawn(turn::run(agent, held, work));
     Ok(())
 }
@@ -280,6 +311,12 @@ impl Engine {
     pub(super) fn session(&self) -> Result<&OpenSession, Failure> {
         let none = || Failure::new(FailureKind::Internal, "no editor is there", "start the editor again");
         self.session.get().ok_or_else(none)
+    }
+
+    /// Whose task runs from now on; `None` for one of another program.
+    pub(super) fn asked_by(&self, link: Option<&EngineLink>) {
+        self.buffers.mirror.asked_by(link.and_then(|link| link.hello.editor_pid));
+        self.buffers.links.asked_over(link.map(|link| link.id));
     }
 
     pub(super) fn is_page(&self, uri: &str) -> bool {

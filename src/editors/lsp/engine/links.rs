@@ -80,6 +80,8 @@ impl EngineLink {
 #[derive(Debug, Default)]
 pub(super) struct Links {
     list: Mutex<Vec<Arc<EngineLink>>>,
+    /// The link that the running task was asked over, 0 for none: its user hears of it, wherever somebody types.
+    asking: AtomicU64,
     last: AtomicU64,
     /// How many there are.
     count: watch::Sender<usize>,
@@ -115,7 +117,11 @@ impl Links {
     }
 
     pub(super) fn used_last(&self) -> Option<Arc<EngineLink>> {
-        lock(&self.list).last().cloned()
+        self.get(self.asking.load(Ordering::Relaxed)).or_else(|| lock(&self.list).last().cloned())
+    }
+
+    pub(super) fn asked_over(&self, id: Option<u64>) {
+        self.asking.store(id.unwrap_or(0), Ordering::Relaxed);
     }
 
     pub(super) fn all(&self) -> Vec<Arc<EngineLink>> {

@@ -1,6 +1,6 @@
 //! What the editors have open, as their proxies tell it: texts, versions, and whether the user types.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,6 +18,8 @@ const EXPECTED: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct MirroredDocument {
     pub(super) link: u64,
+    /// The process of the editor.
+    pub(super) editor: Option<u32>,
     pub(super) uri: String,
     /// Without symbolic links, where the file is there.
     pub(super) file: PathBuf,
@@ -44,6 +46,10 @@ struct Held {
     documents: HashMap<(u64, String), MirroredDocument>,
     expected: HashMap<String, VecDeque<Arc<str>>>,
     touches: u64,
+    /// The editor whose user has asked for what runs; its documents go before those of another one.
+    asking: Option<u32>,
+    /// The other editors that have had a message since then, each with its document.
+    notified: HashSet<(u32, PathBuf)>,
 }
 
 impl Held {
@@ -51,6 +57,12 @@ impl Held {
     fn forget(&mut self) {
         let documents = &self.documents;
         self.expected.retain(|uri, _| documents.keys().any(|(_, open)| open == uri));
+    }
+
+    /// Of several documents that of the editor that asks, else the one that was touched last.
+    fn first<'a>(&self, found: impl Iterator<Item = &'a MirroredDocument>) -> Option<&'a MirroredDocument> {
+        let asks = |document: &MirroredDocument| self.asking.is_some() && document.editor == self.asking;
+        found.max_by_key(|document| (asks(document), document.touched))
     }
 }
 
@@ -66,14 +78,32 @@ impl Mirror {
         self.news.subscribe()
     }
 
-    pub(super) fn opened(&self, link: u64, opened: OpenedDocument) {
+    /// The editor that has asked for what runs from now on; `None` where another program has.
+    pub(super) fn asked_by(&self, editor: Option<u32>) {
+        let mut held = lock(&self.held);
+        held.asking = editor;
+        held.notified.clear();
+    }
+
+    /// The links of other editors that have a file of this document open, one an editor, and each only once while one
+    /// editor asks.
+    pub(super) fn others_to_notify(&self, document: &MirroredDocument) -> Vec<u64> {
+        let mut held = lock(&self.held);
+        let others = held.documents.values().filter(|other| other.file == document.file);
+        let others = others.filter_map(|other| Some((other.editor?, other.link)));
+        let others: Vec<(u32, u64)> = others.filter(|(editor, _)| Some(*editor) != document.editor).collect();
+        let new = |(editor, _): &(u32, u64)| held.notified.insert((*editor, document.file.clone()));
+        others.into_iter().filter(new).map(|(_, link)| link).collect()
+    }
+
+    pub(super) fn opened(&self, (link, editor): (u64, Option<u32>), opened: OpenedDocument) {
         let Some(file) = path::from_uri(&opened.uri) else { return };
         let file = file.canonicalize().unwrap_or(file);
         let mut held = lock(&self.held);
         held.touches += 1;
         let OpenedDocument { uri, version, text, .. } = opened;
         let touched = held.touches;
-        let document = MirroredDocument { link, uri: uri.clone(), file, version, text, typed: None, touched };
+        let document = MirroredDocument { link, editor, uri: uri.clone(), file, version, text, typed: None, touched };
         held.documents.insert((link, uri), document);
         drop(held);
         self.moved();
@@ -126,24 +156,22 @@ impl Mirror {
         }
     }
 
-    /// The document of a file; of several the one that was touched last.
+    /// The document of a file; of several that of the editor that asks, else the one that was touched last.
     pub(super) fn of_file(&self, file: &Path) -> Option<MirroredDocument> {
         let held = lock(&self.held);
-        let found = held.documents.values().filter(|document| document.file == file);
-        found.max_by_key(|document| document.touched).cloned()
+        held.first(held.documents.values().filter(|document| document.file == file)).cloned()
     }
 
     pub(super) fn of_uri(&self, uri: &str) -> Option<MirroredDocument> {
         let held = lock(&self.held);
-        let found = held.documents.values().filter(|document| document.uri == uri);
-        found.max_by_key(|document| document.touched).cloned()
+        held.first(held.documents.values().filter(|document| document.uri == uri)).cloned()
     }
 
-    /// The file below the root that any editor has touched last.
-    pub(super) fn touched_last(&self, root: &Path) -> Option<String> {
+    /// The file below the root that an editor has touched last; where it has none there, any editor.
+    pub(super) fn touched_last(&self, root: &Path, editor: Option<u32>) -> Option<String> {
         let held = lock(&self.held);
         let below = held.documents.values().filter(|document| path::relative(root, &document.file).is_some());
-        below.max_by_key(|document| document.touched).map(|document| document.uri.clone())
+        below.max_by_key(|document| (document.editor == editor, document.touched)).map(|found| found.uri.clone())
     }
 
     /// The version that one link has of a document.
@@ -162,10 +190,12 @@ impl Mirror {
         paths
     }
 
-    /// How long nobody has typed in a file; `None` where nobody has.
+    /// How long the user has not typed in a file, in the editor that is edited; `None` where they never have.
     pub(super) fn rested(&self, file: &Path) -> Option<Duration> {
         let held = lock(&self.held);
-        let typed = held.documents.values().filter(|document| document.file == file).filter_map(|found| found.typed);
+        let of_file = || held.documents.values().filter(|document| document.file == file);
+        let editor = held.first(of_file())?.editor;
+        let typed = of_file().filter(|document| document.editor == editor).filter_map(|found| found.typed);
         typed.max().map(|typed| typed.elapsed())
     }
 
@@ -195,7 +225,7 @@ mod tests {
     fn what_we_put_there_is_ours_at_every_link_and_anything_else_is_typed() {
         let (mirror, uri) = (Mirror::default(), "file:///w/a.py");
         for link in [1, 2] {
-            mirror.opened(link, opened(uri, "a\n"));
+            mirror.opened((link, Some(7)), opened(uri, "a\n"));
         }
         assert!(mirror.changed(3, changed(uri, 2, "x")).is_none(), "never opened there");
         mirror.expect(uri, &"b\n".into());
@@ -211,11 +241,30 @@ mod tests {
     }
 
     #[test]
+    fn of_two_editors_the_one_that_asks_goes_first_and_the_other_is_notified_once() {
+        let (mirror, uri, file) = (Mirror::default(), "file:///w/a.py", Path::new("/w/a.py"));
+        for (link, editor) in [(1, 10), (2, 10), (3, 20)] {
+            mirror.opened((link, Some(editor)), opened(uri, &format!("{editor}\n")));
+        }
+        assert_eq!(&*mirror.of_file(file).unwrap().text, "20\n", "nobody asks: the one that was touched last");
+        mirror.asked_by(Some(10));
+        mirror.changed(3, changed(uri, 2, "typed elsewhere\n"));
+        let asking = mirror.of_file(file).unwrap();
+        assert_eq!((&*asking.text, asking.link), ("10\n", 2));
+        assert_eq!(mirror.rested(file), None, "typing in the other one is in nobody's way");
+        assert_eq!((mirror.others_to_notify(&asking), mirror.others_to_notify(&asking)), (vec![3], vec![]));
+        mirror.asked_by(Some(20));
+        assert_eq!(mirror.others_to_notify(&mirror.of_uri(uri).unwrap()).len(), 1, "one link of the editor");
+        mirror.left(3);
+        assert_eq!(mirror.of_file(file).unwrap().editor, Some(10), "who asked is gone");
+    }
+
+    #[test]
     fn a_link_that_is_gone_has_nothing_open() {
         let mirror = Mirror::default();
-        mirror.opened(1, opened("file:///w/a.py", "a\n"));
-        mirror.opened(2, opened("file:///w/b.py", "b\n"));
-        mirror.opened(2, opened("untitled:1", "b\n"));
+        mirror.opened((1, None), opened("file:///w/a.py", "a\n"));
+        mirror.opened((2, None), opened("file:///w/b.py", "b\n"));
+        mirror.opened((2, None), opened("untitled:1", "b\n"));
         assert_eq!(mirror.paths(Path::new("/w")), ["a.py", "b.py"]);
         mirror.left(2);
         mirror.expect("file:///w/a.py", &"c\n".into());

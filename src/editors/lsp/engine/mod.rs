@@ -277,18 +277,18 @@ impl Engine {
             ProxySays::Opened(opened) => {
                 let file = path::from_uri(&opened.uri).and_then(|file| path::relative(self.setup.root.path(), &file));
                 let uri = opened.uri.clone();
-                self.buffers.mirror.opened(link.id, opened);
+                self.buffers.mirror.opened((link.id, link.hello.editor_pid), opened);
                 let new = file.is_some_and(|file| link.covers(&file));
                 if new {
                     self.arrange();
                 }
-                self.buffers.links.used(link.id);
+                self.used(link);
                 self.opened(&uri);
             }
             ProxySays::Changed(changed) => {
                 if let Some(change) = self.buffers.mirror.changed(link.id, changed) {
                     if !change.ours {
-                        self.buffers.links.used(link.id);
+                        self.used(link);
                     }
                     self.found.changed(self, &change);
                     self.changes.changed(self, &change);
@@ -297,10 +297,18 @@ impl Engine {
             ProxySays::Closed(closed) => self.buffers.mirror.closed(link.id, &closed.uri),
             ProxySays::Saved(saved) => self.saved(&saved.uri),
             ProxySays::Command(command) => {
-                self.buffers.links.used(link.id);
+                self.used(link);
                 commands::take(self, link, command);
             }
             ProxySays::Hello(_) => tracing::warn!("a proxy said twice who it is"),
+        }
+    }
+
+    /// The user is at this link. Who has asked for what runs hears of it all the same.
+    fn used(&self, link: &EngineLink) {
+        self.buffers.links.used(link.id);
+        if self.session.get().is_none_or(|session| session.agent.turn().is_free()) {
+            self.buffers.links.asked_over(None);
         }
     }
 

@@ -208,6 +208,16 @@ impl EditorPage {
         self.show_at(buffers, link, None).await
     }
 
+    /// The same with the cursor at the last heading.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub(super) async fn show_last(&self, buffers: &EditorBuffers, link: &EngineLink) -> Result<(), Failure> {
+        let now = self.open(buffers).map_or_else(|| self.wanted().into(), |document| document.text);
+        let line = now.lines().collect::<Vec<_>>().iter().rposition(|line| line.starts_with("## "));
+        self.show_at(buffers, link, line).await
+    }
+
     /// Puts a text behind what is there, below a rule, and shows the page where it begins.
     ///
     /// # Errors

@@ -18,6 +18,9 @@ use crate::editors::lsp::engine::{Engine, wording};
 /// Characters of the conversation that are kept.
 const KEPT: usize = 200_000;
 
+/// Characters of an answer that every screen has room for.
+const SHORT: usize = 60;
+
 /// A task that runs, and where its progress is shown.
 struct TurnShown {
     link: Arc<EngineLink>,
@@ -80,11 +83,14 @@ impl Shower {
         self.unsaved.clear();
         self.words.clear();
         (self.of_plan, self.edited) = (false, false);
+        let now = engine.session.get().and_then(|session| session.agent.turn().now());
+        if now.as_ref().is_some_and(|task| task.joined) {
+            engine.asked_by(None);
+        }
         let Some(link) = engine.buffers.links.used_last() else { return };
         self.turns += 1;
         let token = format!("sextant:{}", self.turns);
-        let what = engine.session.get().and_then(|session| session.agent.turn().now()).map(|task| task.what);
-        let what = headline(&what.unwrap_or_else(|| by.to_owned()));
+        let what = headline(&now.map_or_else(|| by.to_owned(), |task| task.what));
         if link.can("/window/workDoneProgress") {
             // The answer says nothing that the editor would not do anyway.
             let asked = Arc::clone(&link);
@@ -207,8 +213,11 @@ impl Shower {
         let words = if self.edited { "" } else { self.words.trim() };
         let mut said = headline(words);
         if !said.is_empty() {
-            let more = words.lines().count() > 1 || said.ends_with('…');
-            said.push_str(if more { " (agent.show reads all of it) — " } else { " — " });
+            // First, since an editor cuts a line at the width of its screen.
+            if words.lines().count() > 1 || said.chars().count() > SHORT {
+                said.insert_str(0, "(agent.show reads all of it) ");
+            }
+            said.push_str(" — ");
         }
         said.push_str(&headline(summary));
         let open: Vec<&String> = self.unsaved.iter().filter(|path| unsaved(engine, path)).collect();
