@@ -8,6 +8,7 @@ mod carry;
 mod files;
 mod matching;
 pub(crate) mod message;
+mod replaced;
 mod sequence;
 mod side;
 mod spelling;

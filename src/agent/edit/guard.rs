@@ -18,7 +18,7 @@ use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::clean;
 use crate::base::secrets::MASK;
-use crate::diagnostics::policy::repair::{self, RepairObjection, Weight};
+use crate::diagnostics::policy::repair::{self, RepairObjection, Weight, WholeEdit};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::llm::{ask, said};
 use crate::symbols::path::SymbolPath;
@@ -36,6 +36,7 @@ const CHECK_OPCIONES: [&str; 2] = ["hacerlo", "no"];
 pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<Vec<Doubt>, Failure> {
     let mut doubts = Vec::new();
     let edit = ProposedEdit::new(wanted);
+    let whole = whole_edit(wanted);
     for want in wanted {
         let path = want.path().to_owned();
         let before = match want {
@@ -50,7 +51,7 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequ
             ));
         }
         may_touch(session, task, &edit, (&path, &before, &after)).await?;
-        for objection in objections(session, task, &path, &before, &after) {
+        for objection in objections(session, task, (&path, &before, &after), &whole) {
             weigh(session, task, &edit, (&path, &objection)).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
@@ -58,6 +59,20 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequ
         }
     }
     Ok(doubts)
+}
+
+fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
+    let texts: Vec<(&str, &str, String)> = wanted
+        .iter()
+        .filter_map(|want| {
+            let before = match want {
+                EditRequest::Change { document, .. } => document.text.as_str(),
+                EditRequest::Create { .. } => "",
+            };
+            Some((want.path(), before, edit_request::intended(want)?))
+        })
+        .collect();
+    WholeEdit::of(texts.iter().map(|(path, before, after)| (*path, *before, after.as_str())))
 }
 
 /// The words that count as the user's: the request, and in a plan that was approved the step's.
@@ -148,14 +163,19 @@ async fn answer(
 
 /// What the rules say against the edit that the user has not asked for: against the text before it, and, of what it
 /// adds, against the text that the task began with.
-fn objections(session: &Session, task: &Task, path: &str, before: &str, after: &str) -> Vec<RepairObjection> {
-    let mut found = repair::objections(path, before, after);
+fn objections(
+    session: &Session,
+    task: &Task,
+    (path, before, after): (&str, &str, &str),
+    edit: &WholeEdit,
+) -> Vec<RepairObjection> {
+    let mut found = repair::objections(path, before, after, edit);
     if found.is_empty() {
         return found;
     }
     let start = task.journal.net().into_iter().find(|change| change.path == path);
     if let Some(start) = start {
-        let whole = repair::objections(path, start.before.as_deref().unwrap_or_default(), after);
+        let whole = repair::objections(path, start.before.as_deref().unwrap_or_default(), after, edit);
         found.retain(|one| one.weight == Weight::Asked || whole.iter().any(|other| other.rule == one.rule));
     }
     let words = words(task);
@@ -230,10 +250,18 @@ pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
         return;
     }
     let net = task.journal.net();
+    let whole = net.iter().map(|change| {
+        (
+            change.path.as_str(),
+            change.before.as_deref().unwrap_or_default(),
+            change.after.as_deref().unwrap_or_default(),
+        )
+    });
+    let whole = WholeEdit::of(whole);
     let holds = |doubt: &&Doubt| {
         net.iter().filter(|change| change.path == doubt.path).any(|change| {
             let (before, after) = (change.before.as_deref(), change.after.as_deref());
-            let found = repair::objections(&doubt.path, before.unwrap_or_default(), after.unwrap_or_default());
+            let found = repair::objections(&doubt.path, before.unwrap_or_default(), after.unwrap_or_default(), &whole);
             found.iter().any(|found| found.rule == doubt.rule)
         })
     };

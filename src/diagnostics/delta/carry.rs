@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::diagnostics::delta::anchors::{Anchored, NOWHERE};
 use crate::diagnostics::delta::matching::Matching;
 use crate::diagnostics::delta::message;
+use crate::diagnostics::delta::replaced;
 use crate::diagnostics::delta::side::{NONE, Side};
 use crate::diagnostics::model::Diagnostic;
 use crate::diagnostics::work::looked_at;
@@ -52,6 +53,7 @@ impl Carry<'_, '_> {
         self.copies(&mut out);
         self.pass(&mut out, |d| (known(d.start) && known(d.end)).then_some((d.start, d.end, 0)));
         self.siblings(&mut out);
+        self.replaced(&mut out);
         out
     }
 
@@ -183,6 +185,33 @@ impl Carry<'_, '_> {
             |d, _| fresh(d).then_some((u64::from(Self::unit(self.after, d)), 0, d.texts[2])),
             |_, _| true,
         );
+    }
+
+    /// The same complaint about the code that stands in place of what is gone: an `__init__` that has become the fields
+    /// of a dataclass. Of what survives anywhere that is not known.
+    fn replaced(&self, out: &mut Matching) {
+        let fresh = |d: &Anchored| {
+            self.tokens.before(d.span.0) == NONE && self.tokens.before(d.span.1) == NONE && d.span.0 != NONE
+        };
+        let gone = |d: &Anchored| d.start == NOWHERE && d.end == NOWHERE && d.span.0 != NONE;
+        let may_pair = {
+            let (mut old, mut new) = self.left(out);
+            old.any(|b| gone(self.b(b))) && new.any(|a| fresh(self.a(a)))
+        };
+        if !may_pair {
+            return;
+        }
+        let around = replaced::find((self.before, self.after), self.units);
+        let key =
+            |file: u64, (last, next): (u32, u32), text: u32| (file, u64::from(last) << 32 | u64::from(next), text);
+        for level in 0..2 {
+            self.pass_by(
+                out,
+                |d, _| gone(d).then(|| key(d.file, around.before[Self::unit(self.before, d) as usize], d.texts[level])),
+                |d, _| fresh(d).then(|| key(d.file, around.after[Self::unit(self.after, d) as usize], d.texts[level])),
+                |_, _| true,
+            );
+        }
     }
 
     /// Twins of one statement in one symbol, where the analyser now complains about the other twin.

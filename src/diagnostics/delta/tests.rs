@@ -77,6 +77,31 @@ fn check(rows: &[(&str, &str, &str, &str)], files: &[&str]) {
 const BIG: &str = "def big(a, b):\n    first = a + b\n    second = first * a\n    third = second - b\n    return first, second, third\n";
 
 #[test]
+fn what_stands_in_place_of_gone_code_and_says_the_same_is_no_other() {
+    let rows = [
+        (
+            "a class becomes a dataclass",
+            "class Item:\n    def __init__(self, code, price: Money⟨F821 Undefined name Money⟩):\n        self.code = code\n        self.cost = price\n\n    def total(self):\n        return self.cost\n",
+            "@dataclass\nclass Item:\n    code: str\n    price: Money⟨F821 Undefined name Money⟩\n\n    def total(self):\n        return self.cost\n",
+            "",
+        ),
+        (
+            "another message is another complaint",
+            "class Item:\n    def __init__(self, code, price: Money⟨F821 Undefined name Money⟩):\n        self.code = code\n\n    def total(self):\n        return self.code\n",
+            "class Item:\n    code: str\n    price: Cash⟨F821 Undefined name Cash⟩\n\n    def total(self):\n        return self.code\n",
+            "new 0; fixed 0",
+        ),
+        (
+            "on the other side of what stands it is another one",
+            "def f(a):\n    tottl⟨F821 no⟩(a)\n    keep(a, 1)\n    return a\n",
+            "def f(a):\n    keep(a, 1)\n    print(tottl⟨F821 no⟩, 'x', 9)\n    return a\n",
+            "new 0; fixed 0",
+        ),
+    ];
+    check(&rows, &["a.py"]);
+}
+
+#[test]
 fn the_counter_examples_of_simpler_matchers() {
     let f = "def f(a):\n    use(a)\n    x = bad⟨E m⟩\n    return x\n";
     let small = "def small(n):\n    return n.wrong⟨E m⟩ + n.right\n";

@@ -55,6 +55,12 @@ const fn fewer(name: &'static str, says: &'static str) -> Rule {
     Rule { name, weight: Weight::Asked, more: false, says }
 }
 
+/// The rule that is about what a type is said of: the same said of the same, in another place, has moved.
+const WIDENED: &str = "any_annotation";
+
+/// The rule that is about one function, wherever it stands.
+const EMPTIED: &str = "body_emptied";
+
 const RULES: &[Rule] = &[
     more("suppression_comment", Weight::Refused, "it adds a suppression"),
     more("any_cast", Weight::Refused, "it casts to Any"),
@@ -67,8 +73,8 @@ const RULES: &[Rule] = &[
     more("test_skipped", Weight::Refused, "it skips a test"),
     fewer("check_removed", "it takes a check away"),
     fewer("test_removed", "it takes a test away"),
-    more("body_emptied", Weight::Asked, "it empties a function"),
-    more("any_annotation", Weight::NotCounted, "it widens a type to Any"),
+    more(EMPTIED, Weight::Asked, "it empties a function"),
+    more(WIDENED, Weight::NotCounted, "it widens a type to Any"),
     more("type_asserted", Weight::NotCounted, "it states a type that nothing holds it to"),
     more("import_kept", Weight::NotCounted, "it names what is imported so that it counts as used"),
     more("one_platform", Weight::NotCounted, "it hides code from the checkers of other versions and platforms"),
@@ -100,11 +106,43 @@ fn things(path: &str, text: &str) -> Things {
     }
 }
 
-/// Which rules object to a file's change. A file that was not there is empty before.
-pub fn objections(path: &str, before: &str, after: &str) -> Vec<RepairObjection> {
+/// What all files of one edit hold, before it and after it: what moves from one to another is neither added nor taken away.
+#[derive(Debug, Default)]
+pub struct WholeEdit {
+    before: Things,
+    after: Things,
+}
+
+impl WholeEdit {
+    /// Of the path of each file with its text before and after.
+    pub fn of<'t>(files: impl IntoIterator<Item = (&'t str, &'t str, &'t str)>) -> Self {
+        let mut whole = Self::default();
+        for (path, before, after) in files {
+            pool(&mut whole.before, things(path, before));
+            pool(&mut whole.after, things(path, after));
+        }
+        whole
+    }
+
+    /// Whether a rule finds nothing in all of the files together.
+    fn lets_through(&self, rule: &Rule) -> bool {
+        objection(rule, &self.before, &self.after).is_none()
+    }
+}
+
+fn pool(into: &mut Things, of: Things) {
+    for (rule, things) in of {
+        let known = into.entry(rule).or_default();
+        things.into_iter().for_each(|(thing, count)| *known.entry(thing).or_default() += count);
+    }
+}
+
+/// Which rules object to a file's change, as a part of an edit. A file that was not there is empty before.
+pub fn objections(path: &str, before: &str, after: &str, edit: &WholeEdit) -> Vec<RepairObjection> {
     let (mut old, new) = (things(path, before), things(path, after));
     forget_gone(&mut old, &new);
-    let mut out: Vec<RepairObjection> = RULES.iter().filter_map(|rule| objection(rule, &old, &new)).collect();
+    let rules = RULES.iter().filter(|rule| rule.name == EMPTIED || !edit.lets_through(rule));
+    let mut out: Vec<RepairObjection> = rules.filter_map(|rule| objection(rule, &old, &new)).collect();
     // A file that is emptied is a matter of symbols.
     if after.trim().is_empty() {
         out.clear();
@@ -116,17 +154,21 @@ pub fn objections(path: &str, before: &str, after: &str) -> Vec<RepairObjection>
     out
 }
 
-/// Whoever takes a function away takes its checks along: that has a rule of its own, which knows symbols. A function
+/// An edit that takes a function away takes its checks and its types along: that has a rule of its own, which knows symbols. A function
 /// that got another name is not gone.
 fn forget_gone(old: &mut Things, new: &Things) {
     let names = |side: &Things| side.get(FUNCTIONS).cloned().unwrap_or_default();
     let (was, is) = (names(old), names(new));
     let gone: Vec<&String> = was.keys().filter(|name| !is.contains_key(*name)).collect();
     let fresh = is.keys().filter(|name| !was.contains_key(*name)).count();
-    if gone.len() > fresh
-        && let Some(checks) = old.get_mut("check_removed")
-    {
-        checks.retain(|check, _| check.split_once(':').is_none_or(|(name, _)| !gone.iter().any(|gone| *gone == name)));
+    if gone.len() > fresh {
+        let is_gone = |thing: &str| {
+            let name = thing.split_once(':').map_or(thing, |(name, _)| name);
+            gone.iter().any(|gone| *gone == name)
+        };
+        for rule in ["check_removed", "annotation_removed"] {
+            old.entry(rule).or_default().retain(|thing, _| !is_gone(thing));
+        }
     }
     // A function that did nothing before, or is new, is not emptied.
     let working = old.get(WORKING).cloned().unwrap_or_default();
@@ -137,7 +179,11 @@ fn forget_gone(old: &mut Things, new: &Things) {
 fn objection(rule: &Rule, old: &Things, new: &Things) -> Option<RepairObjection> {
     let none = BTreeMap::new();
     let (old, new) = (old.get(rule.name).unwrap_or(&none), new.get(rule.name).unwrap_or(&none));
-    let thing = if rule.more { added(old, new) } else { lost(old, new) }?;
+    let thing = match rule {
+        Rule { name: WIDENED, .. } => widened(old, new),
+        Rule { more: true, .. } => added(old, new),
+        Rule { more: false, .. } => lost(old, new),
+    }?;
     let mut shown: String = thing.chars().take(60).collect();
     if shown.len() < thing.len() {
         shown.push('…');
@@ -156,6 +202,14 @@ fn added<'t>(old: &BTreeMap<String, usize>, new: &'t BTreeMap<String, usize>) ->
         })
     };
     new.iter().find(|(thing, now)| **now > count(old, thing) && !narrowed(thing)).map(|(thing, _)| thing)
+}
+
+/// As [`added`], but what is said once more of the same name has moved, or was taken along.
+fn widened<'t>(old: &BTreeMap<String, usize>, new: &'t BTreeMap<String, usize>) -> Option<&'t String> {
+    let is_named = |thing: &str| thing.split_once(": ").is_some_and(|(name, _)| !name.is_empty());
+    let fresh = new.iter().filter(|(thing, _)| !(is_named(thing) && old.contains_key(*thing)));
+    let fresh: BTreeMap<String, usize> = fresh.map(|(thing, count)| (thing.clone(), *count)).collect();
+    added(old, &fresh).and_then(|thing| new.get_key_value(thing)).map(|(thing, _)| thing)
 }
 
 /// What is gone where there are fewer in all: what was put in other words is not gone.

@@ -65,7 +65,7 @@ impl<'t> Reader<'t> {
             "attribute" => self.attribute(node),
             "decorator" => self.decorator(node),
             "if_statement" | "elif_clause" | "while_statement" | "conditional_expression" => self.condition(node),
-            "type" if self.has_any(node) => self.note("any_annotation", node),
+            "type" if self.has_any(node) => self.annotation(node, above),
             "aliased_import" => self.aliased(node),
             "assignment" | "augmented_assignment" => self.assignment(node),
             "identifier" => self.identifier(node, above),
@@ -86,6 +86,20 @@ impl<'t> Reader<'t> {
             "block" | "module" => self.block(node),
             _ => {}
         }
+    }
+
+    /// A type with Any, with what it is said of: a parameter, a field and an attribute of one name are the same.
+    fn annotation(&mut self, node: Node, above: &[Node]) {
+        let around = above.last().copied().unwrap_or(node);
+        let named = match around.kind() {
+            "typed_parameter" => around.named_child(0),
+            "function_definition" => around.child_by_field_name("name"),
+            _ => around.child_by_field_name("name").or_else(|| around.child_by_field_name("left")),
+        };
+        let name = named.map_or("", |named| self.of(named));
+        let name = name.strip_prefix("self.").unwrap_or(name);
+        let thing = format!("{name}: {}", self.of(node));
+        note(&mut self.things, "any_annotation", thing);
     }
 
     /// A check, with the function that it is in.

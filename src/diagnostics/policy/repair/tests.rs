@@ -3,7 +3,8 @@
 use super::*;
 
 fn rules(path: &str, before: &str, after: &str) -> Vec<&'static str> {
-    objections(path, before, after).into_iter().map(|objection| objection.rule).collect()
+    let edit = WholeEdit::of([(path, before, after)]);
+    objections(path, before, after, &edit).into_iter().map(|objection| objection.rule).collect()
 }
 
 const F: &str = "from typing import cast\n\n\ndef f(x: int) -> str:\n    y = x.name\n    assert y\n    return y\n";
@@ -238,4 +239,26 @@ fn what_looks_like_another_name_and_is_none_is_left_alone() {
         let after = UNUSED.replacen(old, new, 1);
         assert_eq!(rules("a.py", UNUSED, &after), Vec::<&str>::new(), "{after}");
     }
+}
+
+#[test]
+fn what_moves_within_an_edit_is_neither_added_nor_taken_away() {
+    let class = "from typing import Any\n\n\nclass Item:\n    def __init__(self, code: str, price: Any):\n        self.code = code\n        self.price: Any = price\n";
+    let fields = "from dataclasses import dataclass\nfrom typing import Any\n\n\n@dataclass\nclass Item:\n    code: str\n    price: Any\n";
+    assert_eq!(rules("a.py", class, fields), Vec::<&str>::new(), "its fields are what its parameters were");
+    let other = fields.replace("code: str", "code: Any");
+    assert_eq!(rules("a.py", class, &other), ["any_annotation"], "another one is widened");
+    let twice = format!("{fields}\n\ndef cost(price: Any) -> str:\n    return str(price)\n");
+    assert_eq!(rules("a.py", fields, &twice), Vec::<&str>::new(), "a function that was taken out of it");
+
+    let (test, none) = ("def test_f():\n    assert f() == 1  # noqa: S101\n", "import os\n");
+    let moved = format!("{none}{test}");
+    let edit = [("tests/a.py", moved.as_str(), none), ("tests/b.py", "", test)];
+    let whole = WholeEdit::of(edit);
+    for (path, before, after) in edit {
+        assert_eq!(objections(path, before, after, &whole), [], "{path}");
+        assert_ne!(objections(path, before, after, &WholeEdit::of([(path, before, after)])), [], "{path} alone");
+    }
+    let copied = WholeEdit::of([("tests/b.py", "", test)]);
+    assert_eq!(objections("tests/b.py", "", test, &copied)[0].rule, "suppression_comment");
 }
