@@ -1,6 +1,7 @@
 --- Files as buffers: finding, opening hidden, reading in pieces, marks.
 local neovim = require('sextant.neovim')
 local publishes = require('sextant.publishes')
+local servers = require('sextant.servers')
 
 local M = {}
 
@@ -301,15 +302,17 @@ function M.loaded(params, reply)
   reply(nil, paths)
 end
 
---- Which client is attached to which loaded file inside the root, as pairs of path and name.
+--- The loaded files inside the root, which client is attached to which of them (as pairs of path and name), which
+--- clients run, and which the user has stopped.
 function M.attached(params, reply)
-  local pairs_of = {}
+  local files, pairs_of = {}, {}
   each_loaded(params.root, function(buf, name)
+    files[#files + 1] = name
     for _, client in ipairs(clients_of(buf)) do
       pairs_of[#pairs_of + 1] = { name, client.name }
     end
   end)
-  reply(nil, pairs_of)
+  reply(nil, { files = files, pairs = pairs_of, running = servers.running(), stopped = servers.stopped() })
 end
 
 local function named_marks(buf)

@@ -237,6 +237,7 @@ function M.watch()
   group = vim.api.nvim_create_augroup('sextant_publishes', {})
   for _, client in ipairs(vim.lsp.get_clients({ _uninitialized = true })) do
     watch_client(client)
+    servers.note_attached(client)
     vim.iter(pairs(client.attached_buffers or {})):each(note_attached)
   end
   vim.api.nvim_create_autocmd('LspAttach', {
@@ -245,6 +246,7 @@ function M.watch()
       local client = vim.lsp.get_client_by_id(args.data.client_id)
       if client then
         watch_client(client)
+        servers.note_attached(client)
       end
       note_attached(args.buf)
       tell(args.data.client_id, vim.uri_from_bufnr(args.buf))
@@ -254,6 +256,10 @@ function M.watch()
     group = group,
     callback = function(args)
       local id, uri = args.data.client_id, vim.uri_from_bufnr(args.buf)
+      local ending = vim.lsp.get_client_by_id(id)
+      if ending then
+        servers.note_detached(ending)
+      end
       -- It comes before the buffer is detached.
       vim.schedule(function()
         local client = vim.lsp.get_client_by_id(id)

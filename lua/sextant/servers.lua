@@ -112,6 +112,49 @@ function M.publishes_once(client)
   return M.knows(client, 'publishes_once') or (type(given) == 'table' and vim.list_contains(given, client.name))
 end
 
+---@type table<string, true> names of the clients that were asked to stop, until one of that name is attached
+local stopped = {}
+---@type table<string, true> names of the clients that were enabled by `vim.lsp.enable` when they were attached
+local enabled = {}
+
+--- The names of the clients that run.
+---@return string[]
+function M.running()
+  local names = {}
+  for _, client in ipairs(vim.lsp.get_clients({ _uninitialized = true })) do
+    names[client.name] = not client:is_stopped() or nil
+  end
+  return vim.tbl_keys(names)
+end
+
+--- The names of the clients that the user has stopped or disabled. One that has died is none.
+---@return string[]
+function M.stopped()
+  local names = vim.deepcopy(stopped)
+  for name in pairs(enabled) do
+    names[name] = names[name] or not vim.lsp.is_enabled(name) or nil
+  end
+  for _, name in ipairs(M.running()) do
+    names[name] = nil
+  end
+  return vim.tbl_keys(names)
+end
+
+---@param client vim.lsp.Client
+function M.note_attached(client)
+  stopped[client.name] = nil
+  enabled[client.name] = vim.lsp.is_enabled(client.name) or nil
+end
+
+--- Notes a client that is detached from a buffer, be it that it was taken from it or that it ends.
+---@param client vim.lsp.Client
+function M.note_detached(client)
+  -- Neovim sets it where somebody has asked for the end, and only there.
+  if client._is_stopping then
+    stopped[client.name] = true
+  end
+end
+
 ---@type table<string, string> by client name: `pull` or `push`
 local learned = {}
 

@@ -116,6 +116,28 @@ pub struct HeldFile {
     pub unsaved: bool,
 }
 
+/// The language servers of an editor, by the names of their providers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attachments {
+    /// The loaded files.
+    pub files: Vec<String>,
+    /// Which server is attached to which of them, as path and provider.
+    pub pairs: Vec<(String, String)>,
+    /// Those that run.
+    pub running: Vec<String>,
+    /// Those that the user has stopped or disabled, and that have not been started since.
+    pub stopped: Vec<String>,
+}
+
+impl Attachments {
+    /// Whether the user has taken a provider from a file, as path and provider. A server that has died was not taken.
+    pub fn is_taken(&self, pair: &(String, String)) -> bool {
+        let (file, provider) = pair;
+        let detached = || self.running.contains(provider) && self.files.contains(file) && !self.pairs.contains(pair);
+        self.stopped.contains(provider) || detached()
+    }
+}
+
 /// Positions that an edit may destroy and a rollback restores; opaque to everyone but its editor.
 pub type Marks = serde_json::Value;
 
@@ -143,9 +165,8 @@ pub trait Editor: Send + Sync {
     /// Files that are loaded and have a provider: those that an edit elsewhere may break.
     async fn loaded(&self) -> Vec<String>;
 
-    /// Who is attached to which loaded file, as path and provider; `None` where a provider that is not there says so
-    /// with a report of its own.
-    async fn attached(&self) -> Option<Vec<(String, String)>> {
+    /// The language servers of the editor; `None` where a provider that is not there says so with a report of its own.
+    async fn attached(&self) -> Option<Attachments> {
         None
     }
 

@@ -28,8 +28,6 @@ pub struct SnapshotStore {
     from_beside: BTreeSet<SnapshotKey>,
     /// Who has spoken of a text of the file that is not there any more.
     outdated: BTreeSet<SnapshotKey>,
-    /// Whoever spoke of a file before and was not heard of when it was asked about again.
-    gone: BTreeSet<SnapshotKey>,
     /// Files of which everybody was asked: of a bystander those alone are whom an edit elsewhere may concern.
     whole: BTreeSet<String>,
 }
@@ -40,7 +38,6 @@ impl SnapshotStore {
         if report.freshness.is_fresh() {
             let key = (report.file.clone(), report.provider.clone());
             self.silent.remove(&key);
-            self.gone.remove(&key);
             self.outdated.remove(&key);
             let snap = Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
             self.last.insert(key, Arc::new(snap));
@@ -68,26 +65,23 @@ impl SnapshotStore {
         self.from_beside.extend(beside.map(|report| (report.file.clone(), report.provider.clone())));
     }
 
-    /// Who spoke of one of these files before and has no word at all now: it has died, was stopped, or was taken from
-    /// the file, and nobody knows which. What it would say is not known. `attached` are the editor's clients, where it
-    /// has some: of a file that others edit, one that is there and was not asked has nothing to say.
+    /// Who spoke of one of these files before and has no word at all now: what it would say is not known until it
+    /// speaks again, or was [`Self::let_go`]. `attached` are the editor's clients, where it has some: of a file that
+    /// others edit, one that is there and was not asked has nothing to say.
     pub fn missing(
-        &mut self,
+        &self,
         reports: &[Report],
         (edited, bystanders): (&[String], &[String]),
         attached: Option<&[SnapshotKey]>,
     ) -> Vec<SnapshotKey> {
         let anywhere = |provider: &str| reports.iter().any(|report| report.provider == provider);
-        let missing: Vec<SnapshotKey> = self
-            .unheard(reports, (edited, bystanders))
+        self.unheard(reports, (edited, bystanders))
             .filter(|key| match attached.filter(|_| key.1.starts_with("lsp:")) {
                 Some(attached) => edited.contains(&key.0) || !attached.contains(key),
                 None => edited.contains(&key.0) || (self.from_beside.contains(*key) && !anywhere(&key.1)),
             })
             .cloned()
-            .collect();
-        self.gone.extend(missing.iter().cloned());
-        missing
+            .collect()
     }
 
     /// Who spoke of one of these files before and has no word in these reports.
@@ -102,13 +96,11 @@ impl SnapshotStore {
         spoke.chain(&self.outdated).filter(of_these).filter(move |key| !heard(key))
     }
 
-    /// Forgets those that are gone, once the user was told: without them the others are all that there is.
-    pub fn forget_gone(&mut self) {
-        for key in std::mem::take(&mut self.gone) {
-            self.last.remove(&key);
-            self.silent.remove(&key);
-            self.from_beside.remove(&key);
-            self.outdated.remove(&key);
+    /// Forgets those that the user has taken away: without them the others are all that there is.
+    pub fn let_go(&mut self, is_taken: impl Fn(&SnapshotKey) -> bool) {
+        self.last.retain(|key, _| !is_taken(key));
+        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
+            keys.retain(|key| !is_taken(key));
         }
     }
 
@@ -147,7 +139,7 @@ impl SnapshotStore {
     /// Nothing is known of a file any more, and nobody is asked about it.
     pub fn forget(&mut self, file: &str) {
         self.last.retain(|(known, _), _| known != file);
-        for keys in [&mut self.silent, &mut self.from_beside, &mut self.gone, &mut self.outdated] {
+        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
             keys.retain(|(known, _)| known != file);
         }
         self.whole.remove(file);
@@ -190,6 +182,15 @@ impl SnapshotStore {
     }
 }
 
+/// A start in which nothing is old in the files that a task has created.
+pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known: &Snapshots) -> Snapshots {
+    let mut start = start.clone();
+    for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {
+        start.extend(SnapshotStore::absent(file, [provider.clone()]));
+    }
+    start
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn who_spoke_before_and_is_not_heard_of_is_missing_until_it_was_told() {
+    fn who_spoke_before_and_is_not_heard_of_is_missing_until_it_was_taken_away() {
         let mut ledger = SnapshotStore::default();
         let (one, other) = (report("lsp:one", Freshness::Exact), report("lsp:other", Freshness::Exact));
         for known in [&one, &other] {
@@ -231,8 +232,8 @@ mod tests {
         let only = std::slice::from_ref(&one);
         assert_eq!(ledger.missing(only, (none, &a), None), [], "not asked about what others edit");
         assert_eq!(ledger.missing(only, (&a, none), None), std::slice::from_ref(&key));
-        assert_eq!(ledger.missing(only, (&a, none), None), [key], "in every answer of the task");
-        ledger.forget_gone();
+        assert_eq!(ledger.missing(only, (&a, none), None), std::slice::from_ref(&key), "in every answer, of any task");
+        ledger.let_go(|known| *known == key);
         assert_eq!(ledger.missing(only, (&a, none), None), []);
         ledger.take(&other, &Arc::from("x\n"));
         ledger.note_beside(std::slice::from_ref(&other), &a);

@@ -21,7 +21,8 @@ use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::lookup::{LookupAnswer, NameLookup};
 use crate::editor::{
-    Applied, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Marks, Save, WorkspaceChange, workspace_edit,
+    Applied, Attachments, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
+    workspace_edit,
 };
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
@@ -311,12 +312,12 @@ impl Editor for NvimEditor {
         loaded
     }
 
-    async fn attached(&self) -> Option<Vec<(String, String)>> {
+    async fn attached(&self) -> Option<Attachments> {
         let params = json!({"root": self.root.to_string_lossy()});
-        let pairs: Result<List<(String, String)>, _> = self.channel.call("attached", &params, "clients", QUICK).await;
         // Without an answer nobody is known to be there: what was said before is missed.
-        let pairs = pairs.map(|list| list.0).unwrap_or_default();
-        Some(pairs.into_iter().map(|(path, client)| (self.relative(&path), format!("lsp:{client}"))).collect())
+        let told: wire::WireAttachments =
+            self.channel.call("attached", &params, "clients", QUICK).await.unwrap_or_default();
+        Some(told.read(|path| self.relative(path)))
     }
 
     async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::base::text::{Encoding, Range};
 use crate::diagnostics::model::{Freshness, Severity};
-use crate::editor::Document;
 use crate::editor::error::EditorError;
+use crate::editor::{Attachments, Document};
 
 /// An error of a Lua handler.
 #[derive(Debug, Deserialize)]
@@ -188,6 +188,32 @@ pub(super) struct CommandPlace {
     /// Whether the whole workspace is meant (`:AgentAsk!`).
     #[serde(default)]
     pub(super) workspace: bool,
+}
+
+/// The clients of Neovim and what they are attached to.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct WireAttachments {
+    #[serde(deserialize_with = "list")]
+    pub(super) files: Vec<String>,
+    #[serde(deserialize_with = "list")]
+    pub(super) pairs: Vec<(String, String)>,
+    #[serde(deserialize_with = "list")]
+    pub(super) running: Vec<String>,
+    #[serde(deserialize_with = "list")]
+    pub(super) stopped: Vec<String>,
+}
+
+impl WireAttachments {
+    /// With paths relative to the workspace, and the names of providers.
+    pub(super) fn read(self, relative: impl Fn(&str) -> String) -> Attachments {
+        let provider = |client: &String| format!("lsp:{client}");
+        Attachments {
+            files: self.files.iter().map(|path| relative(path)).collect(),
+            pairs: self.pairs.iter().map(|(path, client)| (relative(path), provider(client))).collect(),
+            running: self.running.iter().map(provider).collect(),
+            stopped: self.stopped.iter().map(provider).collect(),
+        }
+    }
 }
 
 /// A Lua list as a whole answer.

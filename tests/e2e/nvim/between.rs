@@ -143,7 +143,7 @@ async fn the_step_of_a_plan_whose_server_died_counts_nothing_as_known() {
 }
 
 /// Neovim that starts the fake server for every Python file.
-async fn everywhere(project: &Project, model: &ModelServer) -> Nvim {
+pub(super) async fn everywhere(project: &Project, model: &ModelServer) -> Nvim {
     let file = project.beside("fake").join("script.json");
     std::fs::write(&file, publishing(&json!("scan")).to_string()).expect("a script");
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_server.py");
