@@ -2,7 +2,8 @@
 local M = {}
 local api = vim.api
 
----@type table<string, integer> the list of the last task in each workspace, by root; of a client's task by both
+---@type table<string, integer> the list of the last task that changed something in each workspace, by root; of a
+---client's task by both
 local lists = {}
 
 local function to_items(entries, root)
@@ -27,7 +28,8 @@ local function open()
   end)
 end
 
--- A new list each time, so that `:colder` gives the user's own back; a late answer amends ours in place.
+-- A new list for each task, so that `:colder` gives the user's own back; what becomes known later, an undo too, amends
+-- it in place.
 ---@param event table `introduced`, with the root of its workspace
 function M.show(event)
   local root = event.root
@@ -46,12 +48,6 @@ function M.show(event)
   if event.open and #items > 0 then
     open()
   end
-end
-
---- A task begins: what comes late of the one before has no list any more.
----@param root string
-function M.started(root)
-  lists[root] = nil
 end
 
 return M

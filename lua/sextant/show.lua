@@ -56,7 +56,6 @@ local renderers = {
     M.status = 'running'
     answer.accept()
     plan.accept()
-    require('sextant.quickfix').started(event.root)
     require('sextant.undo').started()
     emit('SextantStarted', event)
   end,

@@ -16,7 +16,7 @@ use crate::agent::edit::{making, questions, recover};
 use crate::agent::memory::{self, statistics};
 use crate::agent::plan::{Plan, Steps};
 use crate::agent::planner::replan;
-use crate::agent::run::finish;
+use crate::agent::run::{finish, listed};
 use crate::agent::state::config::Config;
 use crate::agent::state::language::Say;
 use crate::agent::state::neighbours::Neighbours;
@@ -196,7 +196,7 @@ impl Agent {
 
     /// Amends the list of the last task with what was answered after its end.
     pub async fn amend(&self) {
-        finish::amend(self).await;
+        listed::amend(self).await;
     }
 
     /// What the task that runs has introduced so far, as far as it is known; `None` where it has changed nothing.

@@ -10,7 +10,8 @@ use crate::agent::events::fact::TaskFact;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::{Mode, Phase};
 use crate::agent::planner::ending;
-use crate::agent::run::{finish, requested, run_loop, start, unfit, work};
+use crate::agent::run::unfit::{self, CameTo};
+use crate::agent::run::{finish, requested, run_loop, start, work};
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ended, Ending, Outcome};
 use crate::agent::state::request::Request;
@@ -96,19 +97,20 @@ pub(crate) async fn run_ask(
     durable::keep_task(session, task, None, phase).await;
     let word = [word, taken_back.clone().unwrap_or_default()];
     let word = word.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("; ");
-    let mut outcome = finish::finish(session, task, &word).await;
+    let came_to = match (&ended, &taken_back) {
+        (Ok(Ended::Done { .. }), None) => CameTo::End,
+        (Ok(Ended::Done { .. }), Some(_)) => CameTo::TakenBack,
+        _ => CameTo::Short,
+    };
+    let mut outcome = finish::finish(session, task, &word, came_to).await;
     keep::remember_end(session, task, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
         session.emit(Event::Progress { text: outcome.summary.clone() });
     }
     let changed = run_loop::may_have_changed(session, task);
     let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
-    match ended.map_err(ending::resumable)? {
-        Ended::Done { answer, .. } => {
-            outcome.answer = answer;
-            unfit::judge(task, &mut outcome, taken_back.is_some());
-        }
-        Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) | Ended::Unsolved(_) => outcome.ok = false,
+    if let Ended::Done { answer, .. } = ended.map_err(ending::resumable)? {
+        outcome.answer = answer;
     }
     Ok(outcome)
 }

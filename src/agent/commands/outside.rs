@@ -14,10 +14,10 @@ use crate::agent::durable::{self, stack, traces};
 use crate::agent::edit::{making, recover};
 use crate::agent::events::envelope::TaskEvent;
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::finish;
+use crate::agent::run::{finish, listed};
 use crate::agent::state::edit_answer::EditAnswer;
 use crate::agent::state::outside::{ClientWork, OutsideClient};
-use crate::agent::state::render::{self, Line};
+use crate::agent::state::render::Line;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::{OWN_CANCEL, Session};
 use crate::agent::state::task::Task;
@@ -177,6 +177,7 @@ async fn edit(
         if is_new {
             durable::keep_outside(session, task, false).await;
         }
+        collect::let_go(session).await;
         call.run(session, task).await
     });
     let ran = ran.await.and_then(|ran| ran);
@@ -260,14 +261,8 @@ async fn show(session: &Session, task: &mut Task, text: String) {
         return;
     }
     let verdict = finish::known_verdict(session, task).await;
-    let floor = session.config.diagnostics.severity_floor;
-    let entries: Vec<_> = verdict.new_from(floor).map(render::entry).collect();
-    if entries.is_empty() && !task.reports.shown {
-        return;
-    }
-    let title = format!("Sextant: {}", task.request);
-    shown(Event::Introduced { title, entries, open: false, amend: task.reports.shown, of: id.clone() });
-    task.reports.shown = true;
+    let new: Vec<_> = verdict.new_from(session.config.diagnostics.severity_floor).cloned().collect();
+    listed::show(session, task, &new, &[]).await;
 }
 
 /// An edit's answer as a program reads it: what the text says, and no more.

@@ -74,6 +74,7 @@ pub(crate) async fn go_on(
     let Some(mut plan) = plan else {
         tell_lost_edits(session, &mut task).await?;
         look_again(session, &mut task, cancel).await?;
+        task.keep.begun = (!task.journal.is_empty()).then_some(0);
         return ask::run_ask(session, &mut task, cancel).await;
     };
     say_another_model(session, &plan, &task);

@@ -18,6 +18,7 @@ use crate::agent::edit::rollback::{self, RollbackPlan};
 use crate::agent::edit::{making, recover};
 use crate::agent::plan::Plan;
 use crate::agent::plan::event::plan_event;
+use crate::agent::run::listed;
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::agent::state::outcome::Ending;
 use crate::agent::state::session::Session;
@@ -160,7 +161,7 @@ async fn carry_out(
         chosen.target.reopen(&mut plan);
         plan
     });
-    follow(session, &journal, plan, events).await;
+    follow(session, &journal, plan, &files, events).await;
     feedback::feedback(session, About { over: standing(&journal).next().is_none(), ..about }, true).await;
     let what = match (&chosen.target, files.is_empty()) {
         (_, true) => format!("left as it is: “{}”", journal.request),
@@ -187,13 +188,21 @@ fn leave(takes: &mut Vec<Taken>, picks: &[Pick<'_>]) {
 
 /// Journal and plan follow their files: the steps that were taken back are open again, those that were brought back
 /// are what they were.
-async fn follow(session: &Session, journal: &Journal, plan: Option<Plan>, events: &mut Vec<Event>) {
+async fn follow(
+    session: &Session,
+    journal: &Journal,
+    plan: Option<Plan>,
+    files: &[FileChange],
+    events: &mut Vec<Event>,
+) {
     let mut history = session.history.lock().await;
     stack::note(&mut history, journal);
     drop(history);
     if let Some((phase, plan)) = waiting::replace_plan(session, journal, plan).await {
         events.push(plan_event(&plan, phase.words()));
     }
+    let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    listed::look_again(session, &journal.task, &files).await;
 }
 
 /// What memory is told of an undo.

@@ -44,7 +44,18 @@ pub(crate) fn is_gone(report: &Report) -> bool {
 /// Who is attached to which file, where somebody who spoke before has no word now.
 async fn attached(session: &Session, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
     let is_quiet = session.ledger.lock().await.unheard(reports, files).next().is_none();
-    if is_quiet { None } else { session.editor.attached().await }
+    if is_quiet { None } else { session.editor.attached().await.map(|attached| attached.pairs) }
+}
+
+/// Forgets what those have said whom the user has detached since: nobody misses them. Asked where work begins, since
+/// what a task began with is missed until its end.
+pub(crate) async fn let_go(session: &Session) {
+    let knows_servers = |known: &Snapshots| known.keys().any(|(_, provider)| provider.starts_with("lsp:"));
+    if knows_servers(&known(session).await)
+        && let Some(attached) = session.editor.attached().await
+    {
+        session.ledger.lock().await.let_go(|key| attached.is_taken(key));
+    }
 }
 
 /// Asks for the diagnostics of the files as they are now and keeps what is fresh.
@@ -229,10 +240,18 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
             task.events.trace(task.counts.step.max(1), entry);
         }
     }
+    self::arrived(session, task, &arrived).await;
+}
+
+/// Takes in what has come of those that an edit's answer did not wait for: what it shows to be new is told late.
+pub(crate) async fn arrived(session: &Session, task: &mut Task, arrived: &BTreeSet<SnapshotKey>) {
     let Some(pending) = task.reports.pending.as_mut() else { return };
     let mut before = Snapshots::new();
-    for key in &arrived {
+    for key in arrived {
         before.extend(pending.remove_entry(key));
+    }
+    if pending.is_empty() {
+        task.reports.pending = None;
     }
     let known = known(session).await;
     let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
@@ -240,5 +259,5 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
     let late = comparison::compared(&before, &now, &[]).await.new;
     // What another provider has said in time was told then.
     let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
-    task.reports.late.extend(late.unwrap_or_default());
+    task.reports.late.found.extend(late.unwrap_or_default());
 }

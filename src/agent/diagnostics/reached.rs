@@ -148,7 +148,7 @@ pub(crate) async fn bound(session: &Session) {
 
 /// Closes all that was opened: the work on it is over. What may still answer late stays until the next task is over.
 pub(crate) async fn leave_all(session: &Session) {
-    if session.open_end.lock().await.is_some() {
+    if session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
         return;
     }
     let open = session.looked.reached.lock().await.clone();

@@ -36,7 +36,7 @@ pub(crate) async fn edit(
     let checks = &session.config.diagnostics;
     let changed = change(session, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
     let (late, first_seen) =
-        (std::mem::take(&mut task.reports.late), std::mem::take(&mut task.reports.elsewhere.first_seen));
+        (std::mem::take(&mut task.reports.late.found), std::mem::take(&mut task.reports.elsewhere.first_seen));
     let worth = first_seen.iter().filter(|found| found.diagnostic.severity <= checks.severity_floor);
     let worth: Vec<String> = worth.map(|found| Line::of(found).text("")).collect();
     let mut notes = notes;
@@ -320,6 +320,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     // Only of these is anything still to come; what the others amend was compared now.
     before.retain(|key, _| open.contains(key));
     task.reports.pending = (!open.is_empty()).then_some(before);
+    task.reports.late.to_come = verdict.to_come;
     verdict
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn roll_back_to(
             None => task.conversation.seen.forget(&file.path),
         }
     }
-    task.reports.pending = None;
+    (task.reports.pending, task.reports.late.to_come) = (None, false);
     Ok(way.left)
 }
 

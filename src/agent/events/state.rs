@@ -23,8 +23,10 @@ pub struct StreamState {
     pub plan: Option<Event>,
     /// The question that is open.
     pub question: Option<Event>,
-    /// The list of introduced diagnostics as it was shown last.
+    /// The list of introduced diagnostics as it was shown last: of the last task that changed something.
     pub introduced: Option<Event>,
+    /// The task that the list is of.
+    pub introduced_by: Option<String>,
     /// What a process before this one has left, until something is begun.
     pub interrupted: Option<Event>,
     /// The last word of what is over.
@@ -80,7 +82,7 @@ impl StreamState {
         if task.is_none() || self.work.as_ref().is_some_and(|work| work.task.as_deref() == task) {
             return;
         }
-        (self.question, self.introduced) = (None, None);
+        self.question = None;
         if mode != Mode::Simple {
             self.plan = None;
         }
@@ -104,7 +106,10 @@ impl StreamState {
             }
             Event::Plan { .. } => &mut self.plan,
             Event::Question { .. } => &mut self.question,
-            Event::Introduced { .. } => &mut self.introduced,
+            Event::Introduced { .. } => {
+                self.introduced_by = task.map(str::to_owned);
+                &mut self.introduced
+            }
             Event::Interrupted { .. } => &mut self.interrupted,
             Event::Finished { .. } | Event::Failed { .. } => {
                 self.over = true;

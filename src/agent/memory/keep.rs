@@ -17,7 +17,6 @@ use crate::agent::state::task::Task;
 use crate::base::clock::now_ms;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
-use crate::llm::ask::{self, Ask};
 use crate::memory::entry::{EntryId, Kind, NewEntry, Role};
 use crate::memory::error::Result;
 use crate::memory::metrics::{self, RunRecord};
@@ -128,12 +127,9 @@ pub(crate) async fn remember_end(
     outcome: &Outcome,
 ) {
     let how = match ended {
-        Ok(Ended::Done { .. }) if fell_short(task, outcome) || declines(session, task) => metrics::Outcome::Failure,
-        Ok(Ended::Done { .. }) => metrics::Outcome::Success,
         Err(failure) if failure.kind == FailureKind::Cancelled => metrics::Outcome::Cancelled,
-        Ok(Ended::OutOfSteps | Ended::TooManyErrors(_) | Ended::Objected(_) | Ended::Unsolved(_)) | Err(_) => {
-            metrics::Outcome::Failure
-        }
+        _ if outcome.ok => metrics::Outcome::Success,
+        _ => metrics::Outcome::Failure,
     };
     let said = match ended {
         Ok(Ended::Done { answer, .. }) if !answer.is_empty() => answer.clone(),
@@ -147,9 +143,8 @@ pub(crate) async fn remember_end(
 /// A plan's run is over, or pauses: it is one run, however often it pauses.
 pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
     let escalated = task.progress.question.is_some();
-    let worked = outcome.ok && !new_errors(outcome);
     let how = match phase {
-        Phase::Completed if worked => metrics::Outcome::Success,
+        Phase::Completed if outcome.ok => metrics::Outcome::Success,
         Phase::Completed | Phase::Error => metrics::Outcome::Failure,
         Phase::Paused if escalated => metrics::Outcome::Failure,
         Phase::Paused | Phase::Planning | Phase::Executing => metrics::Outcome::Cancelled,
@@ -228,11 +223,6 @@ async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
     remember.written().await;
 }
 
-/// Whether the model could only say that it takes another one: it serves repairs alone.
-fn declines(session: &Session, task: &Task) -> bool {
-    session.model.needs_providers() && ask::classify(&task.request) != Ask::Repair
-}
-
 fn run_of(
     session: &Session,
     task: &Task,
@@ -266,14 +256,4 @@ fn run_of(
         calls: usage.calls,
         calls_saved: notes.calls_saved,
     }
-}
-
-fn new_errors(outcome: &Outcome) -> bool {
-    outcome.new_diagnostics.iter().any(|line| line.severity == "error")
-}
-
-/// Ended by itself and yet no success: it left new errors, or was to repair something and repaired nothing.
-fn fell_short(task: &Task, outcome: &Outcome) -> bool {
-    let idle = task.notes.had_work() && outcome.files.is_empty() && ask::classify(&task.request) == Ask::Repair;
-    new_errors(outcome) || idle
 }

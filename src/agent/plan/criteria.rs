@@ -14,7 +14,8 @@ pub const GRAMMAR: &str =
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Criterion {
-    /// No error is reported in the symbols of the step.
+    /// The step leaves no error in what it has changed of its symbols, and no new one anywhere. A step that only looks
+    /// is asked of all of its symbols.
     NoErrors,
     /// No diagnostic with this code is reported there.
     CodeGone(String),
@@ -81,6 +82,8 @@ fn named(lines: &[&str]) -> String {
 pub struct ReportedThere {
     pub code: String,
     pub is_error: bool,
+    /// Whether it stands in what the step has changed.
+    pub is_touched: bool,
     /// As a model and a user read it.
     pub line: String,
 }
@@ -92,8 +95,9 @@ pub struct CheckFacts {
     pub spoken: bool,
     /// What is reported in the step's symbols.
     pub reported: Vec<ReportedThere>,
-    /// What the step introduced, from the severity floor up, a line each; without warnings of kinds that their file is
-    /// full of.
+    /// The new errors, wherever they are, a line each.
+    pub new_errors: Vec<String>,
+    /// What the step introduced and what speaks against any end, a line each: see `UsualKinds::speaks_against`.
     pub new: Vec<String>,
     /// Whether that is all: everybody has spoken of the texts before the step and after it.
     pub compared: bool,
@@ -122,8 +126,10 @@ impl Criterion {
                 CheckResult::Unknown("not everybody has reported on the step's files".to_owned())
             }
             Self::NoErrors => {
-                let errors: Vec<&str> =
-                    known.reported.iter().filter(|one| one.is_error).map(|one| one.line.as_str()).collect();
+                let there = known.reported.iter().filter(|one| one.is_error && one.is_touched);
+                let mut errors: Vec<&str> = there.map(|one| one.line.as_str()).collect();
+                let others = known.new_errors.iter().map(String::as_str).filter(|line| !errors.contains(line));
+                errors.extend(others.collect::<Vec<_>>());
                 unmet_if(!errors.is_empty(), format!("{}: {}", counted(errors.len(), "error"), named(&errors)))
             }
             Self::CodeGone(code) => {
@@ -174,9 +180,21 @@ mod tests {
         let known = CheckFacts {
             spoken: true,
             reported: vec![
-                ReportedThere { code: "E1".into(), is_error: true, line: "error a.py::f:1 E1 wrong".into() },
+                ReportedThere {
+                    code: "E1".into(),
+                    is_error: true,
+                    is_touched: true,
+                    line: "error a.py::f:1 E1 wrong".into(),
+                },
+                ReportedThere {
+                    code: "E3".into(),
+                    is_error: true,
+                    is_touched: false,
+                    line: "error a.py::g:9 E3 old".into(),
+                },
                 ReportedThere { code: "W1".into(), ..ReportedThere::default() },
             ],
+            new_errors: vec!["error a.py::f:1 E1 wrong".into(), "error b.py::h:2 E4 broken".into()],
             new: vec!["a.py::f:1 W1 unused".into()],
             compared: true,
             present: vec![path()],
@@ -193,7 +211,11 @@ mod tests {
         for text in unmet.into_iter().chain(["command mypy passes"]) {
             assert!(matches!(judged(text), CheckResult::Unmet(_)), "{text}: {:?}", judged(text));
         }
-        assert_eq!(judged("no errors"), CheckResult::Unmet("1 error: error a.py::f:1 E1 wrong".into()));
+        assert_eq!(
+            judged("no errors"),
+            CheckResult::Unmet("2 errors: error a.py::f:1 E1 wrong; error b.py::h:2 E4 broken".into()),
+            "an old one that the step has not touched is none of its"
+        );
         assert!(matches!(judged("command cargo passes"), CheckResult::Unknown(_)));
         let none = |compared| CheckFacts { spoken: true, compared, ..CheckFacts::default() };
         assert_eq!(Criterion::NoNewDiagnostics.judge(&none(true)), CheckResult::Met);

@@ -114,6 +114,9 @@ pub struct StepResult {
     pub parts: Vec<StepPart>,
     /// What it hands to later steps; `None` before it is done.
     pub output: Option<StepOutput>,
+    /// Checkpoints of the task before it, where it was stopped in the middle and what it had done stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begun: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

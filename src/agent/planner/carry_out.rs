@@ -1,6 +1,6 @@
 //! An editing step: its parts one after the other, and what it leaves undone given back to it before it is judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,7 @@ use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
+use crate::agent::state::unlooked::Unlooked;
 use crate::agent::target;
 use crate::base::failure::Failure;
 use crate::base::message::headline;
@@ -59,11 +60,13 @@ pub(crate) async fn carry_out(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
-    let mark = task.journal.checkpoints.len();
+    let done = task.journal.checkpoints.len();
+    let mark = step.result.begun.map_or(done, |begun| begun.min(done));
     let scope = scope_of(&context.symbols, &step.creates);
     let expected = targets(session, step, &scope).await;
     let before = collect::known(session).await;
-    task.reports.first = Baseline::default();
+    task.reports.first = begun_with(task, mark);
+    task.keep.begun = (mark < done).then_some(mark);
     let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
     let mut view = look_back(session, step, task, &before, mark).await;
     for _ in 0..LESSONS {
@@ -145,8 +148,19 @@ async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Sna
     let mut verdict = comparison::compared(&before, &collect::known(session).await, &[]).await;
     collect::doubt_unheard(session, task, mark, &mut verdict).await;
     let left = targets(session, step, &task.scope).await;
-    let findings = checks::findings(session, step, task, (&before, &verdict)).await;
+    let findings = checks::findings(session, step, task, (&before, &verdict, mark)).await;
     StepView { verdict, findings, left }
+}
+
+/// What is known of the texts that a step found which was stopped, and goes on now.
+fn begun_with(task: &Task, mark: usize) -> Baseline {
+    let texts = texts_before(task, mark);
+    let found = task
+        .reports
+        .start
+        .iter()
+        .filter(|((file, _), snap)| texts.get(file).is_some_and(|text| snap.text.as_deref() == Some(&**text)));
+    Baseline::of(found.map(|(key, snap)| (key.clone(), snap.clone())).collect(), BTreeSet::new(), Unlooked::default())
 }
 
 /// The text of each file as the first edit since this checkpoint found it.

@@ -6,6 +6,7 @@ use crate::agent::plan::criteria::{CheckFacts, CheckResult, Criterion, ReportedT
 use crate::agent::planner::validate;
 use crate::agent::state::comparison::{Status, Verdict};
 use crate::agent::state::render::Line;
+use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
@@ -15,12 +16,13 @@ use crate::base::deadline::Deadline;
 use crate::diagnostics::model::Severity;
 use crate::symbols::path::SymbolPath;
 
-/// How the checks of a step stand, in their order. `before` is what was known before it.
+/// How the checks of a step stand, in their order. `before` is what was known before it, `mark` the number of the task's
+/// checkpoints then.
 pub(crate) async fn findings(
     session: &Session,
     step: &Step,
     task: &mut Task,
-    (before, verdict): (&Snapshots, &Verdict),
+    (before, verdict, mark): (&Snapshots, &Verdict, usize),
 ) -> Vec<CheckResult> {
     if step.checks.is_empty() {
         return Vec::new();
@@ -41,22 +43,33 @@ pub(crate) async fn findings(
         })
         .collect();
     let found = reported::in_scope(session, &task.scope).await;
+    let changed = changed_since(task, mark);
     let reported = found.iter().map(|found| ReportedThere {
         code: found.diagnostic.code.clone().unwrap_or_default(),
         is_error: found.diagnostic.severity == Severity::Error,
+        is_touched: step.kind.only_looks() || changed.holds(&found.symbol),
         line: Line::of(found).text(""),
     });
-    let usual = UsualKinds::of(before);
-    let new = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of);
+    let kinds = UsualKinds::of(before);
+    let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
     let facts = CheckFacts {
         spoken,
         reported: reported.collect(),
-        new: new.filter(|line| !usual.is_usual(line)).map(|line| line.text("")).collect(),
+        new_errors: verdict.new_from(Severity::Error).map(|found| Line::of(found).text("")).collect(),
+        new: new.iter().filter(|line| kinds.speaks_against(line)).map(|line| line.text("")).collect(),
         compared: verdict.status == Status::Complete,
         present: target::present(session, &asked).await,
         commands,
     };
     step.checks.iter().map(|check| check.judge(&facts)).collect()
+}
+
+/// What a task has changed since this checkpoint: symbols, and files where an edit names none.
+fn changed_since(task: &Task, mark: usize) -> Scope {
+    let rows = task.journal.checkpoints.get(mark..).unwrap_or_default();
+    let symbols = rows.iter().flat_map(|row| &row.symbols).map(|symbol| SymbolPath::parse(symbol));
+    let whole = rows.iter().filter(|row| row.symbols.is_empty()).flat_map(|row| &row.files);
+    Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }
 }
 
 /// Whether what is known of every one of these files is of its text now. Asks where it is not.

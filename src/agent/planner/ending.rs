@@ -7,6 +7,7 @@ use crate::agent::memory::keep;
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState, event};
 use crate::agent::run::finish;
+use crate::agent::run::unfit::CameTo;
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, FailedStep, Outcome};
 use crate::agent::state::session::Session;
@@ -79,12 +80,13 @@ pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> 
     Ok(())
 }
 
-/// The run is over or pauses: the document, the open question, the outcome.
+/// The run is over or pauses: the document, the open question, the outcome. `stopped` where a step could not be done and
+/// nothing else is tried.
 pub(crate) async fn end_run(
     session: &Session,
     plan: &Plan,
     task: &mut Task,
-    phase: Phase,
+    (phase, stopped): (Phase, bool),
     events: &mut Vec<Event>,
 ) -> Outcome {
     events.push(event::plan_event(plan, phase.words()));
@@ -96,11 +98,16 @@ pub(crate) async fn end_run(
     let word = words(Say::to(&task.request), (done, plan.steps.len()), task.progress.replans, &failed);
     let word =
         if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
-    let mut outcome = finish::finish(session, task, &word).await;
+    let fails = stopped || failed.iter().any(|step| !step.replaced) || task.progress.question.is_some();
+    let came_to = match phase {
+        _ if fails => CameTo::Short,
+        Phase::Completed => CameTo::End,
+        Phase::Planning | Phase::Executing | Phase::Paused | Phase::Error => CameTo::Waits,
+    };
+    let mut outcome = finish::finish(session, task, &word, came_to).await;
     if phase == Phase::Completed || phase == Phase::Error {
         workspace::leave_all(session).await;
     }
-    outcome.ok = failed.iter().all(|step| step.replaced) && task.progress.question.is_none();
     outcome.failed_steps = failed;
     keep::remember_run(session, plan, task, phase, &outcome).await;
     outcome
@@ -155,5 +162,5 @@ pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Ve
         return Err(Failure::user("there is no plan", HintCode::Plan));
     };
     durable::keep_task(session, task, Some(plan), phase).await;
-    Ok(end_run(session, plan, task, phase, events).await)
+    Ok(end_run(session, plan, task, (phase, false), events).await)
 }

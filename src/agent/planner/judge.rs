@@ -82,7 +82,8 @@ pub(crate) fn judge_edit(
         return failed(StepError::BrokeSomething, format!("{}, the first: {first}", counted(broken, "new error")));
     }
     let answer = match ended {
-        Ended::Done { changed: false, answer } if fixed == 0 => {
+        // What it had changed before it was stopped counts as well.
+        Ended::Done { answer, .. } if !facts.changed && fixed == 0 => {
             return failed(StepError::NothingDone, idle(task, &answer));
         }
         Ended::Done { answer, .. } => answer,

@@ -175,8 +175,8 @@ async fn judge_look(
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
     let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
-    let findings =
-        checks::findings(session, step, task, (&Snapshots::default(), &Verdict::without(Status::Complete))).await;
+    let (nothing, mark) = (Verdict::without(Status::Complete), task.journal.checkpoints.len());
+    let findings = checks::findings(session, step, task, (&Snapshots::default(), &nothing, mark)).await;
     task.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

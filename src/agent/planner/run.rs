@@ -76,10 +76,10 @@ pub(crate) async fn carry_out(
         task.keep.mark = None;
     }
     durable::keep_task(session, &mut task, Some(&plan), phase).await;
-    let mut outcome = ending::end_run(session, &plan, &mut task, phase, events).await;
+    let stopped = matches!(ran, Ok(Run::Stopped));
+    let outcome = ending::end_run(session, &plan, &mut task, (phase, stopped), events).await;
     let changed = run_loop::may_have_changed(session, &task);
     *session.plan.lock().await = Some((plan, task));
-    outcome.ok &= !matches!(ran, Ok(Run::Stopped));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
     ran.map(|_| outcome).map_err(resumable)
 }
@@ -204,7 +204,8 @@ async fn run_edit(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<(Decision, Option<Question>), Failure> {
-    let mark = task.journal.checkpoints.len();
+    let done = task.journal.checkpoints.len();
+    let mark = plan.steps[index].result.begun.map_or(done, |begun| begun.min(done));
     let (mut attempts, mut fallback) = (1, false);
     loop {
         plan.steps[index].state = StepState::Running;
@@ -222,9 +223,7 @@ async fn run_edit(
         let tried = match tried.and_then(|tried| tried) {
             Ok(tried) => tried,
             Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
-                // What ended it came from outside of the step: it has not been tried to its end.
-                plan.steps[index].state = if goes_on(failure.kind) { StepState::Open } else { StepState::Failed };
-                plan.steps[index].result.outcome = format!("not finished: {}", failure.message);
+                cut_off(&mut plan.steps[index], &failure, (mark, task.journal.checkpoints.len()));
                 return Err(failure);
             }
             Err(failure) => {
@@ -255,6 +254,17 @@ async fn run_edit(
     }
 }
 
+/// What ended a step came from outside of it: it has not been tried to its end. What it has done stays where it was
+/// stopped, and is its own when it is gone on with. `mark` are the checkpoints before it, `now` those there are.
+fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
+    if failure.kind == FailureKind::Cancelled {
+        let begun = step.result.begun.unwrap_or(mark);
+        step.result.begun = (now > begun).then_some(begun);
+    }
+    step.state = if goes_on(failure.kind) { StepState::Open } else { StepState::Failed };
+    step.result.outcome = format!("not finished: {}", failure.message);
+}
+
 /// A fallback begins where the step began. Where that cannot be had again, it goes on from where things are.
 async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
     if task.journal.checkpoints.len() == mark {
@@ -282,6 +292,7 @@ fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
     let step = &mut plan.steps[index];
     (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
     (step.result.parts, step.result.output) = (tried.parts.clone(), tried.output.clone());
+    step.result.begun = None;
     if tried.state == StepState::Failed {
         task.progress.plan_errors += 1;
         let failed = format!("failed: {}", step.result.outcome);

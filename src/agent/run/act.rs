@@ -7,9 +7,12 @@ use crate::agent::durable::traces;
 use crate::agent::edit::change;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::Mode;
+use crate::agent::run::last_look;
 use crate::agent::state::called::{self, Called};
+use crate::agent::state::render::Line;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
+use crate::agent::state::usual_kinds::UsualKinds;
 use crate::agent::state::{edit_answer, span, stop};
 use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::tool_answer::ToolAnswer;
@@ -110,8 +113,31 @@ pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String
     let cancel = session.cancelled();
     let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
     let checks = &session.config.diagnostics;
-    task.conversation.open.extend(edit_answer::deferred_open(&verdict, checks));
+    let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
+    unread(task, &lines);
     Some(edit_answer::deferred(&verdict, checks))
+}
+
+/// Notes what of these new diagnostics speaks against an end that was written before they were read.
+fn unread(task: &mut Task, lines: &[Line]) {
+    let kinds = UsualKinds::of(&task.reports.start);
+    let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
+    task.conversation.open.extend(edit_answer::introduced(&against));
+}
+
+/// What the edits before an end have brought that was put off or not known when they were answered, as the model reads
+/// it; `None` where nothing was.
+pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
+    let put_off = settled(session, task).await;
+    let cancel = session.cancelled();
+    stop::unless_stopped(session, &cancel, last_look::wait(session, task)).await.ok()?;
+    let floor = session.config.diagnostics.severity_floor;
+    let late = std::mem::take(&mut task.reports.late.found);
+    let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
+    unread(task, &lines);
+    let late = lines.iter().map(|line| format!("late: {}", line.text("")));
+    let told: Vec<String> = put_off.into_iter().chain(late).collect();
+    (!told.is_empty()).then(|| told.join("\n"))
 }
 
 async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {

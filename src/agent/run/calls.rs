@@ -2,6 +2,7 @@
 
 use crate::agent::run::act;
 use crate::agent::run::control::{self, Control};
+use crate::agent::state::edit_answer;
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -19,6 +20,8 @@ pub(crate) struct Ran {
     pub(crate) ended: Option<Ended>,
     /// The answer of a model that is done, where what it sent along passed.
     pub(crate) done: Option<String>,
+    /// Whether a `done` was refused for what is new: the model has read it then.
+    pub(crate) told_new: bool,
     /// The first edit that failed.
     broken: Option<String>,
 }
@@ -48,7 +51,7 @@ pub(crate) async fn carry_out(
         if let Some(control) = control::run(session, task, used).await {
             // An end stands on what the edits before it have brought, told or put off.
             let told = match control {
-                Control::Done(_) => act::settled(session, task).await,
+                Control::Done(_) => act::known_at_end(session, task).await,
                 Control::Answer(_) | Control::Ends(_) => None,
             };
             if ran.controlled(task, (tools, uses), control, told) {
@@ -98,6 +101,7 @@ impl Ran {
             }
             Control::Done(answer) => {
                 if let Some(why) = not_over(task, tools, before, &self.results) {
+                    self.told_new = task.conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
                     let told = told.map(|told| format!("\n{told}")).unwrap_or_default();
                     self.results.push(result_of(used, false, format!("not over: {why}{told}")));
                     return false;

@@ -139,7 +139,7 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
         }
         return ends(session, task, talk, text).await;
     }
-    let Ran { results, ended, done, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
+    let Ran { results, ended, done, told_new, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
     let ok = results.iter().any(|result| result.ok);
     let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
     keep_for_others(task, &results);
@@ -147,6 +147,9 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     task.conversation.transcript.results(results);
     if ended.is_some() {
         return ended;
+    }
+    if told_new {
+        (talk.told, talk.told_at) = (talk.told + 1, Some(task.journal.checkpoints.len()));
     }
     if let Some(answer) = done {
         // It is no text of an answer, and was not shown as it came.

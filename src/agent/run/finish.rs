@@ -1,12 +1,14 @@
 //! The end of a task: the last look, the list of what it introduced, its summary.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::agent::diagnostics::triage::{key, summed_up};
 use crate::agent::diagnostics::{collect, reached};
 use crate::agent::durable::stack;
 use crate::agent::edit::guard;
-use crate::agent::plan::mode::Mode;
+use crate::agent::run::unfit::CameTo;
+use crate::agent::run::{listed, unfit};
 use crate::agent::state::baseline::{doubt, without_late, without_others};
 use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::in_flight::RunningStart;
@@ -14,18 +16,18 @@ use crate::agent::state::journal::Journal;
 use crate::agent::state::known_words;
 use crate::agent::state::language::Say;
 use crate::agent::state::located::LocatedDiagnostic;
-use crate::agent::state::outcome::{OpenEnd, Outcome};
+use crate::agent::state::outcome::Outcome;
 use crate::agent::state::render::{self, Line};
-use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
-use crate::agent::state::snapshots::{SnapshotStore, Snapshots};
+use crate::agent::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
 use crate::agent::state::task::Task;
 use crate::agent::state::{stop, typed};
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
-use crate::base::plural::counted;
 use crate::diagnostics::model::Report;
-use crate::editor::event::{Event, QuickfixEntry};
+use crate::diagnostics::syntax;
+use crate::editor::Document;
+use crate::editor::event::QuickfixEntry;
 use crate::llm::step::Usage;
 
 /// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
@@ -38,12 +40,12 @@ pub(crate) const GLANCE: usize = 5;
 pub(crate) const THEMES: usize = 8;
 
 /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
-pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Outcome {
+pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
     let cancel = session.cancelled();
     stop::soon(&cancel, collect::take_late(session, task)).await;
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
-    let verdict = verdict.unwrap_or_else(|| Verdict::without(Status::Timeout));
+    let verdict = verdict.unwrap_or_else(|| unreached(&files));
     if !task.journal.is_empty() {
         let mut history = session.history.lock().await;
         stack::note(&mut history, &task.journal);
@@ -58,37 +60,26 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
         found
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
-    let shown: Vec<&LocatedDiagnostic> = new.iter().collect();
-    let title = title(&task.request, &verdict);
-    introduced(session, title, &shown, task.reports.shown);
-    task.reports.shown = true;
-    let open_end = (!verdict.pending.is_empty()).then(|| OpenEnd {
-        request: task.request.clone(),
-        start: task.reports.start.clone(),
-        created: task.reports.created.clone(),
-    });
-    *session.open_end.lock().await = open_end;
+    listed::show(session, task, &new, &verdict.pending).await;
     reached::keep_open(session, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect()).await;
-    if !files.is_empty() {
-        // The verdict has told of them.
-        session.ledger.lock().await.forget_gone();
-    }
     let say = Say::to(&task.request);
     let word = match task.reports.reach {
         Some(reach) if word.is_empty() => reach.words(say),
         Some(reach) => format!("{word}. {}", reach.words(say)),
         None => word.to_owned(),
     };
+    let judged = unfit::judge(session, task, came_to, (&files, &verdict));
     let mut summary =
-        summary((&word, say), &files, &verdict, (shown.len(), verdict.fixed_from(floor)), task.counts.spent.now().used);
+        summary((&word, say), &files, &verdict, (new.len(), verdict.fixed_from(floor)), task.counts.spent.now().used);
+    summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
     summary.extend(themes.iter().flat_map(|line| ["\n", line]));
     Outcome {
-        ok: true,
+        ok: judged.ok,
         summary,
         answer: String::new(),
         files,
-        new_diagnostics: shown.into_iter().map(Line::of).collect(),
+        new_diagnostics: new.iter().map(Line::of).collect(),
         fixed: verdict.fixed_from(floor),
         unchanged: verdict.unchanged,
         diagnostics_status: verdict.status,
@@ -99,41 +90,26 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str) -> Ou
     }
 }
 
-/// The title of a task's list, which says where the list may not be all.
-fn title(request: &str, verdict: &Verdict) -> String {
-    let open =
-        if verdict.pending.is_empty() { String::new() } else { format!(", not known: {}", verdict.pending.join(", ")) };
-    format!("Sextant: {request}{open}")
+/// Why nothing more is known of what a stopped task has changed.
+const STOPPED: &str = "stopped while it was checked";
+
+/// The verdict where a stop left no time for any.
+fn unreached(files: &[String]) -> Verdict {
+    let pending = files.iter().map(|file| format!("{file} ({STOPPED})")).collect();
+    Verdict { pending, ..Verdict::without(if files.is_empty() { Status::Complete } else { Status::Partial }) }
 }
 
-pub(crate) fn introduced(session: &Session, title: String, shown: &[&LocatedDiagnostic], amend: bool) {
-    session.events.show(Event::Introduced {
-        title,
-        entries: shown.iter().map(|found| render::entry(found)).collect(),
-        open: session.config.quickfix.open,
-        amend,
-        of: String::new(),
-    });
-}
-
-/// An answer came after the task was over: its list is amended, and the user told what it is about.
-pub(crate) async fn amend(session: &Session) {
-    let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    collect::take_late(session, &mut nobody).await;
-    let Some(end) = session.open_end.lock().await.clone() else { return };
-    let known = collect::known(session).await;
-    let start = with_created(&end.start, &end.created, &known);
-    let verdict = comparison::compared(&start, &known, &[]).await;
-    let shown: Vec<&LocatedDiagnostic> = verdict.new_from(session.config.diagnostics.severity_floor).collect();
-    introduced(session, title(&end.request, &verdict), &shown, true);
-    let (new, open) = (counted(shown.len(), "new diagnostic"), collect::silent(session).await);
-    let text = if open.is_empty() {
-        format!("a late answer came: {new} in all")
-    } else {
-        let so_far = if shown.is_empty() { "nothing new" } else { &new };
-        format!("a late answer came: {so_far} so far, not known yet: {}", open.join(", "))
-    };
-    session.emit(Event::Progress { text });
+/// Names who has not spoken of these files as they are now, where a stop has let nobody be asked.
+async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut Verdict) {
+    let ledger = session.ledger.lock().await;
+    let mut open = Vec::new();
+    for Document { path, text, .. } in documents {
+        let unsettled = ledger.unsettled(path, text);
+        let named = |name: &&str| format!("{} ({path}, {STOPPED})", comparison::short(name));
+        open.extend(unsettled.iter().filter(|name| **name != syntax::NAME || unsettled.len() == 1).map(named));
+    }
+    drop(ledger);
+    doubt(verdict, open);
 }
 
 pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[String]) -> Verdict {
@@ -150,7 +126,11 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(task.reports.elsewhere.reached.len());
     let open = task.reports.pending.is_some();
     let deadline = Deadline::after_ms(budget);
-    let reports = if open {
+    let waited = task.reports.late.last_look.take().filter(|look| look.edits == task.journal.checkpoints.len());
+    let is_stopped = session.cancelled().is_cancelled();
+    let reports = if let Some(look) = waited {
+        look.reports
+    } else if open {
         collect::look(session, &documents, &bystanders, deadline).await
     } else {
         collect::ensure_baseline(session, &documents, &bystanders, deadline).await
@@ -168,7 +148,13 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
-    let mut after: Snapshots = known.into_iter().filter(|(key, _)| !unfresh.contains(key)).collect();
+    // What was said of an earlier text of an edited file is no word on this one.
+    let of_now = |key: &SnapshotKey, snap: &Snapshot| {
+        let now = documents.iter().find(|document| document.path == key.0);
+        !is_stopped || now.is_none_or(|now| snap.text.as_deref() == Some(now.text.as_str()))
+    };
+    let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
+    let mut after: Snapshots = known.into_iter().filter(is_known).collect();
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut after)).await;
     let floor = session.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut after, &task.reports.elsewhere.late, floor);
@@ -178,6 +164,9 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
     typed::leave_out(&mut verdict, &task.journal, &after);
+    if is_stopped {
+        doubt_stopped(session, &documents, &mut verdict).await;
+    }
     comparison::doubt_coverage(&mut verdict, files, &after, &reports);
     guard::discount_all(task, &mut verdict);
     verdict
@@ -221,15 +210,6 @@ pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<V
     of_other_tasks(session, (task, &files), (&mut start, &mut known)).await;
     let verdict = comparison::compared(&start, &known, &[]).await;
     Some(verdict.new_from(session.config.diagnostics.severity_floor).map(render::entry).collect())
-}
-
-/// In a file that the task created nothing is old.
-pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known: &Snapshots) -> Snapshots {
-    let mut start = start.clone();
-    for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {
-        start.extend(SnapshotStore::absent(file, [provider.clone()]));
-    }
-    start
 }
 
 /// What is new in a line for each theme, where it is more than is taken in at a glance.

@@ -12,6 +12,8 @@ pub(crate) mod converse;
 pub(crate) mod early_stop;
 pub(crate) mod file_list;
 pub(crate) mod finish;
+pub(crate) mod last_look;
+pub(crate) mod listed;
 pub(crate) mod model_turn;
 pub(crate) mod named;
 pub(crate) mod requested;

@@ -6,7 +6,7 @@ use crate::agent::diagnostics::{collect, reported, workspace};
 use crate::agent::edit::permissions;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::{analyse, named};
+use crate::agent::run::{analyse, listed, named};
 use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::risk;
@@ -61,6 +61,7 @@ pub(crate) async fn begin(
     }
     workspace::drop_stale(session, &documents).await;
     first_look(session, &documents, cancel).await?;
+    listed::follow(session).await;
     if workspace::is_wide(session, &task) {
         let text = "looking over the files of the workspace".to_owned();
         session.emit(Event::Progress { text });
@@ -115,7 +116,10 @@ pub(crate) async fn first_look(
         session.emit(Event::Progress { text });
     }
     let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
-    let look = collect::ensure_baseline(session, documents, &bystanders, deadline);
+    let look = async {
+        collect::let_go(session).await;
+        collect::ensure_baseline(session, documents, &bystanders, deadline).await
+    };
     let reports = tokio::select! {
         reports = collect::waiting(session, look) => reports,
         () = cancel.cancelled() => return Err(Failure::cancelled()),

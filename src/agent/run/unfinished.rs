@@ -2,7 +2,7 @@
 
 use crate::agent::edit::change;
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::finish;
+use crate::agent::run::{finish, last_look};
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::render::Line;
 use crate::agent::state::session::Session;
@@ -28,11 +28,13 @@ pub(crate) struct Unfinished {
 pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, told: u32) -> Option<Unfinished> {
     // What was put off is not known before.
     change::settle_deferred(session, task).await;
+    last_look::wait(session, task).await;
     // A step of a plan is judged by its plan.
     if told >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
         return None;
     }
-    if task.journal.checkpoints.len() == mark {
+    // A task that was stopped and goes on may have done it before.
+    if task.journal.checkpoints.len() == mark && task.journal.net().is_empty() {
         return (told == 0 && asks_for_change(task)).then(|| Unfinished {
             text: "Nothing was changed, and the request reads as if something should be. Do it, or answer why nothing \
                    has to be changed."

@@ -1,11 +1,11 @@
 //! What becomes of a task that ends and has not done what it is for: new errors, or nothing at all.
 
 use crate::agent::edit::rollback;
+use crate::agent::plan::mode::Mode;
 use crate::agent::run::{finish, unfinished};
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::config::NewErrors;
 use crate::agent::state::language::Say;
-use crate::agent::state::outcome::Outcome;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::message::headline;
@@ -14,6 +14,7 @@ use crate::diagnostics::model::Severity;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::diagnostics::syntax;
 use crate::editor::event::Event;
+use crate::llm::ask::{self, Ask};
 
 /// Takes back what a task leaves behind that is worse than nothing, as far as the user's option says so. The reason
 /// where it was done; `None` where everything stays.
@@ -62,24 +63,67 @@ fn why(verdict: &Verdict, rule: NewErrors, say: Say) -> Option<String> {
     })
 }
 
-/// Says of a task that came to its own end whether it has done what it is for.
-pub(crate) fn judge(task: &Task, outcome: &mut Outcome, taken_back: bool) {
+/// How a piece of work came to where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CameTo {
+    /// Its own end.
+    End,
+    /// Its own end, behind which its changes were taken back.
+    TakenBack,
+    /// It was stopped, has failed, asks the user, or may use up no more; its own words say which.
+    Short,
+    /// A part of it is done, and the rest waits.
+    Waits,
+}
+
+/// Whether a piece of work is done, for all who say so: its outcome and exit status, its last event, the statistics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkVerdict {
+    pub(crate) ok: bool,
+    /// Why not, where nothing else says so.
+    pub(crate) why: Option<String>,
+}
+
+/// The one verdict on a task and on the run of a plan: it leaves no new error, and what it was to change is changed.
+/// What the steps of a plan are to change was agreed on with the plan; each of them is judged by itself.
+pub(crate) fn judge(
+    session: &Session,
+    task: &Task,
+    came_to: CameTo,
+    (files, verdict): (&[String], &Verdict),
+) -> WorkVerdict {
     let say = Say::to(&task.journal.request);
-    let errors = outcome.new_diagnostics.iter().filter(|line| line.severity == Severity::Error.to_string()).count();
-    let why = if taken_back {
-        outcome.ok = false;
-        return;
-    } else if errors > 0 {
+    let errors = verdict.count(Severity::Error);
+    let not_done = |why: String| WorkVerdict { ok: false, why: Some(why).filter(|_| came_to != CameTo::Short) };
+    match came_to {
+        CameTo::TakenBack => return WorkVerdict::default(),
+        CameTo::End | CameTo::Short | CameTo::Waits => {}
+    }
+    if errors > 0 {
         let count = say.counted(errors, "new error", "error nuevo", "errores nuevos");
         let stay = if errors == 1 { "stays" } else { "stay" };
-        say.of(format!("Not done: {count} {stay}"), format!("Sin terminar: queda {count}"))
-    } else if outcome.files.is_empty() && unfinished::asks_for_change(task) {
-        say.of("Not done: the request asks for a change", "Sin terminar: la petición pide un cambio")
-    } else {
-        return;
-    };
-    outcome.ok = false;
-    // Behind the first line: the themes of what is new follow it.
-    let (first, rest) = outcome.summary.split_at(outcome.summary.find('\n').unwrap_or(outcome.summary.len()));
-    outcome.summary = format!("{first} {why}.{rest}");
+        return not_done(say.of(format!("Not done: {count} {stay}"), format!("Sin terminar: queda {count}")));
+    }
+    if came_to == CameTo::Short {
+        return WorkVerdict::default();
+    }
+    if came_to == CameTo::End && task.mode == Mode::Simple && files.is_empty() {
+        if unfinished::asks_for_change(task) {
+            return not_done(
+                say.of("Not done: the request asks for a change", "Sin terminar: la petición pide un cambio"),
+            );
+        }
+        if task.notes.had_work() && ask::classify(&task.request) == Ask::Repair {
+            return not_done(say.of("Not done: nothing was repaired", "Sin terminar: no se ha arreglado nada"));
+        }
+    }
+    WorkVerdict { ok: !declines(session, task), why: None }
+}
+
+/// Whether the model could only say that it takes another one: it serves repairs alone.
+fn declines(session: &Session, task: &Task) -> bool {
+    task.mode == Mode::Simple
+        && session.model.needs_providers()
+        && ask::classify(&task.request) != Ask::Repair
+        && task.journal.is_empty()
 }

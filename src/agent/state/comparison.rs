@@ -148,7 +148,8 @@ fn late_words(late: &[&Report]) -> Vec<String> {
     by_name.into_iter().flat_map(words).collect()
 }
 
-fn may_come(report: &Report) -> bool {
+/// Whether somebody who has not answered may still do so.
+pub(crate) fn may_come(report: &Report) -> bool {
     !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
 }
 

@@ -22,6 +22,8 @@ pub struct Keep {
     pub at: usize,
     /// Checkpoints before the running step; `None` between steps.
     pub mark: Option<usize>,
+    /// Checkpoints before what is gone on with, where a stop has cut it off and what it had done stands.
+    pub begun: Option<usize>,
     /// Why the plan is being made anew.
     pub replanning: Option<Trigger>,
     /// What of the task's baseline is kept already.

@@ -9,7 +9,6 @@ use crate::agent::state::known_words;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render::Line;
 use crate::agent::state::usual_kinds::UsualKinds;
-use crate::base::plural::counted;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EditAnswer {
@@ -25,6 +24,9 @@ pub struct EditAnswer {
     /// What its text sums up.
     #[serde(skip)]
     pub usual: UsualKinds,
+    /// All new ones, beyond the cap too.
+    #[serde(skip)]
+    pub unread: Vec<Line>,
 }
 
 /// What an edit did to the diagnostics, as far as it is known.
@@ -95,6 +97,7 @@ impl EditAnswer {
             },
             notes,
             usual: UsualKinds::of(&changed.before),
+            unread: wanted,
         }
     }
 
@@ -134,19 +137,11 @@ impl EditAnswer {
         out.join("\n")
     }
 
-    /// Why nobody should end a task on it unread: it has introduced something, or not everybody has answered. What is
-    /// put off is told with a later result.
+    /// Why nobody should end a task on it unread. What is put off or not known yet is looked at before an end.
     pub(crate) fn open(&self) -> Option<String> {
         let said = &self.diagnostics;
-        if said.pending == [DEFERRED] {
-            return None;
-        }
-        let new = said.new_diagnostics.iter().filter(|line| !self.usual.is_usual(line));
-        let unread: Vec<&Line> = new.chain(&said.revealed).chain(&said.late).collect();
-        if !unread.is_empty() || said.more > 0 {
-            return Some(introduced(&unread, said.more));
-        }
-        said.to_come.then(|| unknown_yet(&self.path))
+        let lines = self.unread.iter().chain(&said.revealed).chain(&said.late);
+        introduced(&lines.filter(|line| self.usual.speaks_against(line)).collect::<Vec<_>>())
     }
 
     fn headline(&self) -> String {
@@ -165,19 +160,17 @@ impl EditAnswer {
 /// The ways on from what speaks against an end: alone it reads as an order.
 pub(crate) const WAYS_ON: &str = "Mend it where it is a fault of yours; where it is none, call done again";
 
-/// What an end has to wait for: the first of these, and how many more there are.
-fn introduced(lines: &[&Line], more: usize) -> String {
-    let (first, others) = (lines.first(), lines.len().saturating_sub(1) + more);
-    let what = match first.map(|line| line.text("")) {
-        Some(first) if others == 0 => format!("this is new: {first}"),
-        Some(first) => format!("this is new, with {others} more: {first}"),
-        None => format!("{} new", counted(others, "diagnostic")),
-    };
-    format!("{what}. {WAYS_ON}")
-}
+/// How a reason begins that is about what is new.
+pub(crate) const NEW: &str = "this is new";
 
-fn unknown_yet(what: &str) -> String {
-    format!("not everything is known of {what} yet: call done again to end without it")
+/// Why an end does not stand: the first of these, and how many more there are; `None` where there are none.
+pub(crate) fn introduced(lines: &[&Line]) -> Option<String> {
+    let (first, others) = (lines.first()?.text(""), lines.len() - 1);
+    let what = match others {
+        0 => format!("{NEW}: {first}"),
+        others => format!("{NEW}, with {others} more: {first}"),
+    };
+    Some(format!("{what}. {WAYS_ON}"))
 }
 
 fn updated(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
@@ -202,15 +195,6 @@ fn list(path: &str, symbols: &[String]) -> String {
         names.push(format!("{more} more"));
     }
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
-}
-
-/// Why nobody should end a task on a burst of edits unread; `None` where nothing speaks against it.
-pub(crate) fn deferred_open(verdict: &Verdict, checks: &Checks) -> Option<String> {
-    let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
-    if lines.is_empty() {
-        return verdict.to_come.then(|| unknown_yet("the edits before"));
-    }
-    Some(introduced(&lines.iter().collect::<Vec<_>>(), 0))
 }
 
 /// The answer to a burst of edits that was settled with a later result.

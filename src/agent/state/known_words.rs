@@ -21,10 +21,13 @@ pub(crate) fn of_task(say: Say, verdict: &Verdict, new: usize, fixed: usize) -> 
             format!("{count} so far, not known yet: {pending}"),
             format!("{count} hasta ahora, aún no se sabe: {pending}"),
         ),
-        status => say.of(
-            format!("diagnostics {}: what the change did is not known", status.name()),
-            format!("diagnósticos {}: no se sabe qué hizo el cambio", status.name()),
-        ),
+        status => {
+            let who = if pending.is_empty() { String::new() } else { format!(": {pending}") };
+            say.of(
+                format!("diagnostics {}: what the change did is not known{who}", status.name()),
+                format!("diagnósticos {}: no se sabe qué hizo el cambio{who}", status.name()),
+            )
+        }
     }
 }
 

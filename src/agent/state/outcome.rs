@@ -8,9 +8,9 @@ use crate::agent::events::envelope::TraceEntry;
 use crate::agent::plan::progress::Objection;
 use crate::agent::state::comparison::Status;
 use crate::agent::state::render::Line;
-use crate::agent::state::snapshots::Snapshots;
+use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::base::failure::Failure;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuickfixEntry};
 use crate::llm::step::Usage;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,12 +46,22 @@ pub struct FailedStep {
     pub replaced: bool,
 }
 
-/// What a late answer is held against after the task is over.
+/// The list of what a task has introduced, and what it is held against when more is known.
 #[derive(Clone, Debug)]
-pub struct OpenEnd {
+pub struct Listed {
+    /// A client's task, whose list is its own; empty for the user's.
+    pub(crate) of: String,
+    pub(crate) task: String,
     pub(crate) request: String,
     pub(crate) start: Snapshots,
     pub(crate) created: BTreeSet<String>,
+    /// The part of the start that was first known after an edit that may have brought it.
+    pub(crate) late: BTreeSet<SnapshotKey>,
+    /// What was not known at its end and is not known yet.
+    pub(crate) pending: Vec<String>,
+    /// As they were shown last.
+    pub(crate) title: String,
+    pub(crate) entries: Vec<QuickfixEntry>,
 }
 
 /// How a piece of work ended, and what is still to be shown: after the door is free for the next command,

@@ -17,7 +17,7 @@ use crate::agent::state::durable::Durable;
 use crate::agent::state::in_flight::Making;
 use crate::agent::state::journal::{Checkpoint, Journal};
 use crate::agent::state::memory::Remember;
-use crate::agent::state::outcome::OpenEnd;
+use crate::agent::state::outcome::Listed;
 use crate::agent::state::outside::OutsideClients;
 use crate::agent::state::snapshots::SnapshotStore;
 use crate::agent::state::task::Task;
@@ -50,8 +50,8 @@ pub struct Session {
     pub(crate) plan: Mutex<Option<(Plan, Task)>>,
     /// Whether no plan came of what was asked for last: none before it is what the user would approve now.
     pub(crate) no_plan: AtomicBool,
-    /// A finished task whose answer is not complete: a late one amends its list.
-    pub(crate) open_end: Mutex<Option<OpenEnd>>,
+    /// The lists of what tasks have introduced, the last one last; none of a task that a later one supersedes.
+    pub(crate) listed: Mutex<Vec<Listed>>,
     pub(crate) trace: Arc<TraceLog>,
     mode: RwLock<PlanMode>,
     pub(crate) approvals: Approvals,
@@ -112,7 +112,7 @@ impl Session {
             asked: RwLock::default(),
             plan: Mutex::default(),
             no_plan: AtomicBool::new(false),
-            open_end: Mutex::default(),
+            listed: Mutex::default(),
             trace,
             approvals: Approvals::default(),
             making: Making::default(),

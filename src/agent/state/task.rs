@@ -29,6 +29,7 @@ use crate::agent::state::spent::SpentLog;
 use crate::agent::state::transcript::Transcript;
 use crate::agent::state::unlooked::Unlooked;
 use crate::base::clock;
+use crate::diagnostics::model::Report;
 use crate::llm::ask;
 use crate::llm::step::LastResult;
 
@@ -84,8 +85,8 @@ pub struct TaskReports {
     pub pending: Option<Snapshots>,
     /// The baseline of a burst of edits that is settled once, with the next result.
     pub deferred: Option<Baseline>,
-    /// Diagnostics that came late, to be told with the next answer.
-    pub late: Vec<LocatedDiagnostic>,
+    /// What comes later than an edit waits for it.
+    pub(crate) late: LateReports,
     /// What no fix was offered for when the servers were asked last: asked about again after the rest.
     pub barren: BTreeSet<String>,
     /// Files that the task has created; nothing can be old in them.
@@ -98,6 +99,25 @@ pub struct TaskReports {
     pub shown: bool,
     /// How far it looked over the workspace, where it did.
     pub(crate) reach: Option<LookReach>,
+}
+
+/// What comes later than an edit waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct LateReports {
+    /// Diagnostics that are to be told with the next answer.
+    pub(crate) found: Vec<LocatedDiagnostic>,
+    /// Whether somebody may still answer about the last edit.
+    pub(crate) to_come: bool,
+    /// What an end has waited for.
+    pub(crate) last_look: Option<LastLook>,
+}
+
+/// What was answered to an end that has waited.
+#[derive(Debug)]
+pub(crate) struct LastLook {
+    /// Checkpoints of the task then.
+    pub(crate) edits: usize,
+    pub(crate) reports: Vec<Report>,
 }
 
 /// What is known of the files in reach of a task's edits.

@@ -79,7 +79,7 @@ impl Tool for ApplyFix {
             task.counts.mended += 1;
             task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
         }
-        let late = std::mem::take(&mut task.reports.late);
+        let late = std::mem::take(&mut task.reports.late.found);
         let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
         Ok(answer.into())
     }

@@ -1,6 +1,8 @@
 //! What the editing tools ask before they edit: whether the text was seen as it is, where a symbol is in it, and when
 //! the answer is wanted.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -12,6 +14,7 @@ use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::base::failure::{Failure, tool_failure};
 use crate::editor::Document;
 use crate::edits::TextEdit;
+use crate::edits::apply::apply;
 
 /// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once. Taken where it is
 /// given; but no model is told of it: next to a call of a model a settling costs nothing, and a small one puts off
@@ -58,7 +61,11 @@ pub(crate) async fn make(
     let path = document.path.clone();
     let seen = task.conversation.seen.other_than(&path, &document.text);
     let Worked { hunks, notes, of_symbols } = match &seen {
-        None => work(&document)?,
+        None => match work(&document) {
+            Ok(worked) => worked,
+            Err(_) if stands(task, &document, &work) => return Ok(ToolAnswer::text(format!("{path}: {STANDS}"))),
+            Err(failure) => return Err(failure),
+        },
         Some(seen) => match moved(task, &document, seen, work) {
             Some(worked) => worked,
             None => return Err(rebase::refuse(task, &document, seen)),
@@ -70,6 +77,22 @@ pub(crate) async fn make(
         change::told(task, &path);
     }
     Ok(answer.into())
+}
+
+/// Said of an edit that a stop had let through before it was answered.
+const STANDS: &str = "this edit stands already: it was made before the stop. Nothing was changed now";
+
+/// Whether what is gone on with has made this very edit before a stop cut it off, and its text is there.
+fn stands(task: &Task, document: &Document, work: impl Fn(&Document) -> Result<Worked, Failure>) -> bool {
+    let Some(begun) = task.keep.begun else { return false };
+    let rows = task.journal.checkpoints.get(begun..).unwrap_or_default();
+    let changes = rows.iter().flat_map(|row| &row.files).filter(|change| change.path == document.path);
+    let is_this = |(before, after): (&Arc<str>, &Arc<str>)| {
+        let then = Document { text: before.to_string(), ..document.clone() };
+        let made = work(&then).ok().and_then(|worked| apply(before, &worked.hunks).ok());
+        made.as_deref() == Some(&**after)
+    };
+    changes.filter_map(|change| change.before.as_ref().zip(change.after.as_ref())).any(is_this)
 }
 
 fn moved(

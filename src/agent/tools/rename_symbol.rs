@@ -86,7 +86,7 @@ impl Tool for RenameSymbol {
         let checks = &session.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
         let changed = change::change(session, task, renaming.wanted, When::Now, deadline).await?;
-        let late = std::mem::take(&mut task.reports.late);
+        let late = std::mem::take(&mut task.reports.late.found);
         let mut notes = vec![told(&asked.name, new_name, &renaming.places)];
         notes.extend(left_over(session, &changed, &asked.name).await);
         notes.extend(asked.notes);

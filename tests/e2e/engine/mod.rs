@@ -24,6 +24,7 @@ mod recalled;
 mod results;
 mod room;
 mod shell;
+mod states;
 mod stop;
 mod store;
 mod stream;

@@ -1,9 +1,11 @@
-//! A server that is there for one task and gone in the next: its silence is no answer, and it is told once.
+//! A server that is there for one task and gone in the next: its silence is no answer until it speaks again, unless the
+//! user has taken it away.
 
 use serde_json::{Value, json};
 
 use crate::extremes::hostile;
 use crate::nvim::ask::step;
+use crate::nvim::between::everywhere;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
@@ -44,40 +46,81 @@ pub(super) fn publishing(items: &Value) -> Value {
     })
 }
 
-/// What takes the server away, in Lua.
-async fn is_missed(taken: &str) {
-    let project = Project::new(&[("a.py", TEXT)]);
-    let replies =
-        [replace("return 1", "return 2"), replace("return 2", "return bad"), replace("return bad", "return 3")];
+/// As the system's own killing does it.
+const KILL: &str =
+    "vim.system({ 'pkill', '-KILL', '-P', tostring(vim.uv.os_getpid()), '-f', 'fake_server.py' }):wait()";
+/// Starts it again, as it was.
+const BACK: &str = "vim.lsp.start(_G.config) return (vim.wait(20000, function()
+    local client = vim.lsp.get_clients({ name = 'fake', bufnr = 0 })[1]
+    return client ~= nil and client.initialized
+    end, 5))";
+
+/// Asks for one change after another, with this Lua behind the first of them; what each task said at its end.
+async fn changes(nvim: &mut Nvim, taken: &str, last: &str) -> Vec<String> {
+    let mut said = Vec::new();
+    for number in 0..4 {
+        nvim.command("AgentAsk change it").await;
+        said.push(nvim.finished().await);
+        if number == 0 {
+            let gone = format!(
+                "local client = vim.lsp.get_clients({{ name = 'fake' }})[1]
+                 _G.config = client.config
+                 {taken} return (vim.wait(20000, function() return #vim.lsp.get_clients({{ bufnr = 0 }}) == 0 end, 5))"
+            );
+            assert!(nvim.lua::<bool>(&gone).await, "{taken}");
+        } else if number == 2 {
+            assert!(nvim.lua::<bool>(last).await, "{last}");
+        }
+    }
+    said
+}
+
+async fn four_changes(project: &Project) -> (ModelServer, Nvim) {
+    let replies = [
+        replace("return 1", "return 2"),
+        replace("return 2", "return 3"),
+        replace("return 3", "return 4"),
+        replace("return 4", "return 5"),
+    ];
     let model = ModelServer::start(replies).await;
-    let mut nvim = attached(&project, &model, &publishing(&json!("scan")), "").await;
-    nvim.command("AgentAsk change it").await;
-    let summary = nvim.finished().await;
-    assert!(summary.contains("0 new diagnostics, 0 fixed"), "{taken}: {summary}");
-
-    nvim.lua::<bool>(&format!(
-        "local client = vim.lsp.get_clients({{ name = 'fake' }})[1] {taken} \
-         return (vim.wait(20000, function() return #vim.lsp.get_clients({{ bufnr = 0 }}) == 0 end, 5))"
-    ))
-    .await;
-    nvim.command("AgentAsk change it").await;
-    let summary = nvim.finished().await;
-    assert!(!summary.contains("0 new diagnostics"), "{taken}: {summary}");
-    assert!(summary.contains("not known yet: fake (a.py, not available: it spoke of this file before"), "{summary}");
-
-    nvim.command("AgentAsk change it").await;
-    let summary = nvim.finished().await;
-    assert!(!summary.contains("fake"), "{taken}: it was told once: {summary}");
+    let nvim = attached(project, &model, &publishing(&json!("scan")), "commands = {}").await;
+    (model, nvim)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_stopped_killed_or_detached_between_two_tasks_is_missed() {
-    for taken in ["client:stop(true)", "client:stop()", "vim.lsp.buf_detach_client(0, client.id)"] {
-        is_missed(taken).await;
+async fn a_server_that_was_killed_is_missed_until_it_speaks_again() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let (_model, mut nvim) = four_changes(&project).await;
+    let said = changes(&mut nvim, KILL, BACK).await;
+    assert!(said[0].contains("0 new diagnostics, 0 fixed"), "{said:?}");
+    for summary in &said[1..3] {
+        assert!(summary.contains("not known yet: fake (a.py, not available: it spoke of this file before"), "{said:?}");
     }
-    // As the system's own killing does it.
-    is_missed("vim.system({ 'pkill', '-KILL', '-P', tostring(vim.uv.os_getpid()), '-f', 'fake_server.py' }):wait()")
-        .await;
+    assert!(said[3].contains("0 new diagnostics, 0 fixed"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_killed_and_then_disabled_is_missed_no_more() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let replies = ["return 1", "return 2", "return 3", "return 4", "return 5"];
+    let model = ModelServer::start(replies.windows(2).map(|pair| replace(pair[0], pair[1]))).await;
+    let mut nvim = everywhere(&project, &model).await;
+    nvim.edit("a.py").await;
+    let said = changes(&mut nvim, KILL, "vim.lsp.enable('fake', false) return true").await;
+    assert!(said[2].contains("fake (a.py, not available"), "{said:?}");
+    assert!(!said[3].contains("fake"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_the_user_has_stopped_or_detached_is_not_missed() {
+    for taken in ["client:stop(true)", "client:stop()", "vim.lsp.buf_detach_client(0, client.id)"] {
+        let project = Project::new(&[("a.py", TEXT)]);
+        let (_model, mut nvim) = four_changes(&project).await;
+        let said = changes(&mut nvim, taken, "return true").await;
+        for summary in &said[1..] {
+            assert!(!summary.contains("fake") && !summary.contains("0 new"), "{taken}: {said:?}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,4 +132,23 @@ async fn a_server_that_sends_mad_numbers_keeps_nobody_waiting() {
     nvim.command("AgentAsk change it").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("0 new diagnostics, 0 fixed"), "{summary}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_quickfix_list_follows_an_undo_and_stands_through_a_question() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let answer = json!({"reasoning": "hm", "action": null, "continue": false, "confidence": 1, "answer": "It is bad."});
+    let model = ModelServer::start([replace("return 1", "return bad"), Reply::Json(answer)]).await;
+    let mut nvim = attached(&project, &model, &publishing(&json!("scan")), "commands = {}").await;
+    nvim.command("AgentAsk change it").await;
+    nvim.finished().await;
+    assert_eq!(nvim.quickfix().await.len(), 2, "its title and one error");
+    nvim.command("AgentAsk why is f so slow?").await;
+    nvim.finished().await;
+    let list = nvim.quickfix().await;
+    assert!(list.len() == 2 && list[0].contains("change it"), "{list:?}");
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    let list = nvim.quickfix().await;
+    assert_eq!(list.len(), 1, "{list:?}");
 }

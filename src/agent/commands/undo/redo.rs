@@ -58,7 +58,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
         }
         (now, before) => now.or_else(|| before.clone()),
     };
-    follow(session, &journal, plan, events).await;
+    follow(session, &journal, plan, &files, events).await;
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let part = if target == Target::Task { String::new() } else { format!("{} of ", target.words()) };
     feedback::feedback(session, About { task, request, undo: undo.id, part, ..About::default() }, false).await;

@@ -155,7 +155,7 @@ fn steps() -> impl Strategy<Value = Step> {
             checks,
             fallback,
             state,
-            result: StepResult { outcome, parts, output: None },
+            result: StepResult { outcome, parts, ..StepResult::default() },
         }
     })
 }

@@ -132,7 +132,6 @@ impl Shower {
             Event::Started { request, mode, model } => {
                 let title = format!("\n## {}\n\n{mode}, {model}\n", headline(&request));
                 self.tell(engine, &title);
-                engine.found.show(engine, "", &[]);
             }
             Event::Progress { text } => {
                 // The last word on a call of a client outside, which takes no turn.

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::editor::event::QuickfixEntry;
 
-/// What the last task has introduced and not repaired, as its list shows it; of a task that runs, so far.
+/// What the last task that changed something has introduced and not repaired, as its list shows it; of a task that runs,
+/// so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntroducedDiagnostics {
     /// The task; none before the first list.

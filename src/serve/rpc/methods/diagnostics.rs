@@ -19,7 +19,9 @@ impl DiagnosticsApiServer for Served {
             return Ok(IntroducedDiagnostics { task, title, entries, running });
         }
         Ok(match state.introduced {
-            Some(Event::Introduced { title, entries, .. }) => IntroducedDiagnostics { task, title, entries, running },
+            Some(Event::Introduced { title, entries, .. }) => {
+                IntroducedDiagnostics { task: state.introduced_by, title, entries, running }
+            }
             _ => IntroducedDiagnostics { task, running, ..IntroducedDiagnostics::default() },
         })
     }
