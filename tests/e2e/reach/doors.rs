@@ -51,7 +51,7 @@ pub struct Answer {
 
 enum Side {
     Shell,
-    Mcp(McpClient),
+    Mcp(Box<McpClient>),
     /// The editor, which stays as long as the door.
     Nvim(Box<Nvim>),
     Helix(Child, Box<EditorLink>),
@@ -121,7 +121,7 @@ impl Door {
                     &["--servers", &folder, "--config", &config],
                 );
                 client.begin("codex").await;
-                Side::Mcp(client)
+                Side::Mcp(Box::new(client))
             }
             DoorKind::Nvim => {
                 let options =
