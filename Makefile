@@ -13,7 +13,7 @@ ifeq ($(origin NVIM),command line)
 export SEXTANT_NVIM := $(abspath $(NVIM))
 endif
 
-.PHONY: help demo demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness kill audit fmt tools
+.PHONY: help demo demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness reach kill audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -72,6 +72,10 @@ soundness: tools ## Hold the diagnostics of N random edits against the truth, wi
 	@$(PYTHON) tests/tools.py soundness
 	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin \
 		$(CARGO) bench --locked --bench soundness
+
+reach: tools ## Hold answers about N random edits of real packages, at four doors, against the type checker's own run (N=300 SEED=1)
+	REACH_N=$(or $(N),300) REACH_SEED=$(or $(SEED),1) REACH_DOORS=ask,mcp,nvim,helix \
+		$(CARGO) test --locked --test e2e reach:: -- --nocapture
 
 kill: tools ## Kill N planner runs at random moments: every file whole, resume finishes, undo restores (N=200)
 	$(CARGO) build --locked

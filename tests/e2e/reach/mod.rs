@@ -1,6 +1,6 @@
 //! Answers about edits of real packages, at four doors, held against the type checker's own run over the whole project.
 //!
-//! `make soundness REACH=1` makes 300 edits at each door. The suite makes one of each kind at one door, so that it works.
+//! `make reach` makes 300 edits at each door. The suite makes three at one door, so that this keeps working.
 //!
 //! Variables: `REACH_N` (edits), `REACH_SEED`, `REACH_DOORS` (`ask,mcp,nvim,helix`), `REACH_PACKAGES` (folders of
 //! `.tools/agent_bench/packages`), `REACH_KINDS` (`body,remove`), `REACH_SHOW` (a line an answer), `REACH_BINARY` (another
