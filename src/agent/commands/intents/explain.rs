@@ -82,7 +82,7 @@ pub fn is_stop(text: &str) -> bool {
     Phrase::new(text).is_some_and(|phrase| phrase.is(STOP))
 }
 
-/// The last thing that was done or refused, and what of its step led to it. `None` where nothing was and lines are
+/// The last thing that was done or refused, and what of its step led to it. `None` where no task was and lines are
 /// named: the question is about them.
 pub(crate) async fn direct_why(session: &Session, request: &Request, say: Say) -> Option<DirectAnswer> {
     let entries = match session.trace() {
@@ -93,7 +93,8 @@ pub(crate) async fn direct_why(session: &Session, request: &Request, say: Say) -
     let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
     let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
         let nothing = say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí");
-        return request.lines.is_none().then(|| DirectAnswer::new("", nothing));
+        let is_about_lines = entries.is_empty() && request.lines.is_some();
+        return (!is_about_lines).then(|| DirectAnswer::new("", nothing));
     };
     let line = |trace: &crate::diagnostics::policy::Trace| {
         format!("{} {} — {} ({})", trace.effect.name(), trace.about, trace.reason, trace.rule)
