@@ -68,13 +68,18 @@ bench: tools ## Measure the costs that the documentation states
 	$(CARGO) bench --locked --bench costs --bench recall
 	SEXTANT_CLIENTS_BINARY=$(CURDIR)/target/release/sextant $(PYTHON) tests/clients/bench.py
 
-soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1 NVIM=nvim)
+soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1 NVIM=nvim), or those of closed files (REACH=1)
+ifdef REACH
+	@$(MAKE) --no-print-directory reach
+else
 	@$(PYTHON) tests/tools.py soundness
 	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin \
 		$(CARGO) bench --locked --bench soundness
+endif
 
-reach: tools ## Hold answers about N random edits of real packages, at four doors, against the type checker's own run (N=300 SEED=1)
-	REACH_N=$(or $(N),300) REACH_SEED=$(or $(SEED),1) REACH_DOORS=ask,mcp,nvim,helix \
+reach: DOORS ?= ask,mcp,nvim,helix
+reach: tools ## Hold answers about N random edits of real packages, at four doors, against the type checker's own run (N=300 SEED=1 DOORS=mcp)
+	REACH_N=$(or $(N),300) REACH_SEED=$(or $(SEED),1) REACH_DOORS=$(DOORS) \
 		$(CARGO) test --locked --test e2e reach:: -- --nocapture
 
 kill: tools ## Kill N planner runs at random moments: every file whole, resume finishes, undo restores (N=200)

@@ -18,6 +18,10 @@ pub struct Language {
     pub interface: &'static str,
     /// The words that a line begins with that makes names of other files usable.
     pub import_words: &'static [&'static str],
+    /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
+    pub structural_members: &'static [&'static str],
+    /// The word without which no class of a text is fulfilled by its members alone.
+    pub structural_word: &'static str,
     /// What starts a line comment.
     pub comment: &'static str,
 }
@@ -36,6 +40,8 @@ pub static LANGUAGES: &[Language] = &[Language {
     imports: include_str!("../../queries/python/imports.scm"),
     interface: include_str!("../../queries/python/interface.scm"),
     import_words: &["import", "from"],
+    structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
+    structural_word: "Protocol",
     comment: "#",
 }];
 
@@ -99,16 +105,26 @@ mod tests {
                 "function",
                 "class",
                 "body",
+                "shaped",
+                "structural",
                 "returns",
                 "result",
+                "end",
+                "tail",
                 "exit",
                 "value",
+                "constant",
                 "attribute",
+                "receiver",
+                "global",
                 "name",
                 "type",
                 "import",
                 "star",
+                "branch",
+                "test",
                 "literal",
+                "effect",
                 "own",
                 "comment",
             ],

@@ -1,5 +1,7 @@
 //! What an edit breaks in files that nobody has open, at every door, with the real type checker.
 
+mod shapes;
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -87,6 +89,26 @@ async fn a_client_is_told_what_its_edit_breaks_in_a_closed_file() {
         }
         assert!(client.end().await.success());
     }
+}
+
+#[tokio::test]
+async fn a_common_word_reaches_those_alone_whom_the_server_names() {
+    let project = project();
+    for number in 0..40 {
+        let text = "from shop.items import other\n\ntotal = other()\nprint(total)\n";
+        project.write(&format!("reports/r{number}.py"), text);
+    }
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    // The server has read the project.
+    client.edit("edit_file", replace("shop/items.py", "return 2", "return 4")).await;
+    let edited = client.edit("edit_file", replace("shop/items.py", "def total(self)", "def sum(self)")).await;
+    assert_eq!(edited["diagnostics_status"], "complete", "{edited}");
+    assert!(edited["new_diagnostics"].to_string().contains("shop/totals.py"), "{edited}");
+    // A name that all of them use reaches them all.
+    let edited = client.edit("edit_file", replace("shop/items.py", "def other() -> int", "def other() -> bytes")).await;
+    assert_eq!(edited["diagnostics_status"], "partial", "{edited}");
+    assert!(edited["pending"].to_string().contains("that may use `other`"), "{edited}");
+    assert!(client.end().await.success());
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ pub(crate) mod code_actions;
 pub(crate) mod collect;
 pub(crate) mod reach;
 pub(crate) mod reached;
+pub(crate) mod references;
 pub(crate) mod relevant;
 pub(crate) mod reported;
 pub(crate) mod triage;

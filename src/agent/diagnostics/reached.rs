@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use futures::future::join_all;
 
 use crate::agent::diagnostics::reach::{self, EditReach, TextChange};
-use crate::agent::diagnostics::{collect, workspace};
+use crate::agent::diagnostics::{collect, references, workspace};
 use crate::agent::state::edit_request::{self, EditRequest};
-use crate::agent::state::reach::ending;
+use crate::agent::state::reach::family;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::state::unlooked::Unlooked;
@@ -36,6 +36,8 @@ pub(crate) struct ReachedFiles {
     pub(crate) unlooked: Unlooked,
     /// Who has not spoken of them before the edit.
     pub(crate) stale: Vec<String>,
+    /// Files with a word that the edit changes, which a server knows to mean something else there.
+    pub(crate) unrelated: Vec<String>,
 }
 
 impl ReachedFiles {
@@ -44,6 +46,11 @@ impl ReachedFiles {
         let is_new = |document: &Document| self.documents.iter().all(|known| known.path != document.path);
         let new: Vec<Document> = documents.into_iter().filter(is_new).collect();
         self.documents.extend(new);
+    }
+
+    /// The files that are looked at.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.documents.iter().map(|document| document.path.clone()).collect()
     }
 
     /// The deadline of the look after the edit.
@@ -60,7 +67,9 @@ pub(crate) fn longer(files: usize) -> u64 {
 /// The reach of changes, worked out on a thread of its own.
 pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> EditReach {
     let (root, importers) = (session.root.clone(), session.looked.importers.clone());
-    tokio::task::spawn_blocking(move || reach::of(&root, &importers, &changes)).await.unwrap_or_default()
+    let open = documents(session, &session.editor.loaded().await).await;
+    let open = open.into_iter().map(|document| (document.path, document.text)).collect();
+    tokio::task::spawn_blocking(move || reach::of(&root, &importers, &open, &changes)).await.unwrap_or_default()
 }
 
 /// The texts before and after edits that are about to be made.
@@ -87,7 +96,11 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
     if reach == EditReach::default() || !looks_further(session, &paths).await {
         return ReachedFiles::default();
     }
-    let mut reached = open(session, &reach).await;
+    let (reach, unrelated) = match closed(session, &reach).await.len() > session.config.diagnostics.reach {
+        true => references::narrowed(session, reach, Deadline::after_ms(session.config.diagnostics.timeout_ms)).await,
+        false => (reach, Vec::new()),
+    };
+    let mut reached = ReachedFiles { unrelated, ..open(session, &reach).await };
     if reached.documents.is_empty() {
         return reached;
     }
@@ -107,20 +120,23 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
     reached
 }
 
+/// The files in reach that are not open by themselves. What is open is asked about anyway.
+async fn closed(session: &Session, reach: &EditReach) -> Vec<String> {
+    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+    let ours: BTreeSet<String> = session.looked.reached.lock().await.iter().cloned().collect();
+    reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).cloned().collect()
+}
+
 /// Reads the files in reach, opening what is not open.
 async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
     let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
-    let ours: BTreeSet<String> = session.looked.reached.lock().await.iter().cloned().collect();
-    // What is open by itself is asked about anyway.
-    let closed: Vec<&String> =
-        reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).collect();
-    let limit = session.config.diagnostics.reach;
+    let mut closed = closed(session, reach).await;
+    let mut left = closed.split_off(closed.len().min(session.config.diagnostics.reach));
     let mut reached = ReachedFiles::default();
-    let mut left: Vec<String> = closed.iter().skip(limit).map(|file| (*file).clone()).collect();
-    for file in closed.into_iter().take(limit) {
-        match target::document(session, file).await {
+    for file in closed {
+        match target::document(session, &file).await {
             Ok(document) => reached.documents.push(document),
-            Err(_) => left.push(file.clone()),
+            Err(_) => left.push(file),
         }
     }
     note_open(session, &reached.documents, &loaded).await;
@@ -174,7 +190,7 @@ async fn looks_further(session: &Session, edited: &[String]) -> bool {
         let may_speak = || ledger.silent().any(|(file, provider)| file == path && further(provider));
         // Of a file that is not there yet nobody has spoken; of others of its kind perhaps.
         let speaks_of_alike = || {
-            let alike = ledger.snaps().into_keys().filter(|(file, _)| ending(file) == ending(path));
+            let alike = ledger.snaps().into_keys().filter(|(file, _)| family(file) == family(path));
             is_new(path) && alike.into_iter().any(|(_, provider)| further(&provider))
         };
         spoke || may_speak() || speaks_of_alike()
@@ -213,7 +229,9 @@ pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
         return Vec::new();
     }
     let loaded = session.editor.loaded().await;
-    let is_left = |file: &&String| !task.reports.elsewhere.reached.contains(*file) && !loaded.contains(file);
+    let elsewhere = &task.reports.elsewhere;
+    let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
+    let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);
     let left = reach.files.iter().filter(is_left).cloned().collect();
     Unlooked::of(left, &reach.named(), reach.more).words()
 }

@@ -127,8 +127,8 @@ async fn attempt(
         let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
         reached.take_earlier(reached::others(session, &burst.reached, &paths).await);
         deadline = reached.deadline(deadline, session.config.diagnostics.timeout_ms);
-        let looked_at = reached.documents.iter().map(|document| document.path.clone());
-        burst.take_reach(looked_at, &reached.unlooked, reached.stale);
+        burst.take_reach(reached.paths(), &reached.unlooked, reached.stale);
+        task.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
     remember(task, wanted, (&mut burst, in_burst), &collect::known(session).await);

@@ -28,7 +28,21 @@ impl LookReach {
     }
 }
 
+/// Endings of files that use each other's names.
+const FAMILIES: &[&[&str]] = &[
+    &["c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx", "inl", "ipp", "m", "mm", "cu", "cuh"],
+    &["ts", "tsx", "js", "jsx", "mts", "cts", "mjs", "cjs", "vue", "svelte", "astro"],
+    &["java", "kt", "kts", "scala", "groovy"],
+];
+
 /// What the ending of a name says of a file: its language, where somebody may speak about it.
 pub(crate) fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+/// The ending that stands for all files that may use this one's names.
+pub(crate) fn family(path: &str) -> &str {
+    let ending = ending(path);
+    let family = FAMILIES.iter().find(|family| family.contains(&ending));
+    family.and_then(|family| family.first()).unwrap_or(&ending)
 }

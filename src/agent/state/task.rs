@@ -125,6 +125,8 @@ pub(crate) struct LastLook {
 pub(crate) struct ReachReports {
     /// Those that it looked at.
     pub(crate) reached: BTreeSet<String>,
+    /// Files with a word that an edit changed, which a server knows to mean something else there.
+    pub(crate) unrelated: BTreeSet<String>,
     /// Those that it did not look at.
     pub(crate) unlooked: Unlooked,
     /// The part of its baseline that was first known after an edit that may have brought it.

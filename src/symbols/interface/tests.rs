@@ -52,7 +52,7 @@ fn read(text: &str) -> Vec<Offer> {
 /// What a change of one place of the text means for others.
 fn change(old: &str, new: &str) -> (Vec<String>, Vec<String>) {
     assert_eq!(SHOP.matches(old).count(), 1, "{old}");
-    let changed = changed_words(&read(SHOP), &read(&SHOP.replace(old, new)));
+    let changed = changed_words(&read(SHOP), &read(&SHOP.replace(old, new)), &|_| false);
     (changed.words.into_iter().collect(), changed.added.into_iter().collect())
 }
 
@@ -148,6 +148,9 @@ fn a_new_member_may_be_overridden_elsewhere_and_a_new_function_concerns_nobody()
     assert_eq!(member, (Vec::new(), vec!["pay".to_owned()]));
     let function = change("def log(text):", "def pay() -> None:\n    pass\n\n\ndef log(text):");
     assert_eq!(function, (Vec::new(), Vec::new()));
+    let after = SHOP.replace("def log(text):", "def pay() -> None:\n    pass\n\n\ndef log(text):");
+    let created = changed_words(&read(SHOP), &read(&after), &|_| false).created;
+    assert_eq!(created.into_iter().collect::<Vec<_>>(), ["pay"]);
 }
 
 #[test]
@@ -167,7 +170,7 @@ fn any_text_can_be_read() {
         ["", "def", "class A(:\n  x = ", "from x import *\n", "\u{feff}x: int = 1\n", "def f():\n\treturn 'ü'\n"]
     {
         let offers = read(text);
-        assert_eq!(changed_words(&offers, &offers), ChangedWords::default(), "{text:?}");
+        assert_eq!(changed_words(&offers, &offers, &|_| false), ChangedWords::default(), "{text:?}");
     }
     assert!(words("from prices import rate, tax as vat", "from prices import *").contains(&"rate".to_owned()));
 }
