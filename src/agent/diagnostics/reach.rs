@@ -14,14 +14,12 @@ use crate::workspace::root::Root;
 /// Letters of the shortest identifier that counts where a language has no symbols.
 const SHORTEST: usize = 3;
 /// Words of the usual languages that name nothing.
-const KEYWORDS: &[&str] = &[
-    "and", "async", "await", "bool", "boolean", "break", "case", "catch", "char", "class", "const", "continue",
-    "default", "delete", "else", "end", "enum", "export", "extends", "false", "final", "finally", "float", "for", "from",
-    "func", "function", "impl", "implements", "import", "include", "int", "interface", "let", "local", "match", "mut",
-    "namespace", "new", "nil", "not", "null", "number", "package", "private", "protected", "pub", "public", "readonly",
-    "require", "return", "self", "static", "string", "struct", "super", "switch", "then", "this", "throw", "trait",
-    "true", "try", "type", "typeof", "undefined", "unsigned", "use", "using", "var", "void", "where", "while", "yield",
-];
+const KEYWORDS: &str = "\
+    and async await bool boolean break case catch char class const continue default delete else end enum export \
+    extends false final finally float for from func function impl implements import include int interface let \
+    local match mut namespace new nil not null number package private protected pub public readonly require \
+    return self static string struct super switch then this throw trait true try type typeof undefined unsigned \
+    use using var void where while yield";
 /// Files that are looked through where a language has no symbols.
 const LISTED: usize = 20_000;
 /// Files whose names are followed to further files. Each is parsed.
@@ -262,7 +260,9 @@ fn of_lines(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
     let (old, new): (HashSet<&str>, HashSet<&str>) = (before.lines().collect(), change.after.lines().collect());
     let changed = old.symmetric_difference(&new).flat_map(|line| identifiers(line));
     let is_name = |word: &&str| {
-        word.len() >= SHORTEST && !word.starts_with(|c: char| c.is_ascii_digit()) && !KEYWORDS.contains(word)
+        word.len() >= SHORTEST
+            && !word.starts_with(|c: char| c.is_ascii_digit())
+            && KEYWORDS.split(' ').all(|keyword| keyword != *word)
     };
     let names: BTreeSet<String> = changed.filter(is_name).map(str::to_owned).collect();
     if names.is_empty() || kind.is_empty() {
