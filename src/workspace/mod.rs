@@ -3,6 +3,7 @@
 pub mod beneath;
 pub mod files;
 pub mod importers;
+mod names;
 pub mod private;
 pub mod record;
 pub mod root;

@@ -15,6 +15,8 @@ pub enum PathError {
     /// One that shows another name than it has.
     #[error("the path {0:?} has a control character in it, or one that is not seen")]
     BadName(String),
+    #[error("the path is too long (in bytes {0}, and {LONGEST} is the most)")]
+    TooLong(usize),
     #[error("{0} is outside the workspace")]
     Outside(String),
     /// A symbolic link inside the workspace that leads out of it.
@@ -39,7 +41,9 @@ pub enum PathError {
 impl From<PathError> for Failure {
     fn from(error: PathError) -> Self {
         let hint: Hint = match &error {
-            PathError::Empty | PathError::BadName(_) => "give a path relative to the workspace root, with /".into(),
+            PathError::Empty | PathError::BadName(_) | PathError::TooLong(_) => {
+                "give a path relative to the workspace root, with /".into()
+            }
             PathError::Outside(_) => {
                 "only files inside the workspace can be used; open the other folder as a workspace".into()
             }
@@ -120,6 +124,9 @@ impl Root {
         if given.trim().is_empty() {
             return Err(PathError::Empty);
         }
+        if given.len() > LONGEST {
+            return Err(PathError::TooLong(given.len()));
+        }
         if given.contains(is_hidden) {
             return Err(PathError::BadName(given.to_owned()));
         }
@@ -151,6 +158,9 @@ impl Root {
         }
     }
 }
+
+/// Bytes of a path that the system takes (`PATH_MAX`).
+const LONGEST: usize = 4096;
 
 /// What marks the top of a project, in no order: the nearest folder that holds any of them is taken.
 const MARKS: &[&str] = &[

@@ -1,5 +1,16 @@
 //! Which files run code by being there: when a folder is entered, opened, built, tested, committed or pushed.
 
+use std::fs::Metadata;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::workspace::names;
+use crate::workspace::root::Root;
+use crate::workspace::running::lists::{
+    BEGINNINGS, CONFIG_ENDINGS, CONFIGURED, DATA, EDITOR, ENDINGS, FOR_PEOPLE, HARMLESS, MORE, MORE_FOLDERS, PROSE,
+};
+
+mod lists;
+
 /// What runs a file, the names of such files, and the folders whose every file is one.
 struct Row {
     runs: &'static str,
@@ -243,103 +254,62 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// More of them, each with a word for what runs it.
-const MORE: &[(&str, &str)] = &[
-    (
-        "an agent does what it says",
-        "AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md copilot-instructions.md .cursorrules \
-         .windsurfrules .clinerules .goosehints .aider.conf.yml .mcp.json mcp.json opencode.json",
-    ),
-    (
-        "a shell or an editor runs it",
-        ".neoconf.json .vimspector.json .ycm_extra_conf.py .ghci .ocamlinit .pdbrc.py .lazy.lua .direnvrc .asdfrc \
-         .curlrc .wgetrc .Renviron .gdbearlyinit",
-    ),
-    (
-        "a build runs it",
-        "requirements.txt requirements-dev.txt dev-requirements.txt constraints.txt pip.conf uv.toml pixi.toml \
-         ansible.cfg go.work deps.edn .bazeliskrc .jvmopts .sbtopts .rspec .mocharc.json .mocharc.yml .babelrc Brewfile \
-         turbo.json nx.json lerna.json pnpm-workspace.yaml",
-    ),
-];
-const MORE_FOLDERS: &[(&str, &str)] = &[
-    ("an agent does what it says", ".claude .cursor .gemini .codex .windsurf .continue .kiro .roo .opencode .aider"),
-    ("a build runs it", "requirements"),
-];
-
-/// Endings of such files.
-const ENDINGS: &[(&str, &str)] = &[
-    (".pth", "Python runs it by itself"),
-    (".gradle", "a build runs it"),
-    (".mk", "a build runs it"),
-    (".cmake", "a build runs it"),
-    (".bazel", "a build runs it"),
-    (".bzl", "a build runs it"),
-    (".gemspec", "a build runs it"),
-    (".podspec", "a build runs it"),
-    (".gyp", "a build runs it"),
-    (".csproj", "a build runs it"),
-    (".fsproj", "a build runs it"),
-    (".vbproj", "a build runs it"),
-    (".vcxproj", "a build runs it"),
-    (".props", "a build runs it"),
-    (".targets", "a build runs it"),
-    (".dockerfile", "a build runs it"),
-    (".service", "the system runs it"),
-    (".desktop", "the system runs it"),
-    (".code-workspace", "a shell or an editor runs it"),
-];
-
-/// Beginnings of names with more behind them: `vite.config.ts`, `Dockerfile.prod`.
-const BEGINNINGS: &[(&str, &str)] = &[
-    ("Dockerfile.", "a build runs it"),
-    ("Containerfile.", "a build runs it"),
-    ("Makefile.", "a build runs it"),
-    ("docker-compose.", "a build runs it"),
-    (".lintstagedrc.", "git runs what it names"),
-    ("renovate.", "a service runs it for everybody"),
-];
-
-/// Tools of JavaScript whose configuration is a program: `vite.config.ts`.
-const CONFIG_ENDINGS: &[&str] = &[
-    ".config.js",
-    ".config.cjs",
-    ".config.mjs",
-    ".config.ts",
-    ".config.mts",
-    ".config.cts",
-    "rc.js",
-    "rc.cjs",
-    "rc.mjs",
-];
-
-/// What is read by people, or is a source, whatever it is named after.
-const PROSE: &[&str] = &[".md", ".rst", ".adoc", ".txt", ".html", ".py", ".rs", ".go", ".java"];
-
-/// What runs a file of this path, in words; `None` where nothing is known to.
+/// What runs a file of this path, in words; `None` where nothing is known to. What begins with a dot is read by some
+/// program by itself, whichever that is.
 pub fn runs_code(path: &str) -> Option<&'static str> {
+    let path = names::folded(path);
+    listed(&path).or_else(|| hidden(&path))
+}
+
+/// What runs a file that may be run as a program, by what the disk says of it.
+pub fn is_program(root: &Root, path: &str, text: &str) -> Option<&'static str> {
+    let mode = root.join(path).symlink_metadata().ok().filter(Metadata::is_file)?.permissions().mode();
+    // Some disks call everything a program.
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let script = text.starts_with("#!") || !name.contains('.') || name.ends_with("sh");
+    (mode & 0o111 != 0 && script).then_some("it can be run as a program")
+}
+
+/// By a dot in front of its name, or of a folder on its way.
+fn hidden(path: &str) -> Option<&'static str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let (lower, folders) = (name.to_ascii_lowercase(), format!("/{}/", folders.to_ascii_lowercase()));
+    let mut dotted = folders.split('/').filter(|folder| folder.starts_with('.') && !["", ".", ".."].contains(folder));
+    let within = dotted.clone().next().is_some();
+    let prose = PROSE.iter().any(|ending| name.ends_with(ending)) && dotted.all(|folder| FOR_PEOPLE.contains(&folder));
+    let own = name.starts_with('.') && !(HARMLESS.contains(&name) || name.ends_with("ignore"));
+    (within && !prose || own).then_some("a program may read it by itself")
+}
+
+/// By what a list knows.
+fn listed(path: &str) -> Option<&'static str> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folders = format!("/{folders}/");
     let row = ROWS.iter().find(|row| {
         row.names.iter().any(|known| known.eq_ignore_ascii_case(name))
             || row.folders.iter().any(|folder| inside(&folders, folder))
     });
     let by = |list: &[(&str, &'static str)], fits: fn(&str, &str) -> bool| {
-        list.iter().find(|(part, _)| fits(&lower, &part.to_ascii_lowercase())).map(|(_, runs)| *runs)
+        list.iter().find(|(part, _)| fits(name, &part.to_ascii_lowercase())).map(|(_, runs)| *runs)
     };
     let more = MORE
         .iter()
         .find(|(_, names)| names.split(' ').any(|known| known.eq_ignore_ascii_case(name)))
         .or_else(|| MORE_FOLDERS.iter().find(|(_, known)| known.split(' ').any(|folder| inside(&folders, folder))));
     let known = row.map(|row| row.runs).or(more.map(|more| more.0));
-    let is_read = PROSE.iter().any(|ending| lower.ends_with(ending));
+    let is_read = PROSE.iter().any(|ending| name.ends_with(ending));
     if is_read && known.is_none() {
         return None;
     }
+    let data = DATA.iter().any(|ending| name.ends_with(ending));
+    let configures = data && CONFIGURED.iter().any(|beginning| name.starts_with(beginning));
+    let script = name.ends_with(".vim") || name.ends_with(".lua") || name.ends_with(".el");
+    let edits = script && EDITOR.iter().any(|folder| inside(&folders, folder));
     known
         .or_else(|| by(ENDINGS, |name, ending| name.ends_with(ending)))
         .or_else(|| by(BEGINNINGS, |name, beginning| name.starts_with(beginning)))
-        .or_else(|| CONFIG_ENDINGS.iter().any(|ending| lower.ends_with(ending)).then_some("a build runs it"))
+        .or_else(|| CONFIG_ENDINGS.iter().any(|ending| name.ends_with(ending)).then_some("a build runs it"))
+        .or_else(|| configures.then_some("a build runs it"))
+        .or_else(|| edits.then_some("an editor runs it"))
 }
 
 /// Whether a folder is on the way; `hooks` alone is many things, and only a hook's folder at the top counts.

@@ -8,6 +8,8 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
+use crate::workspace::names;
+
 /// Folders whose every file is off limits: keys, and the records that version control keeps.
 const FOLDERS: &[&str] = &[
     ".git",
@@ -18,12 +20,22 @@ const FOLDERS: &[&str] = &[
     ".gnupg",
     ".aws",
     ".azure",
-    ".gcloud",
     ".kube",
     ".docker",
     ".oci",
     ".kaggle",
     ".password-store",
+    ".gcloud",
+    ".config/gcloud",
+    "legacy_credentials",
+    ".config/gh",
+    ".config/hub",
+    ".config/op",
+    ".config/doctl",
+    ".config/rclone",
+    ".config/composer",
+    ".local/share/keyrings",
+    ".terraform.d",
 ];
 /// Of these, the ones that hold so many files that they are not searched for another name of a file.
 const RECORDS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
@@ -61,7 +73,26 @@ const FILES: &[&str] = &[
     "local.settings.json",
     "passwd",
     "shadow",
+    "auth.json",
+    "wp-config.php",
+    "rclone.conf",
+    ".rclone.conf",
+    "settings-security.xml",
+    "access_tokens.db",
+    "application_default_credentials.json",
+    ".fetchmailrc",
+    ".msmtprc",
+    ".ftpconfig",
+    "sftp.json",
+    ".sentryclirc",
+    ".pgpass.conf",
+    ".authinfo",
+    ".cifs",
+    "hub.yml",
 ];
+
+/// Names that many files have, in the folders where they hold secrets.
+const PLACED: &[&str] = &["gh/hosts.yml", ".m2/settings.xml", "m2/settings.xml", ".fly/config.yml", ".config/hub"];
 
 const ENDINGS: &[&str] = &[
     ".env",
@@ -90,7 +121,8 @@ const ENDINGS: &[&str] = &[
 
 /// Beginnings; what follows is another word (`id_rsa.bak`, `credentials-prod.yml`).
 const BEGINNINGS: &[&str] = &[
-    ".env.",
+    ".env",
+    "wp-config.php",
     ".credentials",
     "credentials",
     "id_rsa",
@@ -120,25 +152,44 @@ const SOURCES: &[&str] = &[
 /// Entries of a workspace that are looked at for the other name of a file.
 const MOST: usize = 20_000;
 
-/// Whether a path relative to the root is, by its names, likely to hold secrets.
+/// Whether a path relative to the root is, by its names, likely to hold secrets. A copy is what it is a copy of.
 pub fn is_secret(relative: &str) -> bool {
-    let relative = relative.to_ascii_lowercase();
-    let (folders, name) = relative.rsplit_once('/').unwrap_or(("", &relative));
-    if FOLDERS.contains(&name) || folders.split('/').any(|folder| FOLDERS.contains(&folder)) {
+    let relative = names::folded(relative);
+    let originals = relative.split('/').map(names::original).collect::<Vec<_>>().join("/");
+    let (_, name) = relative.rsplit_once('/').unwrap_or(("", &relative));
+    let (_, own) = originals.rsplit_once('/').unwrap_or(("", &originals));
+    let path = format!("/{originals}/");
+    if FOLDERS.iter().any(|folder| path.contains(&format!("/{folder}/")))
+        || PLACED.iter().any(|file| path.ends_with(&format!("/{file}/")))
+    {
         return true;
     }
+    is_named_so(own) || own != name && !is_source(own) && is_named_so(name)
+}
+
+/// A source, or a template that is meant to be read.
+fn is_source(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let words: Vec<&str> = name.split(['.', '-', ' ']).collect();
-    if SOURCES.contains(&ending) || ending == "pub" || words.iter().any(|word| TEMPLATES.contains(word)) {
+    let env = name.starts_with(".env_");
+    let mut words = name.split(|c| ['.', '-', ' '].contains(&c) || env && c == '_');
+    SOURCES.contains(&ending) || ending == "pub" || words.any(|word| TEMPLATES.contains(&word))
+}
+
+fn is_named_so(name: &str) -> bool {
+    if FILES.contains(&name) {
+        return true;
+    }
+    if is_source(name) {
         return false;
     }
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let history = name.starts_with('.') && name.ends_with("_history");
     let begins = |beginning: &&str| {
         let next = name.strip_prefix(beginning).map(|rest| rest.chars().next());
-        next.is_some_and(|next| beginning.ends_with('.') || next.is_none_or(|c| !c.is_ascii_alphanumeric()))
+        next.is_some_and(|next| next.is_none_or(|c| !c.is_alphanumeric()))
     };
     let speaks = DATA.contains(&ending) && WORDS.iter().any(|word| has_word(name, word));
-    FILES.contains(&name)
+    name.strip_suffix(".txt").is_some_and(|name| FILES.contains(&name))
         || history
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || BEGINNINGS.iter().any(begins)
@@ -209,6 +260,26 @@ mod tests {
             ".kaggle/x",
             "master.key",
             "Prod.ENV",
+            ".env~",
+            ".env_prod",
+            "#.env#",
+            "tls/server.key~",
+            "server.pem.bak",
+            ".netrc~",
+            ".git-credentials~",
+            ".pgpass~",
+            ".git-credentials.txt",
+            ".config/gcloud/credentials.db",
+            ".config/gh/hosts.yml",
+            "auth.json",
+            ".m2/settings.xml",
+            "rclone.conf",
+            "wp-config.php",
+            "wp-config.php.bak",
+            ".ssh.bak/id",
+            ".aws~/config",
+            ".\u{200c}env",
+            "my-secrets.bak",
         ] {
             assert!(is_secret(name), "{name}");
         }
@@ -236,6 +307,14 @@ mod tests {
             "package.json",
             "pyproject.toml",
             "history.txt",
+            ".env_example",
+            "settings.xml",
+            "src/gh/hosts.py",
+            "credentials.py~",
+            "auth.py",
+            "hosts.yml",
+            "environment-1.2.txt",
+            "src/gcloud/client.py",
         ] {
             assert!(!is_secret(name), "{name}");
         }

@@ -56,6 +56,36 @@ fn files_that_run_are_told_from_sources() {
         "requirements.txt",
         "requirements/dev.txt",
         "go.work",
+        ".devcontainer.json",
+        "devcontainer.json",
+        "lefthook-local.yml",
+        "mise.local.toml",
+        "pytest.toml",
+        ".pytest.ini",
+        "tools/x/action.yml",
+        "Taskfile.dist.yml",
+        "docker-bake.override.hcl",
+        "opencode.jsonc",
+        "crush.json",
+        "WARP.md",
+        ".exrc.lua",
+        ".local.vimrc",
+        ".envrc.local",
+        ".bash_aliases",
+        ".config/nvim/init.lua",
+        ".config/git/config",
+        ".config/fish/config.fish",
+        "ftplugin/python.lua",
+        "after/plugin/x.lua",
+        "plugin/x.vim",
+        ".emacs.d/init.el",
+        "venv/bin/python",
+        ".venv/bin/activate",
+        "node_modules/.bin/eslint",
+        ".unknown-agent/rules/x.md",
+        ".g\u{200c}itattributes",
+        ".envrc.",
+        "MA\u{212a}EFILE",
     ] {
         assert!(runs_code(path).is_some(), "{path}");
     }
@@ -73,7 +103,36 @@ fn files_that_run_are_told_from_sources() {
         ".gitignore",
         "src/shop/build.py",
         "Cargo.lock",
+        "sub/.gitignore",
+        ".dockerignore",
+        ".editorconfig",
+        ".github/ISSUE_TEMPLATE/bug.md",
+        "src/plugin/index.ts",
+        "src/compose.ts",
+        "data/mise.csv",
+        "src/env/settings.py",
+        "docs/plugin.lua.md",
+        "src/shop/action.py",
     ] {
         assert_eq!(runs_code(path), None, "{path}");
     }
+}
+
+#[test]
+fn what_the_disk_calls_a_program_is_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::new(dir.path()).unwrap();
+    for (name, text, mode, runs) in [
+        ("tool", "x\n", 0o755, true),
+        ("tool.py", "#!/usr/bin/env python3\n", 0o755, true),
+        ("data.py", "X = 1\n", 0o755, false),
+        ("plain", "#!/bin/sh\n", 0o644, false),
+        ("run.sh", "echo\n", 0o744, true),
+    ] {
+        std::fs::write(dir.path().join(name), text).unwrap();
+        std::fs::set_permissions(dir.path().join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(is_program(&root, name, text).is_some(), runs, "{name}");
+    }
+    assert_eq!(is_program(&root, "new", "#!/bin/sh\n"), None);
 }

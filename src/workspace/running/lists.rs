@@ -1,0 +1,103 @@
+//! The names of files that run: those with a list of their own, endings, beginnings and folders.
+
+/// More of them, each with a word for what runs it.
+pub(super) const MORE: &[(&str, &str)] = &[
+    (
+        "an agent does what it says",
+        "AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md copilot-instructions.md .cursorrules \
+         .windsurfrules .clinerules .goosehints .aider.conf.yml .mcp.json mcp.json opencode.json opencode.jsonc \
+         crush.json CRUSH.md AGENT.md WARP.md JULES.md AMP.md GROK.md KIRO.md CODEX.md CODEBUDDY.md OPENCODE.md \
+         CONVENTIONS.md replit.md",
+    ),
+    (
+        "a shell or an editor runs it",
+        ".neoconf.json .vimspector.json .ycm_extra_conf.py .ghci .ocamlinit .pdbrc.py .lazy.lua .direnvrc .asdfrc \
+         .curlrc .wgetrc .Renviron .gdbearlyinit",
+    ),
+    (
+        "a build runs it",
+        "requirements.txt requirements-dev.txt dev-requirements.txt constraints.txt pip.conf uv.toml pixi.toml \
+         ansible.cfg go.work deps.edn .bazeliskrc .jvmopts .sbtopts .rspec .mocharc.json .mocharc.yml .babelrc Brewfile \
+         turbo.json nx.json lerna.json pnpm-workspace.yaml pytest.toml",
+    ),
+    ("an editor or a service runs it", "devcontainer.json action.yml action.yaml"),
+];
+pub(super) const MORE_FOLDERS: &[(&str, &str)] = &[
+    ("an agent does what it says", ".claude .cursor .gemini .codex .windsurf .continue .kiro .roo .opencode .aider"),
+    ("a build runs it", "requirements"),
+    ("its programs run by name", "venv env/bin virtualenv/bin env/scripts node_modules site-packages vendor/bin"),
+    ("an editor runs it", "ftplugin ftdetect after/plugin after/ftplugin after/syntax"),
+];
+
+/// Beginnings of names of data: `mise.local.toml`, `docker-bake.override.hcl`, `Taskfile.dist.yml`.
+pub(super) const CONFIGURED: &[&str] =
+    &["mise.", "lefthook", "taskfile.", "docker-bake.", "compose.", "devcontainer", "opencode."];
+pub(super) const DATA: &[&str] = &[".yml", ".yaml", ".toml", ".json", ".jsonc", ".hcl", ".json5"];
+
+/// Folders of an editor's configuration; a script in one is read at its start, or with a file of its kind.
+pub(super) const EDITOR: &[&str] = &["plugin", "autoload", "compiler", "colors", "indent", "syntax", "after", "lsp"];
+
+/// Names behind a dot that only keep something out, or say how a text is laid out.
+pub(super) const HARMLESS: &[&str] = &[
+    ".gitkeep",
+    ".keep",
+    ".mailmap",
+    ".editorconfig",
+    ".nojekyll",
+    ".git-blame-ignore-revs",
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+];
+/// Folders behind a dot whose prose is for people.
+pub(super) const FOR_PEOPLE: &[&str] = &[".github", ".changeset", ".gitlab"];
+
+/// Endings of such files.
+pub(super) const ENDINGS: &[(&str, &str)] = &[
+    (".pth", "Python runs it by itself"),
+    (".gradle", "a build runs it"),
+    (".mk", "a build runs it"),
+    (".cmake", "a build runs it"),
+    (".bazel", "a build runs it"),
+    (".bzl", "a build runs it"),
+    (".gemspec", "a build runs it"),
+    (".podspec", "a build runs it"),
+    (".gyp", "a build runs it"),
+    (".csproj", "a build runs it"),
+    (".fsproj", "a build runs it"),
+    (".vbproj", "a build runs it"),
+    (".vcxproj", "a build runs it"),
+    (".props", "a build runs it"),
+    (".targets", "a build runs it"),
+    (".dockerfile", "a build runs it"),
+    (".service", "the system runs it"),
+    (".desktop", "the system runs it"),
+    (".code-workspace", "a shell or an editor runs it"),
+];
+
+/// Beginnings of names with more behind them: `vite.config.ts`, `Dockerfile.prod`.
+pub(super) const BEGINNINGS: &[(&str, &str)] = &[
+    ("Dockerfile.", "a build runs it"),
+    ("Containerfile.", "a build runs it"),
+    ("Makefile.", "a build runs it"),
+    ("docker-compose.", "a build runs it"),
+    (".lintstagedrc.", "git runs what it names"),
+    ("renovate.", "a service runs it for everybody"),
+];
+
+/// Tools of JavaScript whose configuration is a program: `vite.config.ts`.
+pub(super) const CONFIG_ENDINGS: &[&str] = &[
+    ".config.js",
+    ".config.cjs",
+    ".config.mjs",
+    ".config.ts",
+    ".config.mts",
+    ".config.cts",
+    "rc.js",
+    "rc.cjs",
+    "rc.mjs",
+];
+
+/// What is read by people, or is a source, whatever it is named after.
+pub(super) const PROSE: &[&str] = &[".md", ".rst", ".adoc", ".txt", ".html", ".py", ".rs", ".go", ".java"];
