@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::base::failure::{Failure, FailureKind};
-use crate::diagnostics::program;
+use crate::diagnostics::{environment, program};
 
 /// How long git may take to say where a repository is and how it is set up. It reads a few small files for that.
 const SETUP: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ const USER_FILES: &[&str] = &["core.excludesfile", "core.attributesfile"];
 
 /// The git program, and how it is started for one repository.
 #[derive(Clone, Debug)]
-pub(super) struct Confined {
+pub(crate) struct Confined {
     program: PathBuf,
     /// Absolute folders outside of the repository.
     path: OsString,
@@ -57,14 +57,14 @@ pub(super) struct Confined {
 }
 
 /// What git said: standard output where it succeeded, else the last line of its complaint.
-pub(super) type GitOutput = Result<Vec<u8>, String>;
+pub(crate) type GitOutput = Result<Vec<u8>, String>;
 
 impl Confined {
     /// Finds the repository of a folder; the second part is the top of its working tree.
     ///
     /// # Errors
     /// No git, no repository, none with a working tree, or one whose configuration claims a working tree elsewhere.
-    pub(super) async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
+    pub(crate) async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
         let places = program::places(here, &[], std::env::var_os("PATH").as_deref());
         let program = program::find(&places, "git").ok_or_else(|| {
             let message = "git is not on PATH, apart from folders of the project";
@@ -92,15 +92,33 @@ impl Confined {
     }
 
     /// Git over a folder as the working tree.
-    pub(super) fn command(&self, tree: &Path) -> Command {
+    pub(crate) fn command(&self, tree: &Path) -> Command {
         let mut command = started(&self.program, &self.path);
+        self.confine(&mut command, tree);
+        command.current_dir(tree);
+        command
+    }
+
+    /// Git for what a model asks, in a folder of the working tree: with few variables, and no pager.
+    pub(crate) fn for_model(&self, tree: &Path, folder: &Path, named: &[String]) -> Command {
+        let mut command = Command::new(&self.program);
+        environment::needed_alone(&mut command, named);
+        command.env("PATH", &self.path).env("LC_ALL", "C");
+        self.confine(&mut command, tree);
+        // A look writes nothing, the index included.
+        command.args(["-c", "core.pager=cat", "-c", "diff.autoRefreshIndex=false", "-c", "core.untrackedCache=false"]);
+        command.current_dir(folder);
+        command
+    }
+
+    fn confine(&self, command: &mut Command, tree: &Path) {
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             if name.starts_with("GIT_") && name != "GIT_EXEC_PATH" {
                 command.env_remove(name);
             }
         }
-        quieten(&mut command);
+        quieten(command);
         // Whatever a later git may find in its folders: no program of the repository's, nothing from elsewhere.
         for setting in [
             "core.hooksPath=/dev/null",
@@ -116,8 +134,6 @@ impl Confined {
         command.env("GIT_INDEX_FILE", &self.index).env("GIT_NO_LAZY_FETCH", "1");
         command.env("GIT_CONFIG_NOSYSTEM", "1");
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
-        command.current_dir(tree);
-        command
     }
 }
 
@@ -125,7 +141,7 @@ impl Confined {
 ///
 /// # Errors
 /// It cannot be started, or does not end.
-pub(super) async fn said(command: Command) -> Result<GitOutput, Failure> {
+pub(crate) async fn said(command: Command) -> Result<GitOutput, Failure> {
     within(command, LIMIT).await
 }
 

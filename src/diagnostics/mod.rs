@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod command;
+pub(crate) mod confined_git;
 pub mod delta;
 pub mod disk;
 pub mod environment;

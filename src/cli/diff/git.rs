@@ -1,11 +1,9 @@
 //! Asks git about a repository, through its own program and only in ways that change nothing there.
 
-mod confined;
-
 use std::path::{Path, PathBuf};
 
 use crate::base::failure::{Failure, FailureKind};
-use crate::cli::diff::git::confined::{Confined, GitOutput, said};
+use crate::diagnostics::confined_git::{Confined, GitOutput, said};
 
 /// One file between two states; `old` or `new` is `None` where it does not exist there. Paths are relative to the
 /// top of the repository. A renamed file has both, and they differ.

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
 
 use crate::base::lock::lock;
 use crate::base::plural::counted;
@@ -47,11 +48,25 @@ pub async fn run(
     limits: CaptureLimits,
     sieve: Sieve<'_>,
 ) -> Result<Captured, String> {
-    let failed = |error: std::io::Error| format!("{} cannot be run: {error}", program.display());
-    let mut command = program::command(program).map_err(failed)?;
+    let mut command = program::command(program).map_err(|error| failed(program, &error))?;
     command.args(arguments).current_dir(folder);
     environment::needed_alone(&mut command, named);
     program::whole_path(&mut command);
+    run_prepared(command, limits, sieve).await
+}
+
+fn failed(program: &Path, error: &std::io::Error) -> String {
+    format!("{} cannot be run: {error}", program.display())
+}
+
+/// The same of a program whose arguments, folder and variables are set already.
+pub(crate) async fn run_prepared(
+    mut command: Command,
+    limits: CaptureLimits,
+    sieve: Sieve<'_>,
+) -> Result<Captured, String> {
+    let program = Path::new(command.as_std().get_program()).to_owned();
+    let failed = |error: std::io::Error| failed(&program, &error);
     command.env("NO_COLOR", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.process_group(0).kill_on_drop(true).spawn().map_err(failed)?;
