@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &ApproveArguments) -> ExitCode {
         })
     };
     let joined: join::JoinedRun<'_> =
-        &move |session, _request, by| Box::pin(async move { join::value(session.approve(steps, by).await?) });
+        &move |session, _request, by| Box::pin(async move { join::value(session.approve(steps, false, by).await?) });
     let joined = JoinedWork { options: &arguments.join, run: joined };
     let who = Work { options: &arguments.options, mode: arguments.mode.given(), asks_model: true };
     headless::run_without(&arguments.folder, Some(who), own, Some(joined))

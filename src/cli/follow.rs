@@ -1,7 +1,6 @@
 //! What is printed of a session that does this command's work: its events from the beginning of our turn on, and the
 //! questions in it.
 
-use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,9 +13,10 @@ use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
 use crate::agent::events::subscription::Delivery;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
+use crate::cli::answers::{GivenAnswer, GivenAnswers};
 use crate::cli::printing::Printer;
 use crate::cli::{join, terminal, wording};
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuestionKind};
 use crate::serve::rpc::client::{EventFeed, JoinedSession};
 
 /// How long the last events may take after the answer.
@@ -37,7 +37,7 @@ struct Follower {
     by: String,
     until: watch::Receiver<u64>,
     printer: Printer,
-    answers: VecDeque<usize>,
+    answers: GivenAnswers,
     /// Whether a person can be asked here.
     terminal: bool,
     ours: bool,
@@ -50,7 +50,7 @@ impl Following {
     pub(super) async fn start(
         session: &Arc<JoinedSession>,
         by: String,
-        answers: &[usize],
+        answers: &[GivenAnswer],
         as_json: bool,
     ) -> Result<Self, Failure> {
         let events = session.events(None).await?;
@@ -60,7 +60,7 @@ impl Following {
             by,
             until: number,
             printer: Printer::new(as_json),
-            answers: answers.iter().copied().collect(),
+            answers: GivenAnswers::new(answers),
             terminal: !as_json && std::io::stdin().is_terminal(),
             ours: false,
             session: Arc::clone(session),
@@ -112,10 +112,10 @@ impl Follower {
             TaskEvent::TurnBegan { by } if by == self.by => self.ours = true,
             TaskEvent::TurnEnded { by } if by == self.by => self.ours = false,
             TaskEvent::Shown { event } if self.ours && is_of_work(&event) => {
-                let asks = matches!(event, Event::Question { .. });
+                let asks = if let Event::Question { kind, .. } = &event { Some(*kind) } else { None };
                 self.printer.print(event);
-                if asks {
-                    self.answer().await;
+                if let Some(kind) = asks {
+                    self.answer(kind).await;
                 }
             }
             _ => {}
@@ -123,8 +123,8 @@ impl Follower {
     }
 
     /// Answers with what was given, or lets a person answer. Whoever sits at the editor can do so as well.
-    async fn answer(&mut self) {
-        if let Some(choice) = self.answers.pop_front() {
+    async fn answer(&mut self, kind: QuestionKind) {
+        if let Some(choice) = self.answers.take(kind) {
             let answered = answer(&self.session, &self.by, choice).await;
             keep(&self.continued, answered);
         } else if self.terminal {

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::agent::state::language::Say;
+use crate::cli::answers::GivenAnswer;
 use crate::cli::headless;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
 use crate::cli::terminal;
@@ -16,7 +17,7 @@ pub(super) struct ForgetArguments {
     text: String,
     /// Answer to the question that comes where an undo would be lost with it, by its number
     #[arg(long = "answer", value_name = "N")]
-    answers: Vec<usize>,
+    answers: Vec<GivenAnswer>,
     #[command(flatten)]
     folder: headless::Folder,
     #[command(flatten)]

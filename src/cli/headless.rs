@@ -1,6 +1,6 @@
 //! What `ask` and `plan` have in common: a folder as an editor, events as lines, the end as an exit status.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::request::Request;
 use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, FailureKind};
-use crate::cli::answers::Answers;
+use crate::cli::answers::{Answers, GivenAnswer};
 use crate::cli::join::{self, JoinOptions, JoinedWork, WorkPlace};
 use crate::cli::printing::Printer;
 use crate::cli::settings::{Settings, UserFiles, WorkOptions};
 use crate::cli::{log, models, terminal, wording};
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuestionKind};
 use crate::editors::headless::HeadlessEditor;
 use crate::symbols::path::SymbolPath;
 use crate::workspace::root::Root;
@@ -168,7 +168,7 @@ pub(super) fn run_without(
 /// The same for a command that may ask a question, and that asks no model.
 pub(super) fn run_answered(
     folder: &Folder,
-    answers: &[usize],
+    answers: &[GivenAnswer],
     work: HeadlessRun<'_>,
     joined: JoinedWork<'_>,
 ) -> ExitCode {
@@ -264,7 +264,7 @@ async fn serve(
             WorkPlace::Joined(session) => {
                 join::refuse_own(&session, &arguments.own_options(who)).await?;
                 let request = join::placed(request, &root, &session.entry);
-                let answers: &[usize] = who.map_or(&[], |who| &who.options.answers);
+                let answers: &[GivenAnswer] = who.map_or(&[], |who| &who.options.answers);
                 return join::work(*session, joined, &request, answers, arguments.at.json).await;
             }
             WorkPlace::Own(held) => gate = held,
@@ -280,8 +280,9 @@ async fn serve(
     if answers.any() {
         session.answers_come();
     }
+    allow_files(&session, who, &here)?;
     let asking = Arc::downgrade(&session);
-    let printer = tokio::spawn(print(queue, arguments.at.json, move || answers.answer(&asking)));
+    let printer = tokio::spawn(print(queue, arguments.at.json, move |kind| answers.answer(&asking, kind)));
     let shared = if joined.is_some() { join::serve_own(&session, &request, gate).await } else { None };
     let cancel = shared.as_ref().map_or_else(CancellationToken::new, |shared| shared.cancel());
     let stop = cancel.clone();
@@ -306,6 +307,12 @@ async fn serve(
     Ok(outcome["ok"] == true)
 }
 
+/// What the command line allows, relative to where the user stands.
+fn allow_files(session: &Agent, who: Option<Work<'_>>, here: &Path) -> Result<(), Failure> {
+    let paths = who.map_or(&[][..], |who| &who.options.allow_files);
+    paths.iter().try_for_each(|path| session.allow_file(&here.join(path).to_string_lossy()))
+}
+
 pub(super) fn fail(failure: &Failure, as_json: bool) {
     if as_json {
         terminal::json(&json!({"type": "failed", "failure": wording::failure(failure)}));
@@ -314,13 +321,13 @@ pub(super) fn fail(failure: &Failure, as_json: bool) {
     }
 }
 
-async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl Fn() + Send) {
+async fn print(mut queue: UnboundedReceiver<Event>, as_json: bool, answer: impl Fn(QuestionKind) + Send) {
     let mut printer = Printer::new(as_json);
     while let Some(event) = queue.recv().await {
-        let asks = matches!(event, Event::Question { .. });
+        let asks = if let Event::Question { kind, .. } = &event { Some(*kind) } else { None };
         printer.print(event);
-        if asks {
-            answer();
+        if let Some(kind) = asks {
+            answer(kind);
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::agent::commands::agent::Agent;
 use crate::agent::commands::turn::{self, AskedBy, TurnHeld};
 use crate::agent::state::request::Request;
 use crate::base::failure::{Failure, FailureKind};
+use crate::cli::answers::GivenAnswer;
 use crate::cli::follow::{self, Following};
 use crate::cli::look::{self, Looked};
 use crate::cli::settings::session_folders;
@@ -142,7 +143,7 @@ pub(super) async fn work(
     session: JoinedSession,
     work: &JoinedWork<'_>,
     request: &Request,
-    answers: &[usize],
+    answers: &[GivenAnswer],
     as_json: bool,
 ) -> Result<bool, Failure> {
     let session = Arc::new(session);

@@ -14,7 +14,8 @@ use crate::cli::settings::ModeOption;
 pub(super) struct PlanArguments {
     #[command(flatten)]
     shared: headless::Job,
-    /// Run the plan; without this it is only printed
+    /// Run the plan; without this it is only printed. Files that run by being there are asked about, or named with
+    /// --allow-file
     #[arg(long)]
     approve: bool,
     #[command(flatten)]
@@ -34,7 +35,7 @@ pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
             if plan.steps.is_empty() {
                 return Ok(json!({"ok": true, "plan": plan}));
             }
-            let ending = session.approve(Steps::All, cancel).await;
+            let ending = session.approve_unseen(Steps::All, cancel).await;
             let ending = headless::answered(session, ending, cancel).await;
             let outcome = headless::shown(session, ending)?;
             join::value(outcome)
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
             if !approves || plan.steps.is_empty() {
                 return Ok(json!({"ok": true, "plan": plan}));
             }
-            join::value(session.approve(Steps::All, by).await?)
+            join::value(session.approve(Steps::All, true, by).await?)
         })
     };
     headless::run(&arguments.shared, arguments.mode.given(), own, joined)

@@ -50,10 +50,11 @@ fn words(event: &Event) -> Option<String> {
         // While it runs, the steps speak for themselves.
         Event::Plan { phase, .. } if phase == "executing" => return None,
         Event::Plan { markdown, phase, .. } => format!("[{phase}]\n{markdown}"),
-        Event::Question { text, options } => {
+        Event::Question { text, options, shows, .. } => {
             let list: Vec<String> =
                 options.iter().enumerate().map(|(n, option)| format!("  {}. {option}", n + 1)).collect();
-            format!("? {text}\n{}", list.join("\n"))
+            let shows = shows.iter().flat_map(|shows| shows.lines()).map(|line| format!("  | {line}\n"));
+            format!("? {text}\n{}{}", shows.collect::<String>(), list.join("\n"))
         }
         Event::Introduced { entries, .. } => {
             let lines: Vec<String> = entries

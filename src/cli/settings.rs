@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::agent::state::config::{Config, PlanMode};
 use crate::base::failure::{Failure, FailureKind};
+use crate::cli::answers::GivenAnswer;
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
 use crate::diagnostics::model::DiagnosticsProvider;
@@ -43,9 +44,14 @@ pub(super) struct ServerFolders {
 pub(super) struct WorkOptions {
     #[command(flatten)]
     servers: ServerFolders,
-    /// Answer to a question of the run, by its number; may be given more than once, for one question each
-    #[arg(long = "answer", value_name = "N")]
-    pub(super) answers: Vec<usize>,
+    /// Answer to a question of the run, by its number: to one of a plan or of the model. `plan=N`, `ask=N`, `scope=N`
+    /// and `edit=N` say which kind is meant. May be given more than once, for one question each. Commands and files that
+    /// run are never answered for here
+    #[arg(long = "answer", value_name = "[KIND=]N")]
+    pub(super) answers: Vec<GivenAnswer>,
+    /// File that may be changed without a question though something runs it; may be given more than once
+    #[arg(long = "allow-file", value_name = "PATH")]
+    pub(super) allow_files: Vec<PathBuf>,
     /// `offline`, or `PROVIDER:MODEL` with openai, openai_compatible, anthropic, gemini or ollama
     #[arg(long)]
     model: Option<String>,
@@ -218,12 +224,13 @@ impl WorkOptions {
             ("--model", self.model.is_some()),
             ("--base-url", self.base_url.is_some()),
             ("--timeout-ms", self.timeout_ms.is_some()),
+            ("--allow-file", !self.allow_files.is_empty()),
         ];
         given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
     }
 
     /// For work that asks no model, with the user's answers to its questions.
-    pub(super) fn answering(answers: &[usize]) -> Self {
+    pub(super) fn answering(answers: &[GivenAnswer]) -> Self {
         Self { answers: answers.to_vec(), ..Self::default() }
     }
 

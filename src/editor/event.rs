@@ -19,6 +19,27 @@ pub struct QuickfixEntry {
     pub text: String,
 }
 
+/// What a question is about, and so which answers that were given beforehand fit it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// How a plan that has paused goes on.
+    #[default]
+    Plan,
+    /// What the model, or a request of several meanings, wants to know.
+    Ask,
+    /// Whether the model may edit more than it was given.
+    Scope,
+    /// Whether an edit may go further than mending.
+    Edit,
+    /// What forgetting may cost.
+    Forget,
+    /// Whether a command is run.
+    Command,
+    /// Whether a file is changed that something runs, or that says how strict the checkers are.
+    File,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
@@ -96,6 +117,11 @@ pub enum Event {
     Question {
         text: String,
         options: Vec<String>,
+        #[serde(default)]
+        kind: QuestionKind,
+        /// What would be written, line by line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shows: Option<String>,
     },
     /// The diagnostics that the task has introduced and not repaired, for the quickfix list.
     Introduced {

@@ -115,7 +115,7 @@ async fn a_deleted_check_and_a_checker_s_configuration_are_asked_about() {
     let (outcome, last) = ask(&project, "fix the errors", FILE, drop_check()).await;
     assert_eq!(project.read("a.py"), text, "{outcome}");
     assert!(last.contains("it takes a check away"), "{last}");
-    let answered = [FILE, &["--answer", "1"]].concat();
+    let answered = [FILE, &["--answer", "edit=1"]].concat();
     let (outcome, _) = ask(&project, "fix the errors", &answered, drop_check()).await;
     assert!(!project.read("a.py").contains("assert"), "the answer is a word: {outcome}");
 

@@ -44,3 +44,4 @@ mod servers;
 mod support;
 mod tasks;
 mod terminal;
+mod unread;

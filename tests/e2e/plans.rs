@@ -104,7 +104,7 @@ impl Shown {
         for event in events {
             match event {
                 Event::Plan { markdown, .. } => shown.markdown = markdown,
-                Event::Question { text, options } => shown.question = Some((text, options)),
+                Event::Question { text, options, .. } => shown.question = Some((text, options)),
                 _ => {}
             }
         }

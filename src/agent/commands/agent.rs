@@ -12,6 +12,7 @@ use crate::agent::commands::outside::{self, OutsideAnswer};
 use crate::agent::commands::turn::TaskTurn;
 use crate::agent::commands::undo::{self, redo};
 use crate::agent::commands::{ask, forget, remember, resume};
+use crate::agent::edit::questions::UserQuestion;
 use crate::agent::edit::{making, questions, recover};
 use crate::agent::memory::{self, statistics};
 use crate::agent::plan::{Plan, Steps};
@@ -28,7 +29,7 @@ use crate::agent::state::span;
 use crate::agent::state::undo_target::Target;
 use crate::base::failure::Failure;
 use crate::editor::Editor;
-use crate::editor::event::{Event, QuickfixEntry};
+use crate::editor::event::{Event, QuestionKind, QuickfixEntry};
 use crate::llm::step::Model;
 use crate::workspace::root::Root;
 
@@ -84,6 +85,13 @@ impl Agent {
 
     /// Carries out the plan.
     pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+        self.approvals.plan_is_read(true);
+        crate::agent::commands::approve::approve(self, steps, cancel).instrument(span::task()).await
+    }
+
+    /// The same of a plan that nobody has read: what it names is not the user's word for files that run.
+    pub async fn approve_unseen(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+        self.approvals.plan_is_read(false);
         crate::agent::commands::approve::approve(self, steps, cancel).instrument(span::task()).await
     }
 
@@ -116,6 +124,8 @@ impl Agent {
 
     /// Goes on with what was left open, in this process or in one that ended.
     pub async fn resume(&self, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
+        // Whether anybody has read what goes on is not known.
+        self.approvals.plan_is_read(false);
         resume::resume(self, approved, cancel).instrument(span::task()).await
     }
 
@@ -172,6 +182,16 @@ impl Agent {
         questions::answers_come(self);
     }
 
+    /// Lets a file be changed without a question for as long as this session lasts, though something runs it.
+    ///
+    /// # Errors
+    /// It is no file of the workspace that may be touched.
+    pub fn allow_file(&self, path: &str) -> Result<(), Failure> {
+        let path = self.root.resolve(path)?;
+        self.approvals.allow_file(&path);
+        Ok(())
+    }
+
     /// Whoever answered is gone.
     pub fn nobody_answers(&self) {
         questions::nobody_answers(self);
@@ -190,8 +210,9 @@ impl Agent {
         questions::open_question(self, events)
     }
 
+    /// Asks what a plan waits with.
     pub(crate) async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
-        questions::ask_user(self, text, options).await
+        questions::ask_user(self, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 
     /// Amends the list of the last task with what was answered after its end.

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::durable::record::EDIT;
 use crate::agent::durable::{open, phase_name};
-use crate::agent::edit::questions;
+use crate::agent::edit::questions::{self, UserQuestion};
 use crate::agent::memory::preferences::{self, bare, failure, own_name};
 use crate::agent::plan::mode::Phase;
 use crate::agent::state::language::Say;
@@ -14,6 +14,7 @@ use crate::agent::state::memory::Remember;
 use crate::agent::state::notes::short;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
+use crate::editor::event::QuestionKind;
 use crate::memory::forget::{Cost, Forget, Forgotten};
 
 /// Words that name nothing.
@@ -161,7 +162,7 @@ async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choi
         say.of("forget nothing", "no olvidar nada"),
     ];
     let answer = tokio::select! {
-        answer = questions::ask_user(session, &text, &options) => answer?,
+        answer = questions::ask_user(session, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
         () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
     };
     Ok(match answer {

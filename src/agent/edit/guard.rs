@@ -4,7 +4,8 @@
 use tokio::time::Instant;
 
 use crate::agent::edit::foresee::ProposedEdit;
-use crate::agent::edit::questions;
+use crate::agent::edit::questions::{self, UserQuestion};
+use crate::agent::edit::shown_change::written;
 use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::authority::{self, Basis};
@@ -20,9 +21,10 @@ use crate::base::message::clean;
 use crate::base::secrets::MASK;
 use crate::diagnostics::policy::repair::{self, RepairObjection, Weight, WholeEdit};
 use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::QuestionKind;
 use crate::llm::{ask, said};
 use crate::symbols::path::SymbolPath;
-use crate::workspace::running::runs_code;
+use crate::workspace::running::{self, runs_code};
 
 const FILE_OPTIONS: [&str; 3] = ["change it once", "allow this file for the session", "no"];
 const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
@@ -77,17 +79,27 @@ fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
 
 /// The words that count as the user's: the request, and in a plan that was approved the step's.
 fn words(task: &Task) -> String {
-    let approved = task.mode != Mode::Simple && !task.intent.consent.replanned;
+    words_of(task, !task.intent.consent.replanned)
+}
+
+/// The same; `heard` where the steps of the plan are the user's word too.
+fn words_of(task: &Task, heard: bool) -> String {
+    let approved = task.mode != Mode::Simple && heard;
     let step = if approved { task.request.as_str() } else { "" };
     format!("{}. {step}", task.journal.request)
 }
 
 /// Whether the user has named a file: in the request, by asking inside of it, or by a plan that was approved.
 pub(crate) fn is_named(task: &Task, path: &str) -> bool {
-    let heard = task.mode == Mode::Simple || !task.intent.consent.replanned;
+    is_named_by(task, path, !task.intent.consent.replanned)
+}
+
+fn is_named_by(task: &Task, path: &str, heard: bool) -> bool {
+    let words = words_of(task, heard);
+    let heard = task.mode == Mode::Simple || heard;
     let in_scope =
         heard && !matches!(task.scope, Scope::Workspace) && task.scope.files().iter().any(|file| file == path);
-    in_scope || task.intent.current_file.as_deref() == Some(path) || names_file(&words(task), path)
+    in_scope || task.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
 }
 
 fn names_file(text: &str, path: &str) -> bool {
@@ -112,8 +124,10 @@ async fn may_touch(
 ) -> Result<(), Failure> {
     let checks = repair::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
-    let Some(reason) = runs.or(checks) else { return Ok(()) };
-    if is_named(task, path) || session.approvals.allowed_file(path) {
+    let program = || running::is_program(&session.root, path, before).map(str::to_owned);
+    let Some(reason) = runs.or(checks).or_else(program) else { return Ok(()) };
+    let heard = session.approvals.is_read() && !task.intent.consent.replanned;
+    if is_named_by(task, path, heard) || session.approvals.allowed_file(path) {
         return Ok(());
     }
     let (say, name, why) = (Say::to(&task.request), clean(path), capital(&reason));
@@ -123,7 +137,8 @@ async fn may_touch(
         task.counts.step.max(1),
         Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
     );
-    match answer(session, task, edit, (&text, &options)).await? {
+    let shows = written(before, after);
+    match answer(session, task, edit, (&text, &options, QuestionKind::File, Some(&shows))).await? {
         1 => Ok(()),
         2 => {
             session.approvals.allow_file(path);
@@ -142,7 +157,7 @@ async fn answer(
     session: &Session,
     task: &mut Task,
     edit: &ProposedEdit<'_>,
-    (text, options): (&str, &[String]),
+    (text, options, kind, shows): (&str, &[String], QuestionKind, Option<&str>),
 ) -> Result<usize, Failure> {
     let text = match &task.intent.client {
         Some(client) if session.approvals.can_ask() => format!("{client}: {text}"),
@@ -156,7 +171,7 @@ async fn answer(
     };
     let text = edit.asked(session, task, &text).await;
     let since = Instant::now();
-    let choice = questions::ask_user(session, &text, options).await;
+    let choice = questions::ask_user(session, UserQuestion { kind, text: &text, options, shows }).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
@@ -218,7 +233,7 @@ async fn weigh(
                 format!("El cambio de {name} va más allá de arreglar: {reason}. ¿Hacerlo?"),
             );
             let options = if say.spanish { CHECK_OPCIONES } else { CHECK_OPTIONS }.map(str::to_owned);
-            match answer(session, task, edit, (&clean(&text), &options)).await? {
+            match answer(session, task, edit, (&clean(&text), &options, QuestionKind::Edit, None)).await? {
                 1 => Ok(()),
                 _ => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "mend it and leave that in place"))

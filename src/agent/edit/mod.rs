@@ -13,3 +13,4 @@ pub mod questions;
 pub(crate) mod rebase;
 pub mod recover;
 pub(crate) mod rollback;
+mod shown_change;

@@ -8,7 +8,7 @@ use crate::agent::events::envelope::TaskEvent;
 use crate::agent::state::approvals::OpenQuestion;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuestionKind};
 
 /// Says that a door brings the user's answers: without one a question is a refusal.
 pub fn answers_come(session: &Session) {
@@ -20,22 +20,53 @@ pub fn is_asking(session: &Session) -> bool {
     session.approvals.open().is_some()
 }
 
+/// A question, with what belongs to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UserQuestion<'a> {
+    pub(crate) kind: QuestionKind,
+    pub(crate) text: &'a str,
+    pub(crate) options: &'a [String],
+    /// What would be written.
+    pub(crate) shows: Option<&'a str>,
+}
+
+impl<'a> UserQuestion<'a> {
+    pub(crate) fn of(kind: QuestionKind, text: &'a str, options: &'a [String]) -> Self {
+        Self { kind, text, options, shows: None }
+    }
+}
+
+/// How a question of a kind can be answered where nobody is asked.
+fn way_out(kind: QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::Command => "run it in a terminal or in the editor, or name the command in `commands_allowed`",
+        QuestionKind::File => "run it in a terminal or in the editor, or name the file with --allow-file PATH",
+        QuestionKind::Scope => "run it in a terminal or in the editor, or answer beforehand with --answer scope=N",
+        QuestionKind::Edit => "run it in a terminal or in the editor, or answer beforehand with --answer edit=N",
+        QuestionKind::Plan | QuestionKind::Ask | QuestionKind::Forget => {
+            "run it in a terminal or in the editor, or answer beforehand with --answer N"
+        }
+    }
+}
+
 /// Asks the user, and waits for the number of an option, counted from 1. Dropping the future withdraws the
 /// question.
-pub(crate) async fn ask_user(session: &Session, text: &str, options: &[String]) -> Result<usize, Failure> {
+pub(crate) async fn ask_user(session: &Session, asking: UserQuestion<'_>) -> Result<usize, Failure> {
+    let UserQuestion { kind, text, options, shows } = asking;
     if !session.approvals.can_ask() {
         return Err(Failure::user(
             format!("this needs an answer from you, and there is no way to give one: {text}"),
-            "run it in a terminal or in the editor, or answer beforehand with --answer N",
+            way_out(kind),
         ));
     }
     let _turn = session.approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
     *session.approvals.open() = Some(OpenQuestion { options: options.len(), answer });
     let mut asked = Asked { session, choice: None };
-    session.emit(Event::Question { text: text.to_owned(), options: options.to_vec() });
+    let shows = shows.map(str::to_owned);
+    session.emit(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
     asked.choice = answered.await.ok();
-    let nobody = || Failure::user(format!("nobody answered: {text}"), "answer with the number of an option");
+    let nobody = || Failure::user(format!("nobody answered: {text}"), way_out(kind));
     asked.choice.ok_or_else(nobody)
 }
 
@@ -73,7 +104,7 @@ pub(crate) fn open_question(session: &Session, events: &mut Vec<Event>) -> Optio
         return None;
     }
     match events.remove(at) {
-        Event::Question { text, options } => Some((text, options)),
+        Event::Question { text, options, .. } => Some((text, options)),
         _ => None,
     }
 }

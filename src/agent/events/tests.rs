@@ -75,7 +75,12 @@ fn who_comes_late_is_told_how_things_stand_and_what_comes_after() {
     stream.show(Event::Started { request: "mend".into(), mode: "planner".into(), model: "m".into() });
     stream.emit(Some("t1"), TaskEvent::PhaseChanged { phase: Phase::Executing });
     stream.emit(Some("t1"), TaskEvent::StepBegan { step: 2 });
-    let question = Event::Question { text: "go on?".into(), options: vec!["yes".into()] };
+    let question = Event::Question {
+        text: "go on?".into(),
+        options: vec!["yes".into()],
+        kind: crate::editor::event::QuestionKind::Plan,
+        shows: None,
+    };
     stream.show(question.clone());
     let (state, mut late) = stream.subscribe(None);
     let work = state.work.clone().unwrap();

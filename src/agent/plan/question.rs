@@ -6,6 +6,7 @@ use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::progress::Objection;
 use crate::agent::plan::{Step, StepState};
 use crate::base::message::{clean, headline};
+use crate::editor::event::{Event, QuestionKind};
 
 /// What was asked, and about which step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,11 @@ impl Question {
             self.suggested = objection.options.iter().map(|option| clean(option)).collect();
         }
         self
+    }
+
+    /// The question as a door shows it.
+    pub fn event(&self) -> Event {
+        Event::Question { text: self.text.clone(), options: self.options(), kind: QuestionKind::Plan, shows: None }
     }
 
     /// Everything that can be answered, counted from 1.

@@ -91,7 +91,7 @@ pub(crate) async fn end_run(
 ) -> Outcome {
     events.push(event::plan_event(plan, phase.words()));
     if let Some(question) = &task.progress.question {
-        events.push(Event::Question { text: question.text.clone(), options: question.options() });
+        events.push(question.event());
     }
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.progress.course.replaced);

@@ -7,6 +7,7 @@ use crate::agent::edit::recover;
 use crate::agent::plan::StepState;
 use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
+use crate::agent::plan::question::Question;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
 use crate::base::hint::HintCode;
@@ -28,12 +29,7 @@ pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
         let over = plan.steps.iter().all(|step| step.state != StepState::Open);
         let phase = if over { Phase::Completed } else { Phase::Paused };
         let mut events = vec![plan_event(plan, phase.words())];
-        events.extend(
-            task.progress
-                .question
-                .as_ref()
-                .map(|asked| Event::Question { text: asked.text.clone(), options: asked.options() }),
-        );
+        events.extend(task.progress.question.as_ref().map(Question::event));
         return Ok(events);
     }
     let waiting = waiting::waiting(session).await.map_err(|_| none())?.ok_or_else(none)?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::agent::edit::questions;
+use crate::agent::edit::questions::{self, UserQuestion};
 use crate::agent::events::fact::TaskFact;
 use crate::agent::plan::mode::Mode;
 use crate::agent::plan::progress::Objection;
@@ -19,10 +19,12 @@ use crate::agent::tools::tool::schema;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::clean;
 use crate::diagnostics::policy::{Effect, Trace};
+use crate::editor::event::QuestionKind;
 use crate::llm::chat::ToolUse;
 use crate::llm::contract::Contract;
 use crate::llm::tools::{Access, ToolSpec};
 use crate::symbols::path::SymbolPath;
+use crate::workspace::running::runs_code;
 
 const ASK_USER: &str = "ask_user";
 const REPLAN: &str = "replan";
@@ -129,8 +131,15 @@ async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<Strin
         let names = names.join(", ");
         (format!("{question} (this lets the task edit {names})"), vec![format!("yes, edit {names}"), "no".to_owned()])
     };
+    // A scope that names a file is the user's word for it, which nobody gives beforehand where something runs it.
+    let runs = wanted.iter().any(|path| runs_code(&path.file).is_some());
+    let kind = match () {
+        () if runs => QuestionKind::File,
+        () if names.is_empty() => QuestionKind::Ask,
+        () => QuestionKind::Scope,
+    };
     let began = std::time::Instant::now();
-    let choice = questions::ask_user(session, &text, &options).await;
+    let choice = questions::ask_user(session, UserQuestion::of(kind, &text, &options)).await;
     task.events.did(TaskFact::UserWaited { time: began.elapsed() });
     let choice = choice.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")

@@ -20,6 +20,8 @@ pub(crate) struct Approvals {
     pub(crate) commands: Mutex<BTreeSet<Vec<String>>>,
     /// Files that run by being there, which may be changed for the session.
     pub(crate) files: Mutex<BTreeSet<String>>,
+    /// Whether the plan that is carried out was read by nobody before.
+    pub(crate) unread: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,15 @@ pub(crate) struct OpenQuestion {
 impl Approvals {
     pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<OpenQuestion>> {
         lock(&self.waiting)
+    }
+
+    pub(crate) fn plan_is_read(&self, read: bool) {
+        self.unread.store(!read, Ordering::Relaxed);
+    }
+
+    /// Whether what a plan says is a word of the user's: somebody has read it.
+    pub(crate) fn is_read(&self) -> bool {
+        !self.unread.load(Ordering::Relaxed)
     }
 
     pub(crate) fn can_ask(&self) -> bool {

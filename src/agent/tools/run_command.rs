@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::agent::budget;
-use crate::agent::edit::questions;
+use crate::agent::edit::questions::{self, UserQuestion};
 use crate::agent::events::fact::TaskFact;
 use crate::agent::state::called::Subject;
 use crate::agent::state::edit_answer::WAYS_ON;
@@ -27,7 +27,7 @@ use crate::base::failure::{Failure, tool_failure};
 use crate::base::message::clean;
 use crate::diagnostics::command::capture::{self, CaptureLimits, Captured};
 use crate::diagnostics::program;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuestionKind};
 use crate::llm::tools::Access;
 
 /// Bytes of a command: the user has to see the whole of what is asked for.
@@ -108,7 +108,7 @@ async fn may_run(session: &Session, task: &mut Task, command: &[String]) -> Resu
         format!("Run `{shown_clean}` in the workspace?{why}"),
         format!("¿Ejecutar `{shown_clean}` en el proyecto?{why}"),
     );
-    let choice = questions::ask_user(session, &text, &options).await;
+    let choice = questions::ask_user(session, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     match choice? {
         1 => Ok(()),

@@ -79,8 +79,9 @@ impl JoinedSession {
         AgentApiClient::answer(&self.client, choice, Some(by)).await.map_err(read)
     }
 
-    pub async fn approve(&self, steps: Steps, by: String) -> Result<Outcome, Failure> {
-        PlanApiClient::approve(&self.client, Some(steps), Some(by)).await.map_err(read)
+    /// `unseen`: nobody has read the plan.
+    pub async fn approve(&self, steps: Steps, unseen: bool, by: String) -> Result<Outcome, Failure> {
+        PlanApiClient::approve(&self.client, Some(steps), Some(unseen), Some(by)).await.map_err(read)
     }
 
     /// Stops what runs; false where nothing does.

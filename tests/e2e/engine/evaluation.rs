@@ -77,7 +77,7 @@ async fn left(supervised: bool, case: Case) -> (Project, Engine, Vec<Event>) {
 
 fn question(events: &[Event]) -> Option<(&str, &[String])> {
     events.iter().find_map(|event| match event {
-        Event::Question { text, options } => Some((text.as_str(), options.as_slice())),
+        Event::Question { text, options, .. } => Some((text.as_str(), options.as_slice())),
         _ => None,
     })
 }

@@ -35,7 +35,7 @@ fn configured(project: &Project, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_is_answered_for_beforehand_and_sees_no_secrets() {
+async fn a_command_is_asked_about_whatever_was_answered_before_and_sees_no_secrets() {
     let project = project();
     configured(&project, "commands_allowed = [\"printenv\"]\ncommands_env = [\"SHOP_PLAIN\"]\n");
     let run = |words: &[&str]| step("run_command", json!({"command": words}), true);
@@ -56,7 +56,7 @@ async fn a_command_is_answered_for_beforehand_and_sees_no_secrets() {
     assert!(text.contains("? Run `touch one` in the workspace?"), "{text}");
     let risk = "risk medium (steps: about 3, complexity 0.30, confidence 0.50): 1 whole file may be changed";
     assert!(text.contains(risk), "{text}");
-    assert!(project.root().join("one").exists() && !project.root().join("two").exists(), "{text}");
+    assert!(!project.root().join("one").exists() && !project.root().join("two").exists(), "{text}");
     let body = server.requests()[0].body.to_string();
     assert!(body.contains("run_command"), "the tool is offered");
 }

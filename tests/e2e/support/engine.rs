@@ -557,7 +557,7 @@ impl Engine {
     pub async fn question(&mut self) -> (String, Vec<String>) {
         let wait = async {
             loop {
-                if let Event::Question { text, options } = self.events.recv().await.expect("events") {
+                if let Event::Question { text, options, .. } = self.events.recv().await.expect("events") {
                     return (text, options);
                 }
             }

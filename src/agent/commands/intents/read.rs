@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::{Phrase, fold, name};
 use crate::agent::commands::intents::said::DirectAnswer;
-use crate::agent::edit::questions;
+use crate::agent::edit::questions::{self, UserQuestion};
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::analyse;
 use crate::agent::state::language::Say;
@@ -17,6 +17,7 @@ use crate::agent::target;
 use crate::agent::tools::validate;
 use crate::base::failure::Failure;
 use crate::base::plural::counted;
+use crate::editor::event::QuestionKind;
 use crate::symbols::path::SymbolPath;
 
 const READ: &[&str] =
@@ -122,7 +123,7 @@ async fn which(session: &Session, given: &str, many: &[SymbolPath], say: Say) ->
         ));
     }
     let question = say.of(format!("Which {given}?"), format!("¿Qué {given}?"));
-    let choice = questions::ask_user(session, &question, &options).await?;
+    let choice = questions::ask_user(session, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
     Ok(many[choice.clamp(1, many.len()) - 1].clone())
 }
 

@@ -156,7 +156,7 @@ impl Shower {
                 }
             }
             event @ Event::Plan { .. } => self.plan(engine, event),
-            Event::Question { text, options } => engine.question.ask(engine, &text, &options),
+            Event::Question { text, options, .. } => engine.question.ask(engine, &text, &options),
             Event::Introduced { entries, of, .. } => self.introduced(engine, &of, &entries),
             Event::Trace { markdown } | Event::Page { markdown, .. } => self.tell(engine, &format!("\n{markdown}\n")),
             Event::Mode { mode } => engine.say(INFO, &format!("plans are carried out in the mode {mode} from now on")),

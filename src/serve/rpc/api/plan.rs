@@ -30,10 +30,11 @@ pub trait PlanApi {
     #[method(name = "set", param_kind = map)]
     async fn change(&self, change: Option<String>, markdown: Option<String>, by: Option<String>) -> RpcResult<Plan>;
 
-    /// Runs the plan that waits: all of it, or its next step alone.
+    /// Runs the plan that waits: all of it, or its next step alone. With `unseen` nobody has read it: files that run by
+    /// being there are asked about then, though the plan names them.
     /// Example: `{"steps": "all"}`
     #[method(name = "approve", param_kind = map)]
-    async fn approve(&self, steps: Option<Steps>, by: Option<String>) -> RpcResult<Outcome>;
+    async fn approve(&self, steps: Option<Steps>, unseen: Option<bool>, by: Option<String>) -> RpcResult<Outcome>;
 
     /// Runs the next step of the plan that waits.
     /// Example: `{}`

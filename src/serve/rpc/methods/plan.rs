@@ -27,7 +27,7 @@ impl PlanApiServer for Served {
         for event in events {
             match event {
                 Event::Plan { markdown, phase, .. } => (shown.markdown, shown.phase) = (markdown, phase),
-                Event::Question { text, options } => shown.question = Some((text, options)),
+                Event::Question { text, options, .. } => shown.question = Some((text, options)),
                 _ => {}
             }
         }
@@ -66,14 +66,20 @@ impl PlanApiServer for Served {
         }
     }
 
-    async fn approve(&self, steps: Option<Steps>, by: Option<String>) -> RpcResult<Outcome> {
-        let steps = steps.unwrap_or_default();
-        let approved = self
-            .in_turn("the plan", by, move |agent, cancel| Box::pin(async move { agent.approve(steps, &cancel).await }));
-        approved.await
+    async fn approve(&self, steps: Option<Steps>, unseen: Option<bool>, by: Option<String>) -> RpcResult<Outcome> {
+        let (steps, unseen) = (steps.unwrap_or_default(), unseen.unwrap_or_default());
+        let approved = move |agent: Arc<Agent>, cancel| -> TurnWork<Outcome> {
+            Box::pin(async move {
+                match unseen {
+                    true => agent.approve_unseen(steps, &cancel).await,
+                    false => agent.approve(steps, &cancel).await,
+                }
+            })
+        };
+        self.in_turn("the plan", by, approved).await
     }
 
     async fn step(&self, by: Option<String>) -> RpcResult<Outcome> {
-        self.approve(Some(Steps::One), by).await
+        self.approve(Some(Steps::One), None, by).await
     }
 }
