@@ -16,6 +16,9 @@ const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
 /// Characters of one line.
 const LINE: usize = 160;
 
+/// What of git needs no leave.
+const FREE: [&str; 5] = ["git status", "git log", "git diff", "git show", "git blame"];
+
 /// What frames the task's questions.
 pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
     let root = session.root.clone();
@@ -30,7 +33,10 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     };
     let (detail, commands) = (detail(session).await, run_command::could_run(session));
-    let allowed = session.config.commands_allowed.clone();
+    let mut allowed = session.config.commands_allowed.clone();
+    if run_command::has_git(session) {
+        allowed.extend(FREE.map(str::to_owned));
+    }
     Framing { conventions: read.await, detail, commands, allowed }
 }
 

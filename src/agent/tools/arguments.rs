@@ -4,7 +4,7 @@
 //! It knows the programs that are usually allowed. A program that is none of them is looked at by the general rules
 //! alone, and what a program's own configuration makes it do is not seen here.
 
-use crate::agent::tools::sweeps;
+use crate::agent::tools::{reading, sweeps};
 use crate::base::message::clean;
 use crate::workspace::files::is_ignored;
 use crate::workspace::root::{PathError, Root};
@@ -31,14 +31,6 @@ const ROWS: &[Row] = &[
          --chdir --cwd --prefix --rootdir --working-directory --fix --write --in-place --to-command --files0-from \
          --files-from",
         "",
-    ),
-    row(
-        &["git"],
-        "--no-index --ext-diff --textconv --open-files-in-pager --upload-pack --receive-pack --config-env --exec-path \
-         --git-dir --work-tree --template --contents --pathspec-from-file --attr-source --remote --paginate \
-         config submodule bisect filter-branch hook difftool mergetool daemon instaweb push send-email clone fetch \
-         pull remote worktree credential",
-        "Oo",
     ),
     row(
         &["pytest", "py.test"],
@@ -73,11 +65,6 @@ const ROWS: &[Row] = &[
         "fCIEdc",
     ),
     row(
-        &["npm", "pnpm", "yarn"],
-        "--node-options --userconfig --globalconfig --call exec dlx config publish link install add",
-        "Cc",
-    ),
-    row(
         &["go"],
         "-exec --exec -toolexec --toolexec -vettool --vettool -o -C -modfile --modfile -overlay --overlay",
         "",
@@ -96,6 +83,24 @@ const ROWS: &[Row] = &[
     ),
     row(&["pylint", "flake8"], "--append-config", ""),
     row(&["sort"], "--compress-program", "oT"),
+];
+
+/// Subcommands that a rule with the program's name alone covers: those that look, check, build or test. The rest has
+/// a rule of its own, or is asked about.
+const SUBCOMMANDS: &[(&str, &str)] = &[
+    ("cargo", "check build test bench clippy doc tree metadata nextest c b t d"),
+    ("go", "build test vet list version doc"),
+    ("pip", "list show check freeze"),
+    ("uv", "run tree"),
+    ("poetry", "run show check"),
+    ("bundle", "exec list show check"),
+    ("gem", "list contents"),
+    ("brew", "list info"),
+    ("apt", "list show"),
+    ("dotnet", "build test list"),
+    ("composer", "show validate why"),
+    ("deno", "check lint test info"),
+    ("bun", "test"),
 ];
 
 /// Bytes from which on the beginning of a long option is taken for the whole of it.
@@ -136,6 +141,8 @@ const WHOLE: &[&str] = &[
     "podman",
     "kubectl",
     "npx",
+    "pnpx",
+    "bunx",
     "uvx",
     "pipx",
     "awk",
@@ -178,35 +185,51 @@ const WHOLE: &[&str] = &[
 
 /// Why a command that begins as one of the user's rules does is not allowed by it; `None` where nothing speaks
 /// against it. `given` is how many words the rule has: those are the user's own.
-pub(crate) fn objection(root: &Root, command: &[String], given: usize) -> Option<String> {
+pub fn objection(root: &Root, command: &[String], given: usize) -> Option<String> {
     let programs = programs(command);
     let rest = command.get(given..).unwrap_or_default();
     if edits_with_sed(&programs, rest) {
         return Some("a script of sed may run something else, or write".to_owned());
     }
-    if let Some(option) = sets_git_up(&programs, command, given) {
-        return Some(format!("{} may make git run something else", clean(option)));
+    let known = programs.first().filter(|program| reading::knows(program));
+    if let Some(why) = known.and_then(|program| reading::read(program, command, given).err()) {
+        return Some(why);
+    }
+    if let Some(started) = programs.iter().skip(1).find(|program| reading::knows(program) && !rest.is_empty()) {
+        return Some(format!("{} would be run by {}", clean(started), programs[0]));
+    }
+    if known.is_none()
+        && let Some(why) = covers(&programs, command, given)
+    {
+        return Some(why);
     }
     let named = rest.iter().find_map(|word| {
         let shown = clean(word);
         if programs.iter().any(|program| WHOLE.contains(&program.as_str())) {
             return Some(format!("{shown} would be run, or reached, by {}", programs[0]));
         }
-        reaches(root, word)
-            .map(|why| format!("{shown} {why}"))
-            .or_else(|| hides_names(&programs, command, word).then(|| format!("{shown} hides which file a line is of")))
-            .or_else(|| does_more(&programs, word).then(|| format!("{shown} may run something else, or write")))
+        reaches(root, word).map(|why| format!("{shown} {why}")).or_else(|| {
+            (known.is_none() && does_more(&programs, word)).then(|| format!("{shown} may run something else, or write"))
+        })
     });
     let arguments = command.get(1..).filter(|_| !rest.is_empty()).unwrap_or_default();
     named.or_else(|| sweeps::objection(root, &programs, arguments))
 }
 
-/// An option in front of git's subcommand, which can set any value of its configuration, and so name a program.
-fn sets_git_up<'c>(programs: &[String], command: &'c [String], given: usize) -> Option<&'c str> {
-    let front = command.iter().enumerate().skip(1).take_while(|(_, word)| word.starts_with('-'));
-    let harmless = ["--no-pager", "-P", "--version", "--help", "--literal-pathspecs", "--no-optional-locks"];
-    let mut more = front.filter(|(at, word)| *at >= given && !harmless.contains(&word.as_str()));
-    more.next().filter(|_| programs.iter().any(|program| program == "git")).map(|(_, word)| word.as_str())
+/// Why a rule with the program's name alone does not cover what it is told to do.
+fn covers(programs: &[String], command: &[String], given: usize) -> Option<String> {
+    let (_, known) = SUBCOMMANDS.iter().find(|(program, _)| programs.first().is_some_and(|own| own == program))?;
+    // `cargo +nightly` names a toolchain, which may be a folder.
+    let word = command.get(1).filter(|word| given < 2 && !known.split(' ').any(|one| one == word.as_str()))?;
+    let harmless = ["--version", "-V", "--help", "--list"].contains(&word.as_str()) && command.len() == 2;
+    (!harmless).then(|| format!("{} may run something else, or write", clean(word)))
+}
+
+/// Whether a command only looks into the repository, so that nobody has to allow it. What its words name is judged
+/// by `git_objects` as well, before it runs.
+pub(crate) fn only_looks<'c>(root: &Root, command: &'c [String]) -> Option<reading::Reading<'c>> {
+    let reading = command.first().filter(|name| *name == "git").and_then(|_| reading::read("git", command, 1).ok())?;
+    (reading.free && objection(root, command, 1).is_none()).then_some(reading)
 }
 
 /// The program by its plain name without its version (`sqlite3` is `sqlite`), and the module that `python -m` runs.
@@ -254,16 +277,6 @@ fn glued<'w>(root: &Root, word: &'w str) -> Vec<&'w str> {
     let top = first.split('/').next().unwrap_or_default();
     let last = if !top.is_empty() && root.join(top).exists() { 1 } else { letters };
     (1..=last).filter_map(|at| short.get(at..)).collect()
-}
-
-/// What is left out of an answer for its file's name has to have one.
-fn hides_names(programs: &[String], command: &[String], word: &str) -> bool {
-    let name = word.split('=').next().unwrap_or(word);
-    let long = name.len() > SHORTENED
-        && ["--line-prefix", "--no-filename", "--heading"].iter().any(|known| known.starts_with(name));
-    let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
-    let letters = command.iter().any(|word| word == "grep") && short.chars().any(|letter| letter == 'h');
-    programs.iter().any(|program| program == "git") && (long || letters)
 }
 
 fn does_more(programs: &[String], word: &str) -> bool {

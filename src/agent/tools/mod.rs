@@ -1,7 +1,7 @@
 //! The tools: one file each, listed here once. The same for the built-in agent and for other agents.
 
 pub(crate) mod apply_fix;
-pub(crate) mod arguments;
+pub mod arguments;
 pub(crate) mod check;
 pub(crate) mod definition;
 pub(crate) mod edit;
@@ -9,6 +9,7 @@ pub(crate) mod edit_file;
 pub(crate) mod edit_in_file;
 pub(crate) mod edit_symbol;
 pub(crate) mod find_references;
+mod git_objects;
 pub(crate) mod hover;
 pub(crate) mod list_symbols;
 pub(crate) mod lookup;
@@ -17,6 +18,7 @@ mod passed;
 pub(crate) mod read_file;
 pub mod read_once;
 pub(crate) mod read_symbol;
+mod reading;
 pub(crate) mod rename_symbol;
 pub(crate) mod run_command;
 pub(crate) mod search;

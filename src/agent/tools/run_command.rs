@@ -18,8 +18,10 @@ use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::arguments;
+use crate::agent::tools::git_objects::{self, Repository};
 use crate::agent::tools::page;
 use crate::agent::tools::passed;
+use crate::agent::tools::reading;
 use crate::agent::tools::tool::{Tool, ToolDefinition};
 use crate::agent::tools::tool_answer::ToolAnswer;
 use crate::agent::tools::withheld::Withheld;
@@ -61,6 +63,8 @@ pub(crate) struct CommandRun {
 enum Allowance {
     /// By the user's list, or by an answer for the session.
     Given,
+    /// Since it only looks, if what it names is open; by the user's list where that is so.
+    Looks { listed: bool },
     /// By the user's answer: the command as it is shown, and why a rule that names it is not enough.
     Asked(String, Option<String>),
 }
@@ -90,13 +94,26 @@ pub(crate) fn shown(command: &[String]) -> String {
 
 /// Whether any command could be allowed: otherwise the tool is not offered at all.
 pub(crate) fn could_run(session: &Session) -> bool {
-    !session.config.commands_allowed.is_empty() || session.approvals.can_ask()
+    !session.config.commands_allowed.is_empty() || session.approvals.can_ask() || has_git(session)
+}
+
+/// Whether the workspace is a repository, in which git may look without a word of the user.
+pub(crate) fn has_git(session: &Session) -> bool {
+    session.root.path().join(".git").symlink_metadata().is_ok()
 }
 
 /// Lets a command through by the user's list, or by the user's answer.
 async fn may_run(session: &Session, task: &mut Task, command: &[String]) -> Result<(), Failure> {
     let (shown, why) = match allowance(session, command)? {
         Allowance::Given => return Ok(()),
+        Allowance::Looks { listed } => {
+            let reading = reading::read("git", command, 1).map_err(|why| tool_failure(why, "go on without it"))?;
+            let why = git_objects::objection(session.root.path(), &reading, listed).await;
+            if why.is_none() || session.approvals.allowed(command) {
+                return Ok(());
+            }
+            askable(session, command, why)?
+        }
         Allowance::Asked(shown, why) => (shown, why),
     };
     let since = Instant::now();
@@ -131,8 +148,12 @@ fn allowance(session: &Session, command: &[String]) -> Result<Allowance, Failure
     }
     let listed = listed(&session.config.commands_allowed, command);
     let why = listed.map(|given| arguments::objection(&session.root, command, given));
+    let looks = name == "git" && reading::read("git", command, 1).is_ok_and(|reading| reading.looks);
     if why == Some(None) {
-        return Ok(Allowance::Given);
+        return Ok(if looks { Allowance::Looks { listed: true } } else { Allowance::Given });
+    }
+    if has_git(session) && arguments::only_looks(&session.root, command).is_some() {
+        return Ok(Allowance::Looks { listed: false });
     }
     let why = why.flatten();
     // A program that the repository brings is run only where the user has written down this very path.
@@ -149,6 +170,12 @@ fn allowance(session: &Session, command: &[String]) -> Result<Allowance, Failure
     if session.approvals.allowed(command) {
         return Ok(Allowance::Given);
     }
+    let (shown, why) = askable(session, command, why)?;
+    Ok(Allowance::Asked(shown, why))
+}
+
+/// The command as the user is to see it, and why the user is asked, where there is a user.
+fn askable(session: &Session, command: &[String], why: Option<String>) -> Result<(String, Option<String>), Failure> {
     let shown = shown(command);
     if shown.len() > LONGEST {
         return Err(tool_failure("the command is too long to be shown to the user", "run something shorter"));
@@ -160,7 +187,7 @@ fn allowance(session: &Session, command: &[String]) -> Result<Allowance, Failure
             "use what `commands_allowed` names, or go on without it",
         ));
     }
-    Ok(Allowance::Asked(shown, why))
+    Ok((shown, why))
 }
 
 /// Why a check could not run this command; `None` where it could, perhaps after a word of the user.
@@ -200,7 +227,16 @@ pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) 
     let sieve = |line: &str| withheld.keeps(line);
     let most = page::limits(session, task).await.output;
     let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: most, passed: most / PASSED };
-    let ran = capture::run(&program, arguments, folder, named, limits, &sieve).await;
+    let looks = reading::read("git", command, 1).ok().filter(|reading| name == "git" && reading.looks);
+    let ran = match looks {
+        Some(reading) => {
+            let Repository { git, top } = Repository::of(folder).await?;
+            let mut git = git.for_model(&top, folder, named);
+            git.args(reading.hardened(command));
+            capture::run_prepared(git, limits, &sieve).await
+        }
+        None => capture::run(&program, arguments, folder, named, limits, &sieve).await,
+    };
     let Captured { status, timed_out, text } =
         ran.map_err(|error| tool_failure(clean(&error), "check the name of the program"))?;
     let passed = !timed_out && status == Some(0);

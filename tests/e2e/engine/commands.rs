@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::engine::project;
 use crate::support::engine::{Engine, Setup, act};
+use crate::support::project::Project;
 
 fn run(words: &[&str]) -> sextant::llm::step::StepReply {
     act("run_command", json!({"command": words}))
@@ -41,7 +42,7 @@ async fn arguments_that_reach_further_than_the_list_are_asked_about_with_the_rea
     for (at, text) in told.iter().enumerate().take(4) {
         assert!(text.contains("nobody can be asked") && !text.contains("root:"), "{at}: {text}");
     }
-    assert!(told[0].contains("--no-index may run something else"), "{}", told[0]);
+    assert!(told[0].contains("--no-index is not known only to read behind git diff"), "{}", told[0]);
     assert!(told[2].contains("/etc/passwd leads out of the workspace"), "{}", told[2]);
     assert!(told[4].contains("exit status 0"), "what stays inside runs unasked: {}", told[4]);
     assert!(!folder.beside("out").join("x").exists());
@@ -157,16 +158,98 @@ async fn a_command_that_does_not_end_is_killed_at_its_limit() {
 }
 
 /// git names the file that each part of its output is of.
+/// Git in a project, as its user runs it.
+fn git(folder: &Project, arguments: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    let name = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+    let done = git.current_dir(folder.root()).args(name).args(arguments).output().expect("git");
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+#[tokio::test]
+async fn git_looks_without_a_word_runs_nothing_and_shows_no_secret_under_another_name() {
+    let folder = project();
+    folder.write(".env", "PLAIN_WORDS = orange juice\n");
+    folder.write("keys/plain.txt", "PLAIN_WORDS = lemon juice\n");
+    folder.write("copy.txt", "PLAIN_WORDS = orange juice\n");
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["add", "-A", "-f"]);
+    git(&folder, &["commit", "-qm", "first"]);
+    let blob = git(&folder, &["rev-parse", "HEAD:.env"]);
+    let tree = git(&folder, &["rev-parse", "HEAD:keys"]);
+    git(&folder, &["tag", "innocent", &blob]);
+    let loose = git(&folder, &["hash-object", "-w", "pyproject.toml"]);
+    // What a planted configuration would run.
+    let mark = folder.beside("marks").join("ran");
+    let trap = format!("touch {}; cat", mark.display());
+    folder.write(".gitattributes", "*.py diff=trap filter=trap\n");
+    for key in ["core.fsmonitor", "core.pager", "diff.external", "diff.trap.textconv", "filter.trap.clean", "alias.log"]
+    {
+        git(&folder, &["config", key, &trap]);
+    }
+    folder.write("a.py", "def f():\n    return 'changed'\n");
+    let shown = [
+        vec!["git", "status", "-s"],
+        vec!["git", "diff", "--stat", "-p", "a.py"],
+        vec!["git", "log", "-p", "--", "a.py"],
+        vec!["git", "show", "HEAD:a.py"],
+        vec!["git", "blame", "keys/plain.txt"],
+        vec!["git", "show", "HEAD"],
+    ];
+    let asked = [
+        vec!["git", "show", &blob],
+        vec!["git", "show", &blob[..12]],
+        vec!["git", "show", "innocent"],
+        vec!["git", "show", "HEAD:copy.txt"],
+        vec!["git", "show", &tree],
+        vec!["git", "diff", &blob, &tree],
+        vec!["git", "log", "--unified", &blob],
+        vec!["git", "show", "HEAD:.env"],
+        vec!["git", "blame", ".env"],
+        vec!["git", "cat-file", "-p", "HEAD"],
+        vec!["git", "log", "--show-signature"],
+        vec!["git", "checkout", "--", "a.py"],
+        vec!["git", "rebase", "-x", "touch x", "HEAD"],
+    ];
+    let replies = shown.iter().chain(&asked).map(|words| run(words)).collect();
+    let config = json!({"limits": {"errors": 99, "steps": 40}});
+    let engine = Engine::new(&folder, Setup { replies, config, ..Setup::default() });
+    engine.ask("try it").await;
+    let told = engine.told();
+    assert!(told.len() >= shown.len() + asked.len(), "{loose} {told:#?}");
+    for (words, text) in shown.iter().zip(&told) {
+        assert!(text.contains("exit status 0"), "{words:?}: {text}");
+    }
+    assert!(
+        told[1].contains("changed") && told[4].contains("lemon") && told[5].contains(".env is left out"),
+        "{told:#?}"
+    );
+    for (words, text) in asked.iter().zip(&told[shown.len()..]) {
+        assert!(text.contains("nobody can be asked"), "{words:?}: {text}");
+    }
+    assert!(told[shown.len()..].iter().all(|text| !text.contains("orange")), "{told:#?}");
+    assert!(!mark.exists(), "something ran: {told:#?}");
+
+    // With a rule for all of git, what is looked at is judged in the same way.
+    let replies = vec![
+        run(&["git", "cat-file", "-p", &blob]),
+        run(&["git", "show", &loose]),
+        run(&["git", "cat-file", "-p", "HEAD:keys/plain.txt"]),
+    ];
+    let config = json!({"commands_allowed": ["git"], "limits": {"errors": 9}});
+    let engine = Engine::new(&folder, Setup { replies, config, ..Setup::default() });
+    engine.ask("try it").await;
+    let told = engine.told();
+    assert!(told[0].contains("is the text of .env, which may hold secrets"), "{told:#?}");
+    assert!(told[2].contains("lemon"), "{told:#?}");
+}
+
 #[tokio::test]
 async fn what_git_prints_of_a_secret_file_does_not_reach_the_model() {
     let folder = project();
+    let git = |arguments: &[&str]| git(&folder, arguments);
     let secret = |text: &str| std::fs::write(folder.root().join(".env"), format!("PLAIN_WORDS = {text}\n")).unwrap();
-    let git = |arguments: &[&str]| {
-        let mut git = std::process::Command::new("git");
-        let name = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-        let done = git.current_dir(folder.root()).args(name).args(arguments).output().expect("git");
-        assert!(done.status.success(), "{done:?}");
-    };
     secret("orange juice");
     git(&["init", "-q"]);
     git(&["add", "-A", "-f"]);
@@ -198,5 +281,5 @@ async fn what_git_prints_of_a_secret_file_does_not_reach_the_model() {
     for text in [&told[0], &told[1], &told[4]] {
         assert!(text.contains("juice of a file that is open"), "{text}");
     }
-    assert!(told[count - 1].contains("-h hides which file a line is of"), "{}", told[count - 1]);
+    assert!(told[count - 1].contains("-h is not known only to read behind git grep"), "{}", told[count - 1]);
 }

@@ -29,7 +29,7 @@ fn what_stays_inside_and_only_looks_is_let_through() {
     for (rule, rest) in [
         ("pytest", "-q -x tests/a.py::test_b[1] -k add --co"),
         ("pytest", inside.as_str()),
-        ("git diff", "--stat HEAD~1..HEAD -- tests/a.py -U3 -w"),
+        ("git diff", "--stat HEAD~1..HEAD -U3 -w -- tests/a.py"),
         ("git log", "--oneline -n 5 main@{1}"),
         ("cargo test", "--lib name -- --nocapture"),
         ("ruff check", "--select E,F a.py --output-format json"),
@@ -44,6 +44,8 @@ fn what_stays_inside_and_only_looks_is_let_through() {
         ("echo", "$HOME; ls"),
         ("git", "--no-pager log -3"),
         ("git diff", "-c"),
+        ("git", "status"),
+        ("cargo", "test --lib"),
         ("cc", "-Itests/x -Itests"),
         ("tar", "-tf a.tar"),
         ("rg", "-n total tests"),
@@ -131,6 +133,17 @@ fn what_reaches_out_runs_or_writes_is_asked_about() {
         ("eslint", "--fix a.js"),
         ("pylint", "--init-hook=x"),
         ("unknown", "--output=a"),
+        ("git", "rebase -x sh HEAD~1"),
+        ("git", "checkout -- a.py"),
+        ("git", "show HEAD:.env"),
+        ("git", "grep --untracked --no-exclude-standard x"),
+        ("npm", "c set script-shell x"),
+        ("npm", "pkg set x=y"),
+        ("uv run", "git checkout -- a.py"),
+        ("cargo", "install x"),
+        ("cargo", "+x build"),
+        ("go", "env -w GOFLAGS=x"),
+        ("pip", "install x"),
     ] {
         assert!(asked(&root, rule, rest).is_some(), "{rule} {rest}");
     }
