@@ -42,6 +42,34 @@ function M.append(text)
   end
 end
 
+-- How long words have to rest until their Markdown is coloured again: every change of a long text would be parsed.
+local REST_MS = 300
+---@type uv.uv_timer_t?
+local rest = nil
+
+--- Words of a model, as they come: plain until they rest.
+---@param text string
+function M.stream(text)
+  local buf = buffer()
+  if not rest then
+    rest = assert(vim.uv.new_timer())
+    pcall(vim.treesitter.stop, buf)
+  end
+  rest:start(REST_MS, 0, function()
+    vim.schedule(M.settle)
+  end)
+  M.append(text)
+end
+
+--- The words rest, or were the last ones.
+function M.settle()
+  if rest then
+    rest:close()
+    rest = nil
+    pcall(vim.treesitter.start, buffer(), 'markdown')
+  end
+end
+
 ---@param text string
 function M.line(text)
   if asked and asked.alone then

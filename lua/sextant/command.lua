@@ -75,6 +75,7 @@ local function needs_process(verb)
 end
 
 function M.stop()
+  require('sextant.show').stop()
   needs_process('stop')
 end
 

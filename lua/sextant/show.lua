@@ -8,6 +8,8 @@ local api = vim.api
 
 --- `running` or `idle`; for a status line.
 M.status = 'idle'
+-- Whether the user has stopped what runs, and its end is not there yet.
+M.stopped = false
 
 local function emit(name, data)
   api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
@@ -54,6 +56,7 @@ end
 local renderers = {
   started = function(event)
     M.status = 'running'
+    M.stopped = false
     answer.accept()
     plan.accept()
     require('sextant.undo').started()
@@ -78,7 +81,10 @@ local renderers = {
     answer.line('… ' .. event.text)
   end,
   words = function(event)
-    answer.append(event.text)
+    -- Whoever has stopped the task reads no more of it.
+    if not M.stopped then
+      answer.stream(event.text)
+    end
   end,
   acting = function(event)
     answer.line(('%d. %s %s'):format(event.step, event.tool, event.target))
@@ -130,7 +136,9 @@ local renderers = {
   finished = function(event)
     answer.line('')
     answer.line(event.summary)
+    answer.settle()
     M.status = 'idle'
+    M.stopped = false
     -- The figures have to do where there is one line.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
     say.say(event.summary, nil, places(in_plan))
@@ -145,7 +153,9 @@ local renderers = {
     local text = words_of(event.failure)
     answer.line('')
     answer.line('✗ ' .. text)
+    answer.settle()
     M.status = 'idle'
+    M.stopped = false
     local in_plan = (early or not plan.waits()) and plan.fail(event.failure)
     say.say(text, level_of(event.failure), places(in_plan))
     emit('SextantFailed', event)
@@ -167,10 +177,16 @@ function M.event(json)
   end)
 end
 
+--- The user stops what runs: nothing of it is shown any more but its end.
+function M.stop()
+  M.stopped = M.status == 'running'
+end
+
 --- The process is gone: whatever was shown as running is not.
 ---@param text string
 function M.process_gone(text)
   M.status = 'idle'
+  M.stopped = false
   answer.refuse()
   if require('sextant.scratch').window('answer') then
     answer.line('✗ ' .. text)

@@ -14,7 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::fs::File;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
+use crate::base::failure::FailureKind;
 use crate::base::lock::lock;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
@@ -36,16 +38,23 @@ pub struct Channel {
     nvim: Neovim<ChannelWriter>,
     next: AtomicU64,
     pending: Mutex<HashMap<u64, Pending>>,
-    events: mpsc::UnboundedSender<(Option<PathBuf>, Event)>,
+    events: mpsc::UnboundedSender<Queued>,
 }
+
+/// An event, and the root of the workspace that it is of.
+type Queued = (Option<PathBuf>, Event);
+
+/// How long the words of a model are put together.
+const FRAME: Duration = Duration::from_millis(33);
 
 impl Channel {
     /// Starts the task that sends events in order.
     pub fn new(nvim: Neovim<ChannelWriter>) -> Self {
-        let (events, mut queue) = mpsc::unbounded_channel::<(Option<PathBuf>, Event)>();
+        let (events, queue) = mpsc::unbounded_channel();
         let events_to = nvim.clone();
         tokio::spawn(async move {
-            while let Some((root, event)) = queue.recv().await {
+            let mut frames = Frames { queue, held: None, last: None };
+            while let Some((root, event)) = frames.next().await {
                 if let Ok(json) = wording::json(root.as_deref(), &event) {
                     let code = "require('sextant.show').event(...)";
                     if let Err(error) = events_to.exec_lua(code, vec![Value::from(json)]).await {
@@ -135,6 +144,44 @@ impl Channel {
     }
 }
 
+/// The queue of events, with the words of a model put together: a screen shows 30 pictures a second, and a fast model
+/// sends hundreds of pieces.
+struct Frames {
+    queue: mpsc::UnboundedReceiver<Queued>,
+    /// What came behind the words, and is next.
+    held: Option<Queued>,
+    /// When words were sent last.
+    last: Option<Instant>,
+}
+
+impl Frames {
+    async fn next(&mut self) -> Option<Queued> {
+        let (root, event) = match self.held.take() {
+            Some(held) => held,
+            None => self.queue.recv().await?,
+        };
+        let Event::Words { mut text } = event else { return Some((root, event)) };
+        let until = self.last.map_or_else(Instant::now, |last| last + FRAME);
+        while let Ok(Some((of, event))) = tokio::time::timeout_at(until, self.queue.recv()).await {
+            match event {
+                Event::Words { text: more } if of == root => text.push_str(&more),
+                // Whoever stops a task wants to read no more of it.
+                event @ Event::Failed { .. } if is_stop(&event) => return Some((of, event)),
+                event => {
+                    self.held = Some((of, event));
+                    break;
+                }
+            }
+        }
+        self.last = Some(Instant::now());
+        Some((root, Event::Words { text }))
+    }
+}
+
+fn is_stop(event: &Event) -> bool {
+    matches!(event, Event::Failed { failure } if failure.kind == FailureKind::Cancelled)
+}
+
 /// Drops the place of a call that was cancelled or timed out, so that a late answer finds nobody.
 struct Forget<'a> {
     channel: &'a Channel,
@@ -153,4 +200,37 @@ fn closed_or(error: &nvim_rs::error::CallError) -> EditorError {
 
 fn unreadable(method: &str, error: &serde_json::Error) -> EditorError {
     EditorError::Other(format!("the editor's answer to {method} cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::failure::Failure;
+
+    fn words(text: &str) -> Queued {
+        (None, Event::Words { text: text.to_owned() })
+    }
+
+    #[tokio::test]
+    async fn words_are_put_together_in_order_and_at_most_once_a_frame() {
+        let (events, queue) = mpsc::unbounded_channel();
+        let mut frames = Frames { queue, held: None, last: None };
+        let send = |event: Queued| events.send(event).unwrap();
+        for _ in 0..2 {
+            let (before, began) = (frames.last, Instant::now());
+            (0..1000).for_each(|number| send(words(&format!("{number} "))));
+            let all: String = (0..1000).map(|number| format!("{number} ")).collect();
+            assert_eq!(frames.next().await, Some(words(&all)));
+            let gap = before.map_or(FRAME, |before| frames.last.unwrap() - before);
+            assert!(gap >= FRAME, "{gap:?} {:?}", began.elapsed());
+        }
+        // What is said behind words waits for no frame, and a stop takes the place of what was still to be read.
+        for event in [words("a"), words("b"), (None, Event::Progress { text: "p".into() }), words("c")] {
+            send(event);
+        }
+        send((None, Event::Failed { failure: Failure::cancelled() }));
+        assert_eq!(frames.next().await, Some(words("ab")));
+        assert_eq!(frames.next().await, Some((None, Event::Progress { text: "p".into() })));
+        assert_eq!(frames.next().await, Some((None, Event::Failed { failure: Failure::cancelled() })));
+    }
 }

@@ -23,6 +23,7 @@ mod said;
 mod seen;
 mod servers;
 mod stops;
+mod stream;
 mod tabs;
 mod tasks;
 mod trace;
