@@ -9,6 +9,7 @@ mod editing;
 #[path = "../inside.rs"]
 mod inside;
 mod joined;
+mod large;
 mod matcher;
 mod proxy;
 
@@ -95,6 +96,8 @@ async fn everything() -> Result<(), String> {
     joined::run().await?;
     proxy::run()?;
     editing::run().await?;
+    println!();
+    large::large()?;
     println!();
     matcher::run();
     Ok(())

@@ -2,6 +2,7 @@
 
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, tool_failure};
+use crate::base::message::clean;
 use crate::editor::Document;
 use crate::symbols::language::{self, Language};
 use crate::symbols::outline::Outline;
@@ -31,13 +32,18 @@ impl SymbolPlace {
 /// Reads a file that a caller named. The path is confined to the root.
 pub(crate) async fn document(session: &Session, given: &str) -> Result<Document, Failure> {
     let path = session.root.resolve(given)?;
-    let bytes = files::size(&session.root, &path);
-    if bytes > files::LARGEST_TARGET {
-        let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
-        let message = format!("{path} has {size} MB, and files of up to {limit} MB are worked on");
-        return Err(Failure::user(message, "name a smaller file, or split this one"));
-    }
+    refuse_large(&path, files::size(&session.root, &path))?;
     Ok(session.editor.read(&path).await?)
+}
+
+/// Refuses a text that is too large to be worked on, before anything is done with it.
+pub(crate) fn refuse_large(path: &str, bytes: u64) -> Result<(), Failure> {
+    if bytes <= files::LARGEST_TARGET {
+        return Ok(());
+    }
+    let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
+    let message = format!("{} has {size} MB, and files of up to {limit} MB are worked on", clean(path));
+    Err(Failure::user(message, "name a smaller file, or split this one"))
 }
 
 /// Finds a symbol by full path, or by a suffix that is unique in the workspace.

@@ -51,9 +51,18 @@ pub fn of_path(path: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
 }
 
+/// Bytes and lines of the longest text that is parsed: trees and what is compared in them take some 3 KB a line during
+/// an edit, and no source that a person writes is as long.
+const LARGEST_PARSED: usize = 1 << 20;
+const MOST_LINES: usize = 60_000;
+
 impl Language {
-    /// The syntax tree of a text; `None` when the grammar does not fit the parser.
+    /// The syntax tree of a text; `None` when the grammar does not fit the parser, and for a text that is too long to be
+    /// worth its tree.
     pub fn tree(&self, text: &str) -> Option<tree_sitter::Tree> {
+        if text.len() > LARGEST_PARSED || text.bytes().filter(|byte| *byte == b'\n').nth(MOST_LINES).is_some() {
+            return None;
+        }
         let mut parser = tree_sitter::Parser::new();
         parser.set_language(&(self.grammar)()).ok()?;
         parser.parse(text, None)

@@ -4,6 +4,7 @@ mod edits;
 mod hostile;
 mod http;
 mod joined;
+mod sizes;
 
 use std::time::Instant;
 

@@ -17,6 +17,7 @@ use crate::agent::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
 use crate::agent::state::task::Task;
 use crate::agent::state::unlooked::Unlooked;
 use crate::agent::state::{in_flight, scope};
+use crate::agent::target;
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
@@ -55,6 +56,7 @@ pub(crate) async fn change(
     deadline: Deadline,
 ) -> Result<EditOutcome, Failure> {
     for want in &wanted {
+        target::refuse_large(want.path(), want.bytes())?;
         task.scope.check(want)?;
     }
     permit(session, task, &wanted).await?;

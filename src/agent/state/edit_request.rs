@@ -29,6 +29,19 @@ impl EditRequest {
         }
     }
 
+    /// Bytes of the text that it leads to, or a few more.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = match self {
+            Self::Change { document, hunks, .. } => {
+                let gone: usize = hunks.iter().map(|hunk| hunk.range.len()).sum();
+                let come: usize = hunks.iter().map(|hunk| hunk.text.len()).sum();
+                (document.text.len() + come).saturating_sub(gone)
+            }
+            Self::Create { text, .. } => text.len(),
+        };
+        bytes as u64
+    }
+
     pub(crate) fn into_edit(self) -> FileEdit {
         match self {
             Self::Change { document, hunks, .. } => {

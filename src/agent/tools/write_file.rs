@@ -9,6 +9,7 @@ use crate::agent::state::called::Subject;
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
+use crate::agent::target;
 use crate::agent::tools::edit;
 use crate::agent::tools::edit::Defer;
 use crate::agent::tools::tool::{self, Tool, ToolDefinition};
@@ -40,6 +41,7 @@ impl Tool for WriteFile {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        target::refuse_large(&self.path, self.content.len() as u64)?;
         let path = session.root.resolve(&self.path)?;
         let content = self.content.replace("\r\n", "\n");
         // In a text of no language such numbers may be what it says.
