@@ -3,3 +3,4 @@
 pub mod discovery;
 pub mod mcp;
 pub mod rpc;
+mod waiting;

@@ -1,8 +1,9 @@
 //! Clients over HTTP on this machine alone: the token, the Host and the Origin are asked for before anything else.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, combinators::BoxBody};
@@ -13,16 +14,19 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::failure::{Failure, FailureKind};
+use crate::base::lock::lock;
 use crate::base::token;
 use crate::serve::mcp::server::McpServer;
 use crate::serve::mcp::workspace::WorkspaceOpener;
 use crate::serve::mcp::workspaces::Workspaces;
+use crate::serve::waiting::{self, ReadAhead, WaitingRoom};
 use crate::workspace::root::Root;
 
 /// Connections at a time.
@@ -33,6 +37,9 @@ const LONGEST: usize = 32 << 20;
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
+
+/// Clients at a time. One that begins when there are so many ends the one that was heard of longest ago.
+const CLIENTS: usize = 64;
 
 type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -54,52 +61,106 @@ pub async fn serve(
         let message = format!("port {port} of this machine cannot be listened on: {error}");
         Failure::new(FailureKind::Config, message, "give another port, or 0 for any that is free")
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(taken)?;
+    let listener = waiting::listen(port).map_err(taken)?;
     let address = listener.local_addr().map_err(taken)?;
     let workspaces = Arc::new(Workspaces::new(opener, fallback));
     let config = config(address, &stop);
     let (shared, closing) = (Arc::clone(&workspaces), stop.child_token());
     let new_client = move || Ok(McpServer::with_sessions(Arc::clone(&shared), closing.child_token()));
-    let service = StreamableHttpService::new(new_client, Arc::new(LocalSessionManager::default()), config);
+    let manager = Arc::new(LocalSessionManager::default());
+    let clients = Arc::new(Clients { manager: Arc::clone(&manager), known: Mutex::default() });
+    let service = StreamableHttpService::new(new_client, manager, config);
     told(address);
-    let (room, token) = (Arc::new(Semaphore::new(CONNECTIONS)), Arc::<str>::from(token));
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let door = HttpDoor { service, clients, token: token.into(), places, stop: stop.clone() };
+    let waiting = WaitingRoom::default();
     loop {
         let stream = tokio::select! {
             stream = next(&listener) => stream,
             () = stop.cancelled() => break,
         };
-        let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
         // An answer is written in pieces: the last one is not to wait until the client has confirmed the first.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "answers of this connection may be slow");
         }
-        let (service, token, stop) = (service.clone(), Arc::clone(&token), stop.clone());
+        let (door, waits) = (door.clone(), waiting.enter().await);
         tokio::spawn(async move {
-            let answer = service_fn(move |request: Request<Incoming>| {
-                let (service, token) = (service.clone(), Arc::clone(&token));
-                async move {
-                    let answer = match refusal(request.headers(), &token) {
-                        Some(refused) => refused,
-                        None => service.handle(request).await,
-                    };
-                    Ok::<_, Infallible>(answer)
-                }
-            });
-            let mut served = http1::Builder::new();
-            served.timer(TokioTimer::new()).header_read_timeout(HEAD);
-            tokio::select! {
-                ended = served.serve_connection(TokioIo::new(stream), answer) => {
-                    if let Err(error) = ended {
-                        tracing::debug!(%error, "a connection broke");
-                    }
-                }
-                () = stop.cancelled() => {}
-            }
-            drop(place);
+            let token = Arc::clone(&door.token);
+            waits.admit(stream, &token, |stream, known| door.connection(stream, known)).await;
         });
     }
     workspaces.close().await;
     Ok(())
+}
+
+/// What answers connections.
+#[derive(Clone)]
+struct HttpDoor {
+    service: StreamableHttpService<McpServer, LocalSessionManager>,
+    clients: Arc<Clients>,
+    token: Arc<str>,
+    places: Arc<Semaphore>,
+    stop: CancellationToken,
+}
+
+impl HttpDoor {
+    /// Answers the requests of one connection; `known` where its first one has the token.
+    async fn connection(self, stream: ReadAhead, known: bool) {
+        // Who has no token takes no place of those who have.
+        let place = if known { self.places.try_acquire().ok() } else { None };
+        if known && place.is_none() {
+            return;
+        }
+        let answer = service_fn(|request: Request<Incoming>| async { Ok::<_, Infallible>(self.answer(request).await) });
+        let mut served = http1::Builder::new();
+        served.timer(TokioTimer::new()).header_read_timeout(HEAD);
+        tokio::select! {
+            ended = served.serve_connection(TokioIo::new(stream), answer) => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection broke");
+                }
+            }
+            () = self.stop.cancelled() => {}
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
+        if let Some(refused) = refusal(request.headers(), &self.token) {
+            return refused;
+        }
+        let session = session_of(request.headers());
+        let answer = self.service.handle(request).await;
+        self.clients.seen(session.or_else(|| session_of(answer.headers()))).await;
+        answer
+    }
+}
+
+/// Who has begun a session, the one that was heard of last at the end.
+struct Clients {
+    manager: Arc<LocalSessionManager>,
+    known: Mutex<VecDeque<SessionId>>,
+}
+
+impl Clients {
+    async fn seen(&self, session: Option<SessionId>) {
+        let Some(session) = session else { return };
+        let oldest = {
+            let mut known = lock(&self.known);
+            known.retain(|other| *other != session);
+            known.push_back(session);
+            if known.len() > CLIENTS { known.pop_front() } else { None }
+        };
+        if let Some(oldest) = oldest
+            && let Err(error) = self.manager.close_session(&oldest).await
+        {
+            tracing::debug!(%error, "a client's session was over already");
+        }
+    }
+}
+
+/// The session that a head names.
+fn session_of(headers: &HeaderMap) -> Option<SessionId> {
+    headers.get("mcp-session-id").and_then(|value| value.to_str().ok()).map(Into::into)
 }
 
 /// The next connection.

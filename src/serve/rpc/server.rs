@@ -24,6 +24,7 @@ use crate::serve::rpc::limits::{self, Rate, Rated};
 use crate::serve::rpc::methods::{self, Served};
 use crate::serve::rpc::neighbours::OtherSessions;
 use crate::serve::rpc::tcp::{self, Guarded, PortGuard};
+use crate::serve::waiting::WaitingRoom;
 
 /// How long a listener that cannot accept (too many open files) waits.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -74,7 +75,7 @@ pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf
         methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places, calls: Arc::default() });
     let (stop, handle) = stop_channel();
     if let (Some((listener, address)), Some(token)) = (port, advertised.token()) {
-        let (listener, guard) = (TcpListener::from_std(listener)?, PortGuard::new(address, token));
+        let guard = PortGuard::new(address, token);
         tokio::spawn(accept_from_port((listener, guard), Door::new(&methods, &stop)));
     }
     tokio::spawn(accept(listener, Door::new(&methods, &stop)));
@@ -143,22 +144,29 @@ async fn accept(listener: UnixListener, door: Door) {
 }
 
 async fn accept_from_port((listener, guard): (TcpListener, PortGuard), door: Door) {
+    let (room, door) = (WaitingRoom::default(), Arc::new(door));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = door.stop.clone().shutdown() => return,
         };
         let Some(stream) = taken(accepted).await else { continue };
-        let Some(place) = door.place() else { continue };
         // An answer is written in pieces: the last one is not to wait until the client has confirmed the first.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "answers of this connection may be slow");
         }
         let service = Guarded { guard: guard.clone(), inner: door.service() };
-        let stopped = door.stop.clone().shutdown();
+        let (stopped, waits, guard, door) =
+            (door.stop.clone().shutdown(), room.enter().await, guard.clone(), Arc::clone(&door));
         tokio::spawn(async move {
-            let _place = place;
-            ended(serve_with_graceful_shutdown(stream, service, stopped).await);
+            let serve = |stream, known: bool| async move {
+                // Who has no token takes no place of those who have.
+                let place = if known { door.place() } else { None };
+                if place.is_some() || !known {
+                    ended(serve_with_graceful_shutdown(stream, service, stopped).await);
+                }
+            };
+            waits.admit(stream, guard.token(), serve).await;
         });
     }
 }

@@ -1,7 +1,7 @@
 //! A session on a port of this machine: the Host, the Origin and the token are asked for before anything else.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use http_body_util::Full;
@@ -10,9 +10,11 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONNECTION, HOST, HeaderValue, ORIGIN};
 use hyper::{Request, Response, StatusCode};
 use jsonrpsee::server::HttpBody;
+use tokio::net::TcpListener;
 use tower::Service;
 
 use crate::base::token;
+use crate::serve::waiting;
 
 /// Who may come in: the names of this machine alone, no page of a browser, with the token.
 #[derive(Clone, Debug)]
@@ -25,9 +27,8 @@ pub(super) struct PortGuard {
 ///
 /// # Errors
 /// There is none.
-pub(super) fn listen() -> io::Result<(std::net::TcpListener, SocketAddr)> {
-    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    listener.set_nonblocking(true)?;
+pub(super) fn listen() -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = waiting::listen(0)?;
     let address = listener.local_addr()?;
     Ok((listener, address))
 }
@@ -36,6 +37,10 @@ impl PortGuard {
     pub(super) fn new(address: SocketAddr, token: &str) -> Self {
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", address.port()));
         Self { hosts: Arc::new(hosts), token: token.into() }
+    }
+
+    pub(super) fn token(&self) -> &str {
+        &self.token
     }
 
     /// Why a request is turned away, by its head alone.
@@ -96,6 +101,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     #[test]

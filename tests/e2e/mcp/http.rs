@@ -185,3 +185,48 @@ async fn an_answer_over_a_connection_that_stays_is_not_held_back() {
     }
     assert!(quickest.as_millis() < 35, "{quickest:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_sends_half_a_head_keeps_nobody_with_the_token_waiting() {
+    let project = Project::new(&[("a.txt", "one\n")]);
+    let server = HttpServer::start(&project).await;
+    let (host, bearer, port) = (server.host(), server.bearer(), server.port);
+    let mut slow = Vec::new();
+    for _ in 0..300 {
+        slow.push(tokio::spawn(async move {
+            loop {
+                let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)).await else { continue };
+                let _ = stream.write_all(b"POST / HTTP/1.1\r\nHost: ").await;
+                let _ = stream.read(&mut [0; 16]).await;
+            }
+        }));
+    }
+    let right: [(&str, &str); 2] = [("Host", &host), ("Authorization", &bearer)];
+    for call in 0..60 {
+        let began = std::time::Instant::now();
+        assert_eq!(status(&server.post(&right, &hello()).await), 200, "{call}");
+        assert!(began.elapsed() < std::time::Duration::from_secs(1), "{call}: {:?}", began.elapsed());
+    }
+    slow.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
+async fn clients_that_never_come_back_end_and_the_last_ones_stay() {
+    let project = Project::new(&[("a.txt", "one\n")]);
+    let server = HttpServer::start(&project).await;
+    let (host, bearer) = (server.host(), server.bearer());
+    let right: [(&str, &str); 2] = [("Host", &host), ("Authorization", &bearer)];
+    let mut ids = Vec::new();
+    for _ in 0..80 {
+        let said = server.post(&right, &hello()).await;
+        let id =
+            said.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id:").map(str::to_owned));
+        ids.push(id.expect("a session").trim().to_owned());
+    }
+    let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}).to_string();
+    let asks = async |id: &str| {
+        let headers = [("Host", host.as_str()), ("Authorization", &bearer), ("Mcp-Session-Id", id)];
+        status(&server.post(&headers, &ping).await)
+    };
+    assert_eq!((asks(&ids[0]).await, asks(&ids[79]).await), (404, 200));
+}
