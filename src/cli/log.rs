@@ -3,7 +3,8 @@
 //! Not with `tracing-appender`: it begins a new file by the clock and not by size, and names it itself, while the user
 //! has said which file it is.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use tracing_subscriber::EnvFilter;
@@ -20,7 +21,11 @@ pub(super) fn start(path: &Path) {
     if let Some(folder) = path.parent() {
         let _ = fs::create_dir_all(folder);
     }
-    let Ok(file) = OpenOptions::new().create(true).append(true).open(path) else { return };
+    let Ok(file) = OpenOptions::new().create(true).append(true).mode(0o600).open(path) else { return };
+    // One of before may be open to others; a pipe or a device keeps its mode.
+    if file.metadata().is_ok_and(|found| found.is_file()) {
+        let _ = file.set_permissions(Permissions::from_mode(0o600));
+    }
     let filter = EnvFilter::try_from_env("SEXTANT_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(file).try_init();
 }

@@ -255,6 +255,16 @@ fn an_edit_of_three_files_that_was_cut_in_half_is_taken_back() {
 }
 
 #[test]
+fn a_file_that_something_runs_is_put_back_by_no_record_without_a_question() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    record(&project, &[(".nvim.lua", Some("evil()\n"), Some("x = 1\n"))]);
+    let text = said(&undo(&project, &[]));
+    assert!(text.contains("an edit of .nvim.lua") && text.contains("something runs that file"), "{text}");
+    assert!(!project.root().join(".nvim.lua").exists(), "{text}");
+    assert_eq!(project.memory().open_checkpoints().expect("read").len(), 1, "the next process asks again");
+}
+
+#[test]
 fn where_nothing_was_done_there_is_nothing_to_take_back_and_no_record_is_made() {
     let project = Project::new(&[("a.py", TEXT)]);
     let (undone, resumed) = (said(&undo(&project, &[])), said(&sextant(&project, &["resume"])));

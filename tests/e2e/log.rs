@@ -28,6 +28,8 @@ fn logged(project: &Project, arguments: &[&str]) -> Vec<String> {
         .output()
         .expect("the binary");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&log).expect("a log").permissions());
+    assert_eq!(mode & 0o777, 0o600, "it says what the user asks for");
     std::fs::read_to_string(&log).expect("a log").lines().map(str::to_owned).collect()
 }
 

@@ -6,6 +6,8 @@ use crate::agent::durable::record::{self, CheckpointRow};
 use crate::agent::durable::state::RunState;
 use crate::agent::durable::{open, phase_name};
 use crate::agent::edit::apply::{Place, apply};
+use crate::agent::edit::questions::{self, UserQuestion};
+use crate::agent::edit::shown_change::written;
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState};
 use crate::agent::state::durable::Durable;
@@ -14,11 +16,13 @@ use crate::agent::state::session::Session;
 use crate::base::clock::now_ms;
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
+use crate::base::message::clean;
 use crate::editor::error::EditorError;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, QuestionKind};
 use crate::editor::{Document, FileEdit, HalfDone};
 use crate::edits::hunks::hunks;
 use crate::workspace::root::Root;
+use crate::workspace::running::runs_code;
 
 /// How long a first command may take to put right what others have left.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -85,7 +89,7 @@ pub struct OpenChange {
 
 /// Puts right what a dead process has left, once, and tells the user of a task that it left.
 pub(crate) async fn recover(session: &Session) {
-    if let Some(found) = recovered(session).await {
+    if let Some(found) = recovered(session, true).await {
         if let Some(run) = found.interrupted {
             let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
             let done = steps.iter().filter(|step| step.state == StepState::Done).count();
@@ -99,7 +103,7 @@ pub(crate) async fn recover(session: &Session) {
 
 /// The same where the user is about to decide what becomes of the interrupted task: nothing is asked.
 pub(crate) async fn recover_quietly(session: &Session) {
-    if let Some(found) = recovered(session).await {
+    if let Some(found) = recovered(session, false).await {
         tell(session, found.notes);
     }
 }
@@ -109,14 +113,14 @@ fn tell(session: &Session, notes: Vec<String>) {
 }
 
 /// What was found; `None` but for the first time.
-async fn recovered(session: &Session) -> Option<OpenChange> {
+async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
     let mut first = None;
     let found = &mut first;
-    session.opened.recovered.get_or_init(move || async move { *found = Some(look_back(session).await) }).await;
+    session.opened.recovered.get_or_init(move || async move { *found = Some(look_back(session, asks).await) }).await;
     first
 }
 
-async fn look_back(session: &Session) -> OpenChange {
+async fn look_back(session: &Session, asks: bool) -> OpenChange {
     let mut found = OpenChange::default();
     // The first task of a workspace makes the record, and has nothing to look back to.
     if !open::has_record(session) {
@@ -142,7 +146,7 @@ async fn look_back(session: &Session) -> OpenChange {
             .await;
         if let Some(Some(kept)) = open::or_tell(session, &durable, taken) {
             let (checkpoint, row) = record::read(kept);
-            found.notes.extend(put_right(session, &durable, checkpoint, &row).await);
+            found.notes.extend(put_right(session, &durable, (checkpoint, &row), asks).await);
         }
     }
     found.interrupted = interrupted(session, &durable).await;
@@ -170,8 +174,8 @@ async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
 async fn put_right(
     session: &Session,
     durable: &Durable,
-    mut checkpoint: Checkpoint,
-    row: &CheckpointRow,
+    (mut checkpoint, row): (Checkpoint, &CheckpointRow),
+    asks: bool,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
@@ -193,6 +197,12 @@ async fn put_right(
         let mut edits = Vec::new();
         let ours = |side: DiskSide| matches!(side, DiskSide::After | DiskSide::Torn);
         for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
+            if !may_put_back(session, change, now.as_ref(), asks).await {
+                // Still open, with our name on it: the next process asks again.
+                let name = clean(&change.path);
+                notes.push(format!("an edit of {name} had not come to its end and is left: something runs that file"));
+                return notes;
+            }
             edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
         let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
@@ -216,6 +226,23 @@ async fn put_right(
     }
     tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
     notes
+}
+
+/// Whether a file may be given the text that the record has for it: the record is no word of the user's.
+async fn may_put_back(session: &Session, change: &FileChange, now: Option<&Document>, asks: bool) -> bool {
+    let Some(runs) = runs_code(&change.path) else { return true };
+    if session.approvals.allowed_file(&change.path) {
+        return true;
+    }
+    if !asks || !session.approvals.can_ask() {
+        return false;
+    }
+    let text = format!("Take back an edit of {} that was cut off? {runs}.", clean(&change.path));
+    let options = ["put the text before it back", "leave it"].map(str::to_owned);
+    let now = now.map(|document| document.text.as_str()).unwrap_or_default();
+    let shows = written(now, change.before.as_deref().unwrap_or_default());
+    let asking = UserQuestion { kind: QuestionKind::File, text: &text, options: &options, shows: Some(&shows) };
+    matches!(questions::ask_user(session, asking).await, Ok(1))
 }
 
 /// Which side of the change each file is on, and what it holds.

@@ -71,6 +71,32 @@ async fn a_server_that_dies_is_started_again_with_all_that_is_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_messages_cannot_be_told_apart_is_ended_and_the_agent_goes_on() {
+    for length in ["-5", "100000000000000"] {
+        let place = Place::new(&[("a.py", "x = 1\n")]);
+        let engine = FakeEngine::new(&place);
+        let broken = script(json!([{"raw": format!("Content-Length: {length}\r\n\r\n{{}}")}]));
+        let command = &mut place.proxy(&[], &fake(&place, &broken));
+        let helix = HelixClient::configured(HelixVersion::Master, command, &place.root, json!({}));
+        let mut link = engine.accept().await;
+        let a = helix.open("a.py", "python");
+        let at = json!({"textDocument": {"uri": a}, "position": {"line": 0, "character": 0}});
+        let answer = helix.request("textDocument/definition", at.clone());
+        assert_eq!(answer["error"]["code"], -32803, "{length}: nobody waits for ever: {answer}");
+        helix.command("agent.stop", json!([]));
+        while !matches!(link.next().await, ProxySays::Command(_)) {}
+        let reply = loop {
+            let reply = helix.request("textDocument/references", at.clone());
+            if reply["error"].is_null() {
+                break reply;
+            }
+        };
+        assert_eq!(reply["result"], json!([]), "{length}");
+        helix.quit();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_dies_again_and_again_is_given_up_and_the_agent_stays() {
     let place = Place::new(&[("a.py", "bad\n")]);
     let engine = FakeEngine::new(&place);

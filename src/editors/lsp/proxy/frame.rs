@@ -9,6 +9,14 @@ const LINE: u64 = 8 * 1024;
 /// Bytes of one part.
 const PART: u64 = 256 * 1024;
 
+/// The longest body that is sent on at all: nobody writes a message like that, and what stands behind a false length
+/// is never read.
+const LONGEST: u64 = 1 << 30;
+/// Bytes of all headers of one message.
+const HEAD: usize = 64 * 1024;
+/// Bytes between two messages that are sent on as what a program prints.
+const NOISE: u64 = 16 * 1024 * 1024;
+
 const LENGTH: &[u8] = b"content-length:";
 
 /// A message as it came, with whatever stood before its header.
@@ -41,30 +49,55 @@ pub(super) struct Pieces<R> {
     reader: R,
     /// Bytes that are left of a body that is too large.
     left: u64,
+    /// Bytes since the last message that belong to none.
+    noise: u64,
 }
 
 impl<R: BufRead> Pieces<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, left: 0 }
+        Self { reader, left: 0, noise: 0 }
     }
 
     /// `None` at the end of the stream.
+    ///
+    /// # Errors
+    /// The stream breaks, or what comes is no stream of messages: what is behind it could not be told from it.
     pub(super) fn next(&mut self) -> io::Result<Option<StreamPiece>> {
         if self.left > 0 {
             return self.part();
         }
         let mut bytes = Vec::new();
-        let mut length = None;
+        let (mut length, mut wrong) = (None, None);
         loop {
             let line = bytes.len();
             if (&mut self.reader).take(LINE).read_until(b'\n', &mut bytes)? == 0 {
                 return Ok((!bytes.is_empty()).then_some(StreamPiece::Part { bytes, last: true }));
             }
             let text = bytes[line..].trim_ascii();
+            if let Some(length) = false_length(text) {
+                wrong = Some(length);
+            }
+            if text.is_empty()
+                && length.is_none_or(|length| length > LONGEST)
+                && let Some(wrong) = &wrong
+            {
+                return Err(broken(&format!("a message of the length {wrong}")));
+            }
+            if length.is_some() && bytes.len() > HEAD {
+                return Err(broken("a head without an end"));
+            }
             match (content_length(text), length) {
                 (Some(found), _) => length = Some(found),
                 (None, Some(length)) if text.is_empty() => return self.body(bytes, length),
-                (None, None) if bytes.len() as u64 > LINE => return Ok(Some(StreamPiece::Part { bytes, last: true })),
+                (None, None) if bytes.len() as u64 > LINE => {
+                    self.noise += bytes.len() as u64;
+                    let ends = self.noise > NOISE;
+                    return if ends {
+                        Err(broken("no message"))
+                    } else {
+                        Ok(Some(StreamPiece::Part { bytes, last: true }))
+                    };
+                }
                 _ => {}
             }
         }
@@ -76,6 +109,7 @@ impl<R: BufRead> Pieces<R> {
             return Ok(Some(StreamPiece::Part { bytes, last: false }));
         }
         let body = bytes.len();
+        self.noise = 0;
         // Grown as the bytes come beyond this, so that a false length costs no memory.
         bytes.reserve(length.min(4 * 1024 * 1024) as usize);
         let read = (&mut self.reader).take(length).read_to_end(&mut bytes)?;
@@ -92,6 +126,17 @@ impl<R: BufRead> Pieces<R> {
         self.left = if read == 0 { 0 } else { self.left - read as u64 };
         Ok(Some(StreamPiece::Part { bytes, last: self.left == 0 }))
     }
+}
+
+/// What stands for a length in a header of that name, and cannot be one.
+fn false_length(line: &[u8]) -> Option<String> {
+    let (name, value) = line.split_at_checked(LENGTH.len())?;
+    let is_false = name.eq_ignore_ascii_case(LENGTH) && content_length(line).is_none_or(|length| length > LONGEST);
+    is_false.then(|| String::from_utf8_lossy(value).trim().to_owned())
+}
+
+fn broken(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("it sends {what}"))
 }
 
 /// The number after the last `Content-Length:` of a line: what a program prints may stand before it, without a line end.
@@ -162,9 +207,29 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_is_a_lie_ends_with_the_stream() {
-        let text = b"Content-Length: 18446744073709551615\r\n\r\n{}";
-        assert_eq!(joined(&all(text)), text);
+    fn a_length_that_is_a_lie_and_a_head_without_an_end_end_the_stream() {
+        let fails = |bytes: &mut dyn Read| {
+            let mut pieces = Pieces::new(BufReader::new(bytes));
+            loop {
+                match pieces.next() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return None,
+                    Err(error) => return Some(error.to_string()),
+                }
+            }
+        };
+        for length in ["18446744073709551615", "100000000000000", "-5", "x", "9999999999999999999999"] {
+            let text = format!("Content-Length: {length}\r\n\r\n{{}}");
+            assert_eq!(fails(&mut text.as_bytes()), Some(format!("it sends a message of the length {length}")));
+        }
+        let endless = |line: &'static [u8]| {
+            let line: Vec<u8> = line.repeat(1000);
+            io::Read::chain(&b"Content-Length: 2\r\n"[..], io::Cursor::new(line.repeat(200)))
+        };
+        assert_eq!(fails(&mut endless(b"X: y\r\n")), Some("it sends a head without an end".to_owned()));
+        let mut noise = io::repeat(b'x').take(NOISE + 2 * LINE);
+        assert_eq!(fails(&mut noise), Some("it sends no message".to_owned()));
+        assert_eq!(fails(&mut &b"the Content-Length: soon\n"[..]), None, "what a program prints is no head");
     }
 
     proptest! {

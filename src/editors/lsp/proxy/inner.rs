@@ -71,9 +71,20 @@ fn run(shared: &ProxyState, ready: &Sender<()>) -> std::io::Result<ExitStatus> {
     begin(&mut lock(&shared.table), outlet);
     let _ = ready.send(());
     let mut pieces = Pieces::new(BufReader::with_capacity(BUFFER, stdout));
-    while let Ok(Some(piece)) = pieces.next() {
-        if pass(shared, ProxySide::Server, piece) {
-            replay(shared);
+    loop {
+        match pieces.next() {
+            Ok(Some(piece)) => {
+                if pass(shared, ProxySide::Server, piece) {
+                    replay(shared);
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                // Nothing that it sends from here on can be told apart; the next one begins anew.
+                tracing::warn!(%error, "a language server is ended");
+                kill(shared);
+                break;
+            }
         }
     }
     if let Some(outlet) = lock(&shared.table).server.outlet.take() {
