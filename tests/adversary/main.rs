@@ -9,6 +9,7 @@ mod cheats;
 mod files;
 mod git;
 mod hostile;
+mod lines;
 mod measure;
 mod model;
 mod nvim;
@@ -23,3 +24,4 @@ mod stop;
 #[allow(dead_code, reason = "the end-to-end tests use the rest")]
 mod support;
 mod swaps;
+mod variants;

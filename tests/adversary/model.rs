@@ -14,7 +14,7 @@ use crate::sandbox::{SECRET, Sandbox, put, turn};
 use crate::seed::{Chance, seed};
 
 /// Shapes of real tokens, which are in files of the project and may not be in any request.
-const TOKENS: &[&str] = &[
+pub const TOKENS: &[&str] = &[
     SECRET,
     // Put together here, so that nobody who looks for tokens finds these.
     concat!("gh", "p_Zk3vQ9xT7mW2bL5nR8cY1dF4hJ6sP0aGuEio"),
