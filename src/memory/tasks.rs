@@ -23,6 +23,16 @@ pub struct TaskState {
     pub updated: i64,
 }
 
+/// What is kept of what was said in a task, beside its state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// Nobody goes on with the task.
+    Nothing,
+    /// What is kept already.
+    AsItWas,
+    This(Value),
+}
+
 /// How many states of ended tasks without checkpoints are kept.
 const ENDED: i64 = 50;
 
@@ -44,6 +54,9 @@ pub(in crate::memory) fn sound(name: &str) -> Result<()> {
     }
 }
 
+/// Bytes of the longest conversation that is read.
+const SAID: i64 = 8 << 20;
+
 /// The most states that are read at once, of 8 MiB each at most: the newest count.
 const STATES: i64 = 1000;
 
@@ -54,8 +67,13 @@ const COLUMNS: &str = "SELECT task, sessions.name, owner, phase, \
 impl Memory {
     /// Keeps the state over the one before; `revision` is given by the store. With `expected` only where the
     /// stored revision is that one: `None` comes back where another process was faster.
-    pub fn save_task(&self, new: TaskState, expected: Option<i64>) -> Result<Option<i64>> {
+    pub fn save_task(&self, new: TaskState, said: &Said, expected: Option<i64>) -> Result<Option<i64>> {
         let state = serde_json::to_string(&new.state)?;
+        let (drops, said) = match said {
+            Said::Nothing => (true, None),
+            Said::AsItWas => (false, None),
+            Said::This(said) => (false, Some(serde_json::to_string(said)?)),
+        };
         self.write(move |conn| {
             let sql = "SELECT revision FROM tasks WHERE task = ?1";
             let stored: Option<i64> = conn.prepare_cached(sql)?.query_row([&new.task], |row| row.get(0)).optional()?;
@@ -70,8 +88,25 @@ impl Memory {
                        owner = ?3, phase = ?4, state = ?5, revision = ?6, updated = excluded.updated";
             let row = (&new.task, session, &new.owner, &new.phase, &state, revision, new.updated);
             conn.prepare_cached(sql)?.execute(row)?;
+            if drops {
+                conn.prepare_cached("DELETE FROM conversations WHERE task = ?1")?.execute([&new.task])?;
+            }
+            if let Some(said) = &said {
+                let sql = "INSERT INTO conversations (task, said) VALUES (?1, ?2) \
+                           ON CONFLICT (task) DO UPDATE SET said = excluded.said";
+                conn.prepare_cached(sql)?.execute((&new.task, said))?;
+            }
             Ok(Some(revision))
         })
+    }
+
+    /// What was said in a task; `None` where nothing is kept, or what is kept cannot be read.
+    pub fn said(&self, task: &str) -> Result<Option<Value>> {
+        let said: Option<String> = self.read(|conn| {
+            let sql = "SELECT said FROM conversations WHERE task = ?1 AND octet_length(said) <= ?2";
+            Ok(conn.prepare_cached(sql)?.query_row((task, SAID), |row| row.get(0)).optional()?)
+        })?;
+        Ok(said.and_then(|said| serde_json::from_str(&said).ok()))
     }
 
     /// A session's tasks, the last one that was worked on first.
@@ -135,10 +170,10 @@ mod tests {
     fn the_newest_state_stands_and_only_one_of_two_gets_a_task() {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
-        assert_eq!(memory.save_task(state("a", 1), None).unwrap(), Some(1));
-        assert_eq!(memory.save_task(state("b", 2), None).unwrap(), Some(1));
-        assert_eq!(memory.save_task(state("a", 3), Some(1)).unwrap(), Some(2));
-        assert_eq!(memory.save_task(state("a", 4), Some(1)).unwrap(), None, "somebody else was faster");
+        assert_eq!(memory.save_task(state("a", 1), &Said::Nothing, None).unwrap(), Some(1));
+        assert_eq!(memory.save_task(state("b", 2), &Said::Nothing, None).unwrap(), Some(1));
+        assert_eq!(memory.save_task(state("a", 3), &Said::Nothing, Some(1)).unwrap(), Some(2));
+        assert_eq!(memory.save_task(state("a", 4), &Said::Nothing, Some(1)).unwrap(), None, "somebody else was faster");
         let tasks = memory.tasks("s").unwrap();
         assert_eq!(tasks.iter().map(|task| task.task.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((&tasks[0].state, tasks[0].revision), (&json!({"n": 3}), 2));
@@ -146,15 +181,30 @@ mod tests {
     }
 
     #[test]
+    fn what_was_said_is_kept_beside_the_state_and_goes_with_the_task() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&dir.path().join("m.db")).unwrap();
+        let said = json!({"messages": ["x"]});
+        memory.save_task(state("a", 1), &Said::This(said.clone()), None).unwrap();
+        memory.save_task(state("a", 2), &Said::AsItWas, None).unwrap();
+        assert_eq!(memory.said("a").unwrap(), Some(said.clone()));
+        memory.save_task(state("a", 3), &Said::Nothing, None).unwrap();
+        assert_eq!(memory.said("a").unwrap(), None);
+        memory.save_task(state("a", 4), &Said::This(said), None).unwrap();
+        memory.write(|conn| Ok(conn.execute("DELETE FROM tasks", [])?)).unwrap();
+        assert_eq!(memory.said("a").unwrap(), None);
+    }
+
+    #[test]
     fn a_clock_that_was_in_the_future_once_makes_no_older_task_the_last() {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
         for (task, clock) in [("a", 4_000_000_000_000), ("b", 1_000), ("c", 2_000)] {
-            memory.save_task(state(task, clock), None).unwrap();
+            memory.save_task(state(task, clock), &Said::Nothing, None).unwrap();
         }
         let order = || memory.tasks("s").unwrap().into_iter().map(|task| task.task).collect::<Vec<_>>();
         assert_eq!(order(), ["c", "b", "a"]);
-        memory.save_task(state("b", 3_000), None).unwrap();
+        memory.save_task(state("b", 3_000), &Said::Nothing, None).unwrap();
         assert_eq!(order(), ["b", "c", "a"]);
     }
 
@@ -164,7 +214,9 @@ mod tests {
             assert!(!is_name(name), "{name}");
             let dir = tempfile::tempdir().unwrap();
             let memory = Memory::open(&dir.path().join("m.db")).unwrap();
-            memory.save_task(TaskState { owner: Some(name.to_owned()), ..state("a", 1) }, None).unwrap();
+            memory
+                .save_task(TaskState { owner: Some(name.to_owned()), ..state("a", 1) }, &Said::Nothing, None)
+                .unwrap();
             assert_eq!(memory.tasks("s").unwrap(), []);
             assert!(dir.path().join("m.db.damaged-1").exists(), "{name}");
         }
@@ -177,9 +229,9 @@ mod tests {
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
         for n in 0..ENDED + 5 {
             let task = TaskState { owner: None, phase: "completed".into(), ..state(&format!("t{n}"), n) };
-            memory.save_task(task, None).unwrap();
+            memory.save_task(task, &Said::Nothing, None).unwrap();
         }
-        memory.save_task(state("live", 0), None).unwrap();
+        memory.save_task(state("live", 0), &Said::Nothing, None).unwrap();
         assert_eq!(memory.prune_tasks(&["completed"]).unwrap(), 5);
         assert!(memory.tasks("s").unwrap().iter().any(|task| task.task == "live"));
     }

@@ -8,11 +8,13 @@
 pub mod baseline;
 pub(crate) mod open;
 pub mod record;
+pub mod said;
 pub mod stack;
 pub mod state;
 pub mod traces;
 pub(crate) mod waiting;
 
+use crate::agent::durable::said::StoredConversation;
 use crate::agent::durable::state::RunState;
 use crate::agent::events::envelope::TaskEvent;
 use crate::agent::plan::Plan;
@@ -28,7 +30,7 @@ use crate::base::hint::HintCode;
 use crate::memory::checkpoints::{Cleaned, CleanedTask};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
-use crate::memory::tasks::TaskState;
+use crate::memory::tasks::{Said, TaskState};
 use crate::memory::trace::{Event as TraceEvent, TraceRecord};
 
 /// The name of a phase in the memory file, as it is in JSON.
@@ -62,7 +64,8 @@ async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan:
     if phase != Phase::Executing {
         state.counted.concluded();
     }
-    let kept = save(durable, &state, phase, None).await;
+    let said = if phase == Phase::Completed { Said::Nothing } else { said(task) };
+    let kept = save(durable, &state, said, phase, None).await;
     if let Some(revision) = open::or_tell(session, durable, kept) {
         task.keep.revision = revision;
     }
@@ -71,7 +74,18 @@ async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan:
     }
 }
 
-async fn save(durable: &Durable, state: &RunState, phase: Phase, expected: Option<i64>) -> Result<Option<i64>> {
+/// What was said with a task's model, for whoever goes on with it.
+fn said(task: &Task) -> Said {
+    serde_json::to_value(StoredConversation::of(task)).map_or(Said::Nothing, Said::This)
+}
+
+async fn save(
+    durable: &Durable,
+    state: &RunState,
+    said: Said,
+    phase: Phase,
+    expected: Option<i64>,
+) -> Result<Option<i64>> {
     let new = TaskState {
         task: state.id.clone(),
         session: durable.session(),
@@ -81,13 +95,13 @@ async fn save(durable: &Durable, state: &RunState, phase: Phase, expected: Optio
         revision: 0,
         updated: now_ms(),
     };
-    durable.run(move |memory| memory.save_task(new, expected)).await
+    durable.run(move |memory| memory.save_task(new, &said, expected)).await
 }
 
 /// Keeps the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
 pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
     let Some(durable) = open::durable(session).await else { return };
-    let kept = save(&durable, &RunState::of(task, None), Phase::Completed, None).await;
+    let kept = save(&durable, &RunState::of(task, None), Said::Nothing, Phase::Completed, None).await;
     open::or_tell(session, &durable, kept);
     if cleans {
         clean(session, &durable, &task.journal.task).await;
@@ -97,7 +111,7 @@ pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
 /// Keeps the state of a task that is in no session: after a rollback.
 pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
     let Some(durable) = open::durable(session).await else { return };
-    let kept = save(&durable, state, phase, None).await;
+    let kept = save(&durable, state, Said::AsItWas, phase, None).await;
     open::or_tell(session, &durable, kept);
 }
 
@@ -106,7 +120,7 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
     let Some(durable) = open::durable(session).await else { return Ok(()) };
     let Some(expected) = task.keep.revision else { return Ok(()) };
     let state = RunState::of(task, plan);
-    match save(&durable, &state, Phase::Executing, Some(expected)).await {
+    match save(&durable, &state, Said::AsItWas, Phase::Executing, Some(expected)).await {
         Ok(Some(revision)) => task.keep.revision = Some(revision),
         Ok(None) => {
             let what = format!("another process has gone on with “{}”", task.request);
@@ -196,9 +210,16 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
     }
 }
 
-/// The task's journal and baseline as they are kept, put into it.
+/// The task's journal, what was said in it and its baseline as they are kept, put into it.
 pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
     task.journal = load_journal(session, durable, &task.journal.task, &task.request).await?;
+    let edits = task.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    let made = edits.flat_map(|row| &row.files).filter(|file| file.before.is_none());
+    task.reports.created.extend(made.map(|file| file.path.clone()));
+    let name = task.journal.task.clone();
+    if let Some(said) = durable.run(move |memory| memory.said(&name)).await? {
+        StoredConversation::read(said).into_task(task);
+    }
     baseline::load_baseline(session, durable, task).await
 }
 

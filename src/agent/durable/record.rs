@@ -107,13 +107,23 @@ const TEXTS: usize = 1 << 30;
 /// The checkpoints of a task's journal, oldest first. Blocks.
 pub(crate) fn read_all(memory: &Memory, session: &str, task: &str) -> Result<Vec<Checkpoint>> {
     let open: Vec<i64> = memory.open_checkpoints()?.into_iter().map(|(id, _)| id).collect();
-    let mut found = Vec::new();
+    let mut found: Vec<Checkpoint> = Vec::new();
     let mut bytes = 0;
+    // The text that each file was left with: the next change of it begins with the same, and shares it.
+    let mut last: BTreeMap<String, Arc<str>> = BTreeMap::new();
     for info in memory.checkpoints(session, Some(task))? {
         if [EDIT, REPLAN, ROLLBACK].contains(&info.reason.as_str()) && !open.contains(&info.id) {
-            let (checkpoint, _) = read(memory.checkpoint(info.id, now_ms())?);
-            let texts = checkpoint.files.iter().flat_map(|file| file.before.iter().chain(&file.after));
-            bytes += texts.map(|text| text.len()).sum::<usize>();
+            let (mut checkpoint, _) = read(memory.checkpoint(info.id, now_ms())?);
+            for file in &mut checkpoint.files {
+                match (last.get(&file.path), &file.before) {
+                    (Some(known), Some(before)) if known == before => file.before = Some(Arc::clone(known)),
+                    (_, before) => bytes += before.as_ref().map_or(0, |text| text.len()),
+                }
+                if let Some(after) = &file.after {
+                    bytes += after.len();
+                    last.insert(file.path.clone(), Arc::clone(after));
+                }
+            }
             if bytes > TEXTS {
                 let problem = format!("its texts are more than the {} MB that are read", TEXTS >> 20);
                 return Err(MemoryError::Invalid { field: "task", problem });

@@ -1,9 +1,8 @@
 //! What can be undone and brought back, in its order: the tasks that changed something, and the undos of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agent::durable::record::{EDIT, ROLLBACK};
-use crate::agent::durable::state::RunState;
 use crate::agent::durable::{self, open, was_removed};
 use crate::agent::state::durable::Durable;
 use crate::agent::state::journal::{Checkpoint, CheckpointKind, Journal};
@@ -108,6 +107,8 @@ impl Stack {
 /// What is kept, read in one go.
 struct Read {
     tasks: Vec<TaskState>,
+    /// What the tasks were asked for whose state does not say so.
+    requests: BTreeMap<String, String>,
     changes: Vec<ChangeInfo>,
     removed: Vec<(String, i64)>,
 }
@@ -123,8 +124,23 @@ fn read(memory: &Memory, session: &str) -> Result<Read> {
             removed.push((kept.task.clone(), last));
         }
     }
-    Ok(Read { tasks, changes, removed })
+    let told = |task: &str| tasks.iter().any(|kept| kept.task == task && request(kept).is_some());
+    let requests = if changes.iter().all(|change| told(&change.task)) {
+        BTreeMap::new()
+    } else {
+        memory.traced_tasks(session, usize::MAX)?.into_iter().map(|task| (task.task, task.request)).collect()
+    };
+    Ok(Read { tasks, requests, changes, removed })
 }
+
+/// What a task was asked for, as its state says. The checkpoints stand without one: a state that cannot be read ends
+/// no undo.
+fn request(kept: &TaskState) -> Option<String> {
+    kept.state["request"].as_str().map(str::to_owned)
+}
+
+/// Stands in for a request that nobody has kept.
+const UNKNOWN: &str = "an earlier request";
 
 /// The stack as it is kept; tasks that a living process works on are left to it.
 fn kept(durable: &Durable, read: Read) -> Stack {
@@ -132,14 +148,20 @@ fn kept(durable: &Durable, read: Read) -> Stack {
     let free =
         |kept: &TaskState| kept.owner.as_deref().is_none_or(|owner| owner == me || !durable.owner().is_alive(owner));
     let mut stack = Stack::default();
-    let mut requests: BTreeMap<String, String> = BTreeMap::new();
-    for kept in read.tasks.into_iter().filter(free) {
-        let Ok(run) = RunState::read(kept.state) else { continue };
-        stack.asked.get_or_insert_with(|| (kept.task.clone(), run.request.clone()));
-        requests.insert(kept.task, run.request);
+    let (mut requests, mut busy) = (read.requests, BTreeSet::new());
+    for kept in &read.tasks {
+        if !free(kept) {
+            busy.insert(kept.task.as_str());
+        } else if let Some(request) = request(kept) {
+            stack.asked.get_or_insert_with(|| (kept.task.clone(), request.clone()));
+            requests.insert(kept.task.clone(), request);
+        }
     }
     for change in read.changes {
-        let Some(request) = requests.get(&change.task) else { continue };
+        if busy.contains(change.task.as_str()) {
+            continue;
+        }
+        let request = requests.entry(change.task.clone()).or_insert_with(|| UNKNOWN.to_owned());
         let kind = if change.reason == EDIT { CheckpointKind::Edit } else { CheckpointKind::Rollback };
         if kind == CheckpointKind::Edit && stack.find(&change.task).is_none() {
             let (task, request) = (change.task.clone(), request.clone());

@@ -1,10 +1,12 @@
-//! A task's state as one value with a version: what another process needs to go on where this one was.
+//! A task's state as one value with a version: what another process needs to go on where this one was. It is small
+//! whatever the task has done: what was said is kept apart, and what was changed is in the checkpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent::durable::said::StoredConversation;
 use crate::agent::plan::Plan;
 use crate::agent::plan::evaluate::Trigger;
 use crate::agent::plan::mode::Mode;
@@ -12,11 +14,19 @@ use crate::agent::state::authority::Consent;
 use crate::agent::state::notes::Counted;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::task::{Task, TaskProgress};
-use crate::agent::state::transcript::Transcript;
-use crate::llm::step::{LastResult, Usage};
+use crate::llm::step::Usage;
+use crate::llm::tokens::head_and_tail;
 
 /// Grows when an older program could not read the state.
 const VERSION: u32 = 1;
+
+/// Bytes of the largest state that is kept.
+pub(crate) const LARGEST: usize = 64 << 10;
+
+/// The most entries of a list that only spares a task what it has tried before.
+const TRIED: usize = 50;
+/// Bytes of each of them.
+const NAME: usize = 200;
 
 /// The step that is being worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,14 +35,6 @@ pub struct Running {
     pub step: usize,
     /// Checkpoints of the task before the step.
     pub mark: usize,
-}
-
-/// What was said with the model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StoredConversation {
-    pub results: Vec<LastResult>,
-    pub transcript: Transcript,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,23 +64,25 @@ pub struct RunState {
     #[serde(default)]
     pub usage: Usage,
     #[serde(default)]
-    pub created: BTreeSet<String>,
-    #[serde(default)]
     pub tried: BTreeSet<String>,
     #[serde(default)]
     pub survived: BTreeMap<String, u32>,
-    #[serde(flatten)]
+    /// What was said, where an older program has kept it here: see [`StoredConversation`].
+    #[serde(flatten, skip_serializing)]
     pub said: StoredConversation,
     /// What the user has allowed, and whether the open steps are still what was approved.
     #[serde(default)]
     pub consent: Consent,
     #[serde(default)]
     pub counted: Counted,
+    /// Why it cannot be gone on with, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<String>,
 }
 
 impl RunState {
     pub fn of(task: &Task, plan: Option<&Plan>) -> Self {
-        Self {
+        let state = Self {
             version: VERSION,
             id: task.journal.task.clone(),
             request: task.request.clone(),
@@ -92,15 +96,87 @@ impl RunState {
             step: task.counts.step,
             errors: task.counts.errors,
             usage: task.counts.spent.now().used,
-            created: task.reports.created.clone(),
-            tried: task.conversation.tried.clone(),
-            survived: task.reports.survived.clone(),
-            said: StoredConversation {
-                results: task.conversation.results.clone(),
-                transcript: task.conversation.transcript.clone(),
-            },
+            tried: task.conversation.tried.iter().filter(|key| key.len() <= NAME).take(TRIED).cloned().collect(),
+            survived: task
+                .reports
+                .survived
+                .iter()
+                .filter(|(key, _)| key.len() <= NAME)
+                .take(TRIED)
+                .map(owned)
+                .collect(),
+            said: StoredConversation::default(),
             consent: task.intent.consent.clone(),
             counted: task.notes.counted(),
+            ends: None,
+        };
+        state.within(LARGEST)
+    }
+
+    /// The same with as little left out as makes it no larger: first what only spares work, then texts, and at last
+    /// what going on needs, which the state says then.
+    fn within(mut self, bytes: usize) -> Self {
+        let fits = |state: &Self| serde_json::to_string(state).is_ok_and(|text| text.len() <= bytes);
+        if fits(&self) {
+            return self;
+        }
+        let newest = |count: usize| count.saturating_sub(TRIED);
+        self.counted.approaches.drain(..newest(self.counted.approaches.len()));
+        self.consent.forget_old(TRIED);
+        for text in [8192, 2048, 512, 64] {
+            if fits(&self) {
+                return self;
+            }
+            self.shorten_texts(text);
+        }
+        if !fits(&self) {
+            let kept = Self { ends: Some(TOO_LARGE.to_owned()), ..self.head() };
+            tracing::warn!(task = kept.id, "the state of a task is too large to go on with it in another process");
+            return kept;
+        }
+        self
+    }
+
+    fn shorten_texts(&mut self, bytes: usize) {
+        let cut = |text: &mut String| *text = head_and_tail(text, bytes / 4);
+        for step in self.plan.iter_mut().flat_map(|plan| &mut plan.steps) {
+            step.result.output.iter_mut().for_each(|output| cut(&mut output.text));
+            cut(&mut step.result.outcome);
+        }
+        self.progress.course.inputs.iter_mut().for_each(|(_, text)| cut(text));
+        self.progress.course.escalations.iter_mut().for_each(cut);
+        // The plan says in its steps what is to be done; without one the request does.
+        if self.plan.is_some() || bytes <= 2048 {
+            cut(&mut self.request);
+        }
+        cut(&mut self.consent.foreseen);
+        self.consent.forget_old(bytes / 128);
+    }
+
+    /// What an undo and a list need of it.
+    fn head(&self) -> Self {
+        let mut request = self.request.clone();
+        request.truncate((0..=request.len().min(1024)).rev().find(|at| request.is_char_boundary(*at)).unwrap_or(0));
+        Self {
+            version: self.version,
+            id: self.id.clone(),
+            request,
+            mode: self.mode,
+            scope: Scope::Workspace,
+            current_file: None,
+            plan: None,
+            running: None,
+            replanning: None,
+            progress: TaskProgress::default(),
+            step: self.step,
+            errors: self.errors,
+            usage: self.usage,
+            tried: BTreeSet::new(),
+            survived: BTreeMap::new(),
+            said: StoredConversation::default(),
+            consent: Consent::default(),
+            counted: Counted { approaches: Vec::new(), open_error: None, ..self.counted.clone() },
+            ends: None,
         }
     }
 
@@ -110,7 +186,7 @@ impl RunState {
         if version > u64::from(VERSION) {
             return Err(format!("it was left by a newer Sextant (state {version}, this one reads {VERSION})"));
         }
-        serde_json::from_value(value).map_err(|error| format!("its state cannot be read: {error}"))
+        serde_json::from_value(value).map_err(|error| format!("its state cannot be read ({error})"))
     }
 
     /// Every path that the state names, each to be confirmed before the task is gone on with.
@@ -119,7 +195,6 @@ impl RunState {
         let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.creates));
         let mut paths: BTreeSet<&str> = symbols.map(|symbol| symbol.file.as_str()).collect();
         paths.extend(self.current_file.as_deref());
-        paths.extend(self.created.iter().map(String::as_str));
         paths.extend(self.scope.whole_files().iter().map(String::as_str));
         paths.extend(self.scope.symbols().iter().map(|symbol| symbol.file.as_str()));
         paths.remove("");
@@ -134,9 +209,8 @@ impl RunState {
         task.progress.question.take_if(|question| question.step >= steps);
         (task.counts.step, task.counts.errors) = (self.step, self.errors);
         task.counts.spent.count_on(self.usage);
-        (task.reports.created, task.conversation.tried, task.reports.survived) =
-            (self.created, self.tried, self.survived);
-        (task.conversation.results, task.conversation.transcript) = (self.said.results, self.said.transcript);
+        (task.conversation.tried, task.reports.survived) = (self.tried, self.survived);
+        self.said.into_task(&mut task);
         task.intent.consent = self.consent;
         task.notes.count_on(self.counted);
         task.keep.replanning = self.replanning;
@@ -146,6 +220,13 @@ impl RunState {
         (task, self.plan)
     }
 }
+
+fn owned((key, count): (&String, &u32)) -> (String, u32) {
+    (key.clone(), *count)
+}
+
+/// Why a state holds no plan and no scope.
+const TOO_LARGE: &str = "its plan and what it may edit are more than is kept of a task";
 
 #[cfg(test)]
 mod tests {
@@ -203,14 +284,13 @@ mod tests {
         ) {
             let mut task = Task::new(&request, Mode::Planner, Some("a.py".into()), scope);
             (task.counts.step, task.counts.errors, task.progress.plan_errors, task.progress.replans) = counts.into();
-            (task.reports.created, task.conversation.tried, task.reports.survived) = (names.clone(), names, survived);
+            (task.conversation.tried, task.reports.survived) = (names.clone(), survived);
             task.counts.spent.count_on(Usage { calls: 3, ..Usage::default() });
-            (task.intent.consent.allowed, task.intent.consent.withheld) = (task.reports.created.clone(), task.conversation.tried.clone());
+            (task.intent.consent.allowed, task.intent.consent.withheld) = (names, task.conversation.tried.clone());
             task.intent.consent.replanned = mark.is_some();
             let (steps, errors) = (task.counts.step, task.counts.errors);
             let (escalations, had_work) = (task.progress.replans, mark.is_some());
             task.notes.count_on(Counted { steps, errors, escalations, had_work, ..Counted::default() });
-            task.conversation.results.push(LastResult { tool: "t".into(), ok: true, text: request.clone() });
             let steps = plan.as_ref().map_or(0, |plan| plan.steps.len());
             let question = question.filter(|_| steps > 0);
             task.progress.question = question.map(|(text, mark)| Question { step: steps - 1, text, mark, ..Question::default() });
@@ -236,6 +316,43 @@ mod tests {
         let (again, _) = RunState::read(old).unwrap().into_task();
         assert_eq!((again.request.as_str(), again.notes.counted().steps), ("mend it", 0));
         assert_eq!(again.intent.consent, Consent::default());
+    }
+
+    #[test]
+    fn a_state_is_small_whatever_the_task_has_done_and_says_what_it_lacks() {
+        let mut task = Task::new("mend it", Mode::Planner, None, Scope::Workspace);
+        task.conversation.transcript.tell("x".repeat(9 << 20));
+        task.conversation.tried = (0..5000).map(|n| format!("fix {n}")).collect();
+        task.reports.survived = (0..5000).map(|n| (format!("complaint {n}"), n)).collect();
+        let output =
+            |n: usize| crate::agent::plan::output::StepOutput::new(&format!("line {n}\n").repeat(900), Vec::new());
+        let step = |n| Step {
+            title: format!("step {n}"),
+            symbols: vec![SymbolPath::new("a.py", format!("f{n}"))],
+            result: StepResult { output: Some(output(n)), ..StepResult::default() },
+            ..Step::default()
+        };
+        let mut plan = Plan { steps: (0..60).map(step).collect(), ..Plan::default() };
+        let size = |state: &RunState| serde_json::to_string(state).unwrap().len();
+        let state = RunState::of(&task, Some(&plan));
+        assert!(size(&state) <= LARGEST, "{}", size(&state));
+        assert_eq!((state.plan.as_ref().map(|plan| plan.steps.len()), &state.ends), (Some(60), &None));
+
+        plan.steps = (0..3000).map(step).collect();
+        let state = RunState::of(&task, Some(&plan));
+        assert!(size(&state) <= LARGEST && state.ends.is_some(), "{}", size(&state));
+        assert_eq!(state.request, "mend it");
+    }
+
+    #[test]
+    fn a_state_of_before_the_conversation_was_kept_apart_is_read_with_it() {
+        let task = Task::new("mend it", Mode::Simple, None, Scope::Workspace);
+        let mut old = serde_json::to_value(RunState::of(&task, None)).unwrap();
+        old["transcript"] = serde_json::json!({"fence": "f", "model": "m", "messages": [{"user": "mend it"}]});
+        old["results"] = serde_json::json!([{"tool": "search", "ok": true, "text": "found"}]);
+        let (again, _) = RunState::read(old).unwrap().into_task();
+        assert!(again.conversation.transcript.tells("mend it"));
+        assert_eq!(again.conversation.results[0].text, "found");
     }
 
     #[test]

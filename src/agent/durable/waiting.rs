@@ -8,7 +8,9 @@ use crate::agent::state::durable::Durable;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
-use crate::base::hint::HintCode;
+use crate::base::hint::{Hint, HintCode};
+use crate::base::message::headline;
+use crate::editor::event::Event;
 use crate::memory::tasks::TaskState;
 
 /// A task as it was found.
@@ -28,6 +30,7 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
     let tasks = durable.run(move |memory| memory.tasks(&name)).await;
     let Some(tasks) = open::or_tell(session, &durable, tasks) else { return Ok(None) };
     let mut why = "every task is done, or was never begun".to_owned();
+    let mut unread = None;
     for kept in tasks {
         if kept.owner.as_deref().is_some_and(|owner| owner != durable.owner().name() && durable.owner().is_alive(owner))
         {
@@ -35,12 +38,22 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
             continue;
         }
         match resumable(kept) {
-            Ok(Some(waiting)) => return Ok(Some(waiting)),
+            Ok(Some(waiting)) => {
+                unread.into_iter().for_each(|text| session.emit(Event::Progress { text }));
+                return Ok(Some(waiting));
+            }
             Ok(None) => {}
-            Err(problem) => why = problem,
+            Err(problem) => {
+                unread.get_or_insert(problem);
+            }
         }
     }
-    Err(nothing(&why))
+    match unread {
+        Some(problem) => {
+            Err(Failure::user(problem, Hint::from("what it has changed can be taken back").and(HintCode::Undo)))
+        }
+        None => Err(nothing(&why)),
+    }
 }
 
 /// The plan of a task as it stands, in this process or as it is kept.
@@ -96,13 +109,18 @@ pub(crate) fn phase(kept: &TaskState) -> Phase {
     serde_json::from_value(kept.phase.clone().into()).unwrap_or(Phase::Error)
 }
 
-/// Whether there is something to go on with.
+/// Whether there is something to go on with. The error says which task cannot be gone on with, and why.
 pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> {
     let (phase, revision) = (phase(&kept), kept.revision);
     if phase == Phase::Completed {
         return Ok(None);
     }
-    let run = RunState::read(kept.state)?;
+    let request = kept.state["request"].as_str().map(|request| format!(" “{}”", headline(request))).unwrap_or_default();
+    let cannot = |why: String| format!("the task{request} cannot be gone on with: {why}");
+    let run = RunState::read(kept.state).map_err(cannot)?;
+    if let Some(why) = &run.ends {
+        return Err(cannot(why.clone()));
+    }
     let rest = match &run.plan {
         Some(plan) => {
             run.progress.question.is_some()

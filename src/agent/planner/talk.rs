@@ -56,8 +56,7 @@ pub(crate) async fn ask(
 ) -> Result<Option<Result<PlanReply, ModelError>>, Failure> {
     let mut round = 0;
     loop {
-        let so_far = so_far::so_far(task);
-        task.conversation.transcript.shorten(talk.budget.conversation, &so_far);
+        so_far::shorten(task, talk.budget);
         let transcript = &task.conversation.transcript;
         let system = conversation::system(&transcript.fence);
         let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };

@@ -55,8 +55,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         if let Some(ended) = next_step(session, task, cancel)? {
             return Ok(ended);
         }
-        let so_far = so_far::so_far(task);
-        task.conversation.transcript.shorten(talk.budget.conversation, &so_far);
+        so_far::shorten(task, talk.budget);
         let span = span::step(task.counts.step);
         let ended = match ask(session, task, &talk.tools, cancel).instrument(span.clone()).await? {
             None => continue,

@@ -54,6 +54,12 @@ pub struct Consent {
 }
 
 impl Consent {
+    /// Keeps the newest so many of what was doubted: what an older edit is not credited with is told by then.
+    pub(crate) fn forget_old(&mut self, most: usize) {
+        self.doubts.drain(..self.doubts.len().saturating_sub(most));
+        self.uncounted.drain(..self.uncounted.len().saturating_sub(most));
+    }
+
     /// A step that came to nothing because it lacks the user's word: the question for it.
     pub(crate) fn question(
         &self,

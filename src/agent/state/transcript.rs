@@ -1,5 +1,7 @@
 //! What was said between a task and its model. It is only added to, so that a provider can cache what it has read.
 
+mod shorter;
+
 use serde::{Deserialize, Serialize};
 
 use crate::llm::chat::{ChatMessage, ChatReply, ToolResult};
@@ -12,6 +14,9 @@ pub struct Transcript {
     /// Who answered: what a provider wants back as it was is for nobody else.
     pub model: String,
     pub messages: Vec<ChatMessage>,
+    /// Bytes of the first message without what stands in for the messages that were left out; `None` before any was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opening: Option<usize>,
 }
 
 impl Transcript {
@@ -92,35 +97,6 @@ impl Transcript {
     pub fn tokens(&self) -> usize {
         self.messages.iter().map(ChatMessage::tokens).sum()
     }
-
-    /// Makes it shorter than the budget where it is longer: the first message stays, what came after it is summed up
-    /// in `so_far`, and the newest messages stay whole. Whether anything was left out.
-    pub fn shorten(&mut self, budget: usize, so_far: &str) -> bool {
-        if self.tokens() <= budget || self.messages.len() < 4 {
-            return false;
-        }
-        // What stays begins with an answer of the model: a result needs the call that it belongs to.
-        let mut left = budget / 3;
-        let mut from = self.messages.len();
-        for (at, message) in self.messages.iter().enumerate().skip(1).rev() {
-            let cost = message.tokens();
-            if cost > left && from < self.messages.len() {
-                break;
-            }
-            left = left.saturating_sub(cost);
-            if matches!(message, ChatMessage::Model(_)) {
-                from = at;
-            }
-        }
-        if from <= 1 || from == self.messages.len() {
-            return false;
-        }
-        let kept = self.messages.split_off(from);
-        self.messages.truncate(1);
-        self.tell(so_far.to_owned());
-        self.messages.extend(kept);
-        true
-    }
 }
 
 #[cfg(test)]
@@ -184,6 +160,49 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_stands_in_for_older_messages_is_there_once_however_often_they_are_left_out() {
+        let mut transcript = Transcript::default();
+        transcript.tell("the request".into());
+        for number in 0..200 {
+            transcript.answer(used(&number.to_string()));
+            transcript.results(vec![result(&number.to_string(), &"x".repeat(900))]);
+            transcript.shorten(2000, || format!("so far: {number}"));
+            assert!(transcript.tokens() <= 2000 && is_whole(&transcript), "{number}");
+        }
+        let ChatMessage::User(first) = &transcript.messages[0] else { panic!("the request") };
+        assert_eq!(first.matches("so far").count(), 1, "{first}");
+    }
+
+    #[test]
+    fn one_answer_that_is_longer_than_the_budget_is_cut_and_keeps_its_calls() {
+        let mut transcript = Transcript::default();
+        transcript.tell("the request".into());
+        let mut reply = used("1");
+        reply.uses[0].parameters = serde_json::json!({"path": "a.py", "content": "x = 1\n".repeat(20_000)});
+        transcript.answer(reply);
+        transcript.results(vec![result("1", &"y".repeat(50_000))]);
+        assert!(transcript.shorten(3000, String::new));
+        assert!(transcript.tokens() <= 3000 && is_whole(&transcript), "{}", transcript.tokens());
+        let ChatMessage::Model(reply) = &transcript.messages[1] else { panic!("an answer") };
+        let given = &reply.uses[0].parameters;
+        assert_eq!(given["path"], "a.py");
+        assert!(given["content"].as_str().unwrap().contains("left out here"), "{given}");
+    }
+
+    #[test]
+    fn thousands_of_calls_of_one_answer_keep_the_last_of_them() {
+        let mut transcript = Transcript::default();
+        transcript.tell("the request".into());
+        let uses = (0..5000).map(|n| used(&n.to_string()).uses.remove(0)).collect();
+        transcript.answer(ChatReply { uses, ..ChatReply::default() });
+        transcript.results((0..5000).map(|n| result(&n.to_string(), "found")).collect());
+        assert!(transcript.shorten(2000, String::new));
+        assert!(transcript.tokens() <= 2000 && is_whole(&transcript), "{}", transcript.tokens());
+        let ChatMessage::Model(reply) = &transcript.messages[1] else { panic!("an answer") };
+        assert_eq!(reply.uses.last().map(|used| used.id.as_str()), Some("4999"));
+    }
+
     proptest! {
         #[test]
         fn what_is_left_out_leaves_whole_turns(sizes in proptest::collection::vec(0..4000usize, 1..30), budget in 200..6000usize) {
@@ -195,12 +214,15 @@ mod tests {
             }
             let last = transcript.messages.last().cloned();
             let (before, was) = (transcript.tokens(), transcript.messages.len());
-            let shortened = transcript.shorten(budget, "so far: nothing");
+            let shortened = transcript.shorten(budget, || "so far: nothing".to_owned());
             prop_assert!(is_whole(&transcript));
-            prop_assert_eq!(transcript.messages.last().cloned(), last);
+            prop_assert!(transcript.tokens() <= budget.max(before.min(budget)), "{} of {budget}", transcript.tokens());
             prop_assert!(matches!(&transcript.messages[0], ChatMessage::User(text) if text.starts_with("the request")));
-            if shortened {
-                prop_assert!(before > budget && transcript.messages.len() < was);
+            prop_assert_eq!(shortened, before > budget);
+            if last.as_ref().is_some_and(|last| last.tokens() * 3 < budget) {
+                prop_assert_eq!(transcript.messages.last().cloned(), last, "the newest messages stay whole");
+            }
+            if transcript.messages.len() < was {
                 prop_assert!(matches!(&transcript.messages[0], ChatMessage::User(text) if text.ends_with("so far: nothing")));
             }
         }

@@ -95,8 +95,7 @@ const CONTENTS: u64 = 256 << 20;
 const FILES: u64 = 5000;
 
 const INFO: &str = "SELECT checkpoints.id, sessions.name, task, step, reason, mark, created, last_used, \
-    (SELECT count(*) FROM checkpoint_files WHERE checkpoint = checkpoints.id), state \
-    FROM checkpoints JOIN sessions ON sessions.id = checkpoints.session";
+    (SELECT count(*) FROM checkpoint_files WHERE checkpoint = checkpoints.id) FROM checkpoints JOIN sessions ON sessions.id = checkpoints.session";
 
 impl Memory {
     /// Keeps a checkpoint whole or not at all; contents that are kept already are not kept again.
@@ -139,9 +138,10 @@ impl Memory {
     pub fn checkpoint(&self, id: i64, now_ms: i64) -> Result<StoredCheckpoint> {
         self.write(move |conn| {
             conn.execute("UPDATE checkpoints SET last_used = max(last_used, ?2) WHERE id = ?1", (id, now_ms))?;
-            let read = |row: &Row<'_>| Ok((info(row)?, row.get::<_, String>(9)?));
-            let found = conn.prepare_cached(&format!("{INFO} WHERE checkpoints.id = ?1"))?.query_row([id], read);
-            let (info, state) = found.optional()?.ok_or(MemoryError::NotFound { what: "checkpoint", id })?;
+            let found = conn.prepare_cached(&format!("{INFO} WHERE checkpoints.id = ?1"))?.query_row([id], info);
+            let info = found.optional()?.ok_or(MemoryError::NotFound { what: "checkpoint", id })?;
+            let sql = "SELECT state FROM checkpoints WHERE id = ?1";
+            let state: String = conn.prepare_cached(sql)?.query_row([id], |row| row.get(0))?;
             let sql = "SELECT coalesce(sum(max(blobs.size, octet_length(blobs.bytes))), 0) FROM checkpoint_files \
                        JOIN blobs ON blobs.id IN (before_blob, after_blob) WHERE checkpoint = ?1";
             let bytes = conn.prepare_cached(sql)?.query_row([id], |row| unsigned(row, 0))?;

@@ -17,6 +17,8 @@ fn meant(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<BTr
     for sql in [
         "SELECT task, state FROM tasks WHERE (?1 IS NULL OR session = ?1)",
         "SELECT task, state FROM checkpoints WHERE (?1 IS NULL OR session = ?1)",
+        "SELECT tasks.task, said FROM conversations JOIN tasks ON tasks.task = conversations.task \
+         WHERE (?1 IS NULL OR session = ?1)",
         "SELECT task, path FROM checkpoint_files JOIN checkpoints ON id = checkpoint WHERE (?1 IS NULL OR session = ?1)",
     ] {
         let mut question = conn.prepare_cached(sql)?;

@@ -13,6 +13,7 @@ mod forget;
 mod history;
 mod injection;
 mod limits;
+mod long;
 mod neighbours;
 mod outside;
 mod planning;
