@@ -1,4 +1,5 @@
-//! An edit of one state of a text as the same edit of another: where the symbols that it touches read alike in both.
+//! An edit of one state of a text as the same edit of another: where the symbols that it touches read alike in both, and
+//! outside of symbols where the lines that it touches stand once in each.
 
 use std::ops::Range;
 
@@ -30,6 +31,53 @@ pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> 
     out.sort_by_key(|edit| edit.range.start);
     let apart = out.windows(2).all(|two| two[0].range.end <= two[1].range.start);
     apart.then_some(out)
+}
+
+/// The same for edits that lie in no symbol: of a text without symbols, or between them. Each goes where its lines are,
+/// with as many around them as make them the only ones.
+///
+/// `None` where one lies in a symbol, or its lines are not in `to` or there more than once.
+pub fn by_lines(language: Option<&Language>, from: &str, to: &str, edits: &[TextEdit]) -> Option<Vec<TextEdit>> {
+    let in_symbol = |outline: &Outline| edits.iter().any(|edit| holder(outline, from, &edit.range).is_some());
+    if language.is_some_and(|language| in_symbol(&Outline::parse(language, from))) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(edits.len());
+    for edit in edits {
+        let quoted = quoted(from, &edit.range)?;
+        let at = only(to, &from[quoted.clone()])?;
+        let start = at + (edit.range.start - quoted.start);
+        out.push(TextEdit { range: start..start + edit.range.len(), text: edit.text.clone() });
+    }
+    let apart = out.windows(2).all(|two| two[0].range.end <= two[1].range.start);
+    apart.then_some(out)
+}
+
+/// Lines around an edit that may be needed to tell its place from others.
+const AROUND: usize = 20;
+
+/// The lines of an edit, with as many around them as there is one such place of.
+fn quoted(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+    let start_of = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let end_of = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end);
+    let (mut start, mut end) = (start_of(range.start), end_of(range.end));
+    for _ in 0..AROUND {
+        if !text[start..end].trim().is_empty() && only(text, &text[start..end]).is_some() {
+            return Some(start..end);
+        }
+        (start, end) = (start_of(start.saturating_sub(1)), end_of((end + 1).min(text.len())));
+    }
+    None
+}
+
+/// Where lines stand in a text, where they stand there once. They are whole lines in both.
+fn only(text: &str, lines: &str) -> Option<usize> {
+    let whole = |at: &usize| {
+        let end = at + lines.len();
+        (*at == 0 || text[..*at].ends_with('\n')) && (end == text.len() || text[end..].starts_with('\n'))
+    };
+    let mut found = text.match_indices(lines).map(|(at, _)| at).filter(whole);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// The symbol of the same path in another outline. `None` where there are not as many of that name: a copy has the name
@@ -123,6 +171,38 @@ mod tests {
         ] {
             assert_eq!(moved(edited, meanwhile), None, "{edited:?} {meanwhile:?}");
         }
+    }
+
+    /// What becomes of an edit of a text without symbols where somebody has changed it meanwhile.
+    fn moved_line(from: &str, edited: (&str, &str), now: &str) -> Option<String> {
+        let edits = hunks(from, &from.replacen(edited.0, edited.1, 1));
+        Some(apply(now, &by_lines(None, from, now, &edits)?).unwrap())
+    }
+
+    #[test]
+    fn outside_of_symbols_an_edit_goes_where_its_lines_are_the_only_ones() {
+        let readme = "# Title\n\nWords.\n\n- one\n- two\n";
+        let with = |now: &str, edited| moved_line(readme, edited, now);
+        let appended = format!("{readme}- three\n");
+        assert_eq!(with(&appended, ("Title", "Name")), Some(appended.replace("Title", "Name")));
+        let above = format!("News.\n\n{}", readme.replace("- two", "- second"));
+        assert_eq!(with(&above, ("Words", "Text")), Some(above.replace("Words", "Text")));
+        // Changed itself, gone, or there twice.
+        assert_eq!(with(&readme.replace("Words.", "Words!"), ("Words", "Text")), None);
+        assert_eq!(with("# Title\n", ("Words", "Text")), None);
+        assert_eq!(with(&format!("{readme}Words.\n"), ("Words", "Text")), None);
+        // A line that stands there twice is told by those around it.
+        let twice = "a\nx = 1\nb\nx = 1\nc\n";
+        let now = format!("{twice}d\n");
+        assert_eq!(moved_line(twice, ("b\nx = 1", "b\nx = 2"), &now), Some(now.replace("b\nx = 1", "b\nx = 2")));
+        assert_eq!(moved_line(twice, ("b\nx = 1", "b\nx = 2"), &now.replace("c\n", "")), None);
+        // Between symbols, and not in one.
+        let python = language::of_path("a.py");
+        let edits = |old: &str, new: &str| hunks(SHOP, &SHOP.replace(old, new));
+        let now = SHOP.replace("return 2", "return 20");
+        let import = by_lines(python, SHOP, &now, &edits("import os", "import re")).expect("a line of its own");
+        assert_eq!(apply(&now, &import).unwrap(), now.replace("import os", "import re"));
+        assert_eq!(by_lines(python, SHOP, &now, &edits("return 1", "return 3")), None);
     }
 
     proptest! {

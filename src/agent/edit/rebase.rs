@@ -1,5 +1,5 @@
 //! An edit of a text that has changed since it was thought of: made where the symbols that it touches read as they did,
-//! and told; refused anywhere else.
+//! or its lines outside of symbols, and told; refused anywhere else.
 
 use std::ops::Range;
 
@@ -22,20 +22,19 @@ const BYTES: usize = 8 * 1024;
 /// How often one edit is moved: whoever types all the time has the file.
 pub(crate) const TRIES: usize = 3;
 
-/// Refuses an edit of a text that was seen in another state, and shows what has changed: the text from its first change
-/// on, or changes that are far from each other.
+/// Refuses an edit of a text that was seen in another state, and shows what has changed, and no more than that: as
+/// changes, or where they are too much the text from the first of them on.
 pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failure {
     let (text, index, changed) = (&document.text, LineIndex::new(&document.text), hunks(&document.text, seen));
     let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start)).saturating_sub(3);
-    let last = changed.last().map_or(0, |edit| index.line_of(edit.range.end));
-    let now = if last < first + LINES { None } else { changes(document, seen, 3) };
-    let now = match now {
+    let last = changed.last().map_or(0, |edit| index.line_of(edit.range.end)).saturating_add(4);
+    let now = match changes(document, seen, 3) {
         Some(changes) => {
             task.conversation.seen.whole(&document.path, text.as_str());
             format!("what has changed:\n{changes}")
         }
         None => {
-            let (shown, lines) = shown(text, first..first + LINES);
+            let (shown, lines) = shown(text, first..last.min(first + LINES));
             task.conversation.seen.lines(&document.path, text, lines);
             format!("from line {} it now reads:\n{shown}", first + 1)
         }
@@ -76,8 +75,10 @@ fn note(document: &Document, seen: &str) -> Option<String> {
 /// The edits of a text as edits of the text that it has become, with what is told of that. `None` where one cannot be
 /// moved, or too much has changed to be shown.
 pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Option<(Vec<TextEdit>, String)> {
-    let language = language::of_path(&document.path)?;
-    Some((rebase::rebase(language, seen, &document.text, edits)?, note(document, seen)?))
+    let language = language::of_path(&document.path);
+    let by_symbol = language.and_then(|language| rebase::rebase(language, seen, &document.text, edits));
+    let moved = by_symbol.or_else(|| rebase::by_lines(language, seen, &document.text, edits));
+    Some((moved?, note(document, seen)?))
 }
 
 /// The same edits of the files as they are now, with what is to be told of those that had changed. `None` where one

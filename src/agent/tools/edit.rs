@@ -106,7 +106,20 @@ fn moved(
     let then = Document { text: seen.to_owned(), ..document.clone() };
     let worked = work(&then).ok().filter(|worked| worked.of_symbols && !put_off)?;
     let (hunks, note) = rebase::onto(document, seen, &worked.hunks)?;
+    if !is_in_symbols(document, seen, &worked.hunks) {
+        // What was quoted must stand there as it did, with the lines that the edit leaves alone.
+        let now = work(document).ok().and_then(|worked| apply(&document.text, &worked.hunks).ok());
+        if now != apply(&document.text, &hunks).ok() {
+            return None;
+        }
+    }
     Some(Worked { hunks, notes: worked.notes.into_iter().chain([note]).collect(), of_symbols: true })
+}
+
+/// Whether the place of each edit is told by its symbol.
+fn is_in_symbols(document: &Document, seen: &str, hunks: &[TextEdit]) -> bool {
+    let language = crate::symbols::language::of_path(&document.path);
+    language.is_some_and(|language| crate::edits::rebase::rebase(language, seen, &document.text, hunks).is_some())
 }
 
 /// The bytes of a symbol in a document.

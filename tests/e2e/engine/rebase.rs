@@ -208,3 +208,40 @@ async fn what_is_too_much_to_be_told_is_not_passed_over() {
     let refused = call(&engine, "edit_file", given).await.unwrap_err();
     assert!(refused.message.contains("changed since it was read"), "{refused:?}");
 }
+
+/// What becomes of an edit of a README by a client that has read it, where somebody has changed it since.
+async fn readme_edited(now: impl Fn(&str) -> String, old: &str, new: &str) -> (String, Result<OutsideAnswer, Failure>) {
+    let seen = format!("# Title\n\nWords of it.\n\n{}- last\n", "- a line of many\n".repeat(30));
+    let project = Project::new(&[("README.md", &seen)]);
+    let engine = Engine::new(&project, Setup::default());
+    call(&engine, "read_file", json!({"path": "README.md"})).await.expect("a text");
+    project.write("README.md", &now(&seen));
+    let given = json!({"path": "README.md", "old_string": old, "new_string": new});
+    let answer = call(&engine, "edit_file", given).await;
+    (project.read("README.md"), answer)
+}
+
+#[tokio::test]
+async fn outside_of_symbols_an_edit_lands_where_its_quoted_place_is_as_it_was() {
+    let appended = |seen: &str| format!("{seen}- mine\n");
+    let (text, answer) = readme_edited(appended, "# Title", "# Name").await;
+    let told = answer.expect("an edit").text;
+    assert!(text.starts_with("# Name\n") && text.ends_with("- last\n- mine\n"), "{text}");
+    assert!(told.contains("had changed since it was read") && told.contains("+- mine"), "{told}");
+
+    // The quoted place itself has changed, in a line that the edit would have left alone; or there are two of it.
+    let quoted = ("# Title\n\nWords of it.", "# Title\n\nText of it.");
+    for now in [
+        |seen: &str| seen.replace("# Title", "# My title"),
+        |seen: &str| format!("{seen}# Title\n\nWords of it.\n"),
+        |seen: &str| seen.replace("Words of it.", "My words of it."),
+    ] {
+        let (text, answer) = readme_edited(now, quoted.0, quoted.1).await;
+        let refused = answer.expect_err("it is not as it was");
+        assert!(refused.message.contains("changed since it was read"), "{refused:?}");
+        assert!(!text.contains("Text of it"), "{text}");
+        let shown = refused.hint.text();
+        assert!(shown.contains("what has changed:"), "{shown}");
+        assert!(shown.matches("- a line of many").count() <= 6, "no more than what has changed: {shown}");
+    }
+}
