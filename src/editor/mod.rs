@@ -199,6 +199,12 @@ pub trait Editor: Send + Sync {
     /// Puts the marks back where they were, unless the user has moved them since.
     async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
 
+    /// Gives a file the line ends and the mark at its beginning that it had then, where its text alone does not tell
+    /// them. Nothing else of it is changed. Whether it was written.
+    async fn restore_format(&self, _path: &str, _text: &str, _then: &Marks) -> bool {
+        false
+    }
+
     /// Which of these files a user has open here, or have text here that is on no disk. By absolute paths, since another
     /// session asks, of a workspace that may begin elsewhere.
     async fn held(&self, _files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {

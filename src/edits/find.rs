@@ -10,8 +10,8 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::base::text::LineIndex;
-use crate::edits::TextEdit;
 use crate::edits::hunks::trim;
+use crate::edits::{TextEdit, line_ends};
 
 pub use crate::edits::find::nearest::Nearest;
 
@@ -152,8 +152,14 @@ fn by_line_ends(text: &str, old: &str, within: &Range<usize>) -> Vec<Range<usize
     // For every byte of the text without its `\r`s: where it stands in the text with them.
     let mut offsets = Vec::with_capacity(part.len() + 1);
     let mut plain = String::with_capacity(part.len());
+    // Where the `\r`s at hand end, and whether a `\n` follows them.
+    let (mut end, mut of_line_end) = (0, false);
     for (at, c) in part.char_indices() {
-        if c == '\r' && part[at + 1..].starts_with('\n') {
+        if c == '\r' && at >= end {
+            let rest = part[at..].trim_start_matches('\r');
+            (end, of_line_end) = (part.len() - rest.len(), rest.starts_with('\n'));
+        }
+        if c == '\r' && of_line_end {
             continue;
         }
         offsets.extend((at..at + c.len_utf8()).map(|byte| within.start + byte));
@@ -163,13 +169,13 @@ fn by_line_ends(text: &str, old: &str, within: &Range<usize>) -> Vec<Range<usize
     let start = |at: usize| {
         // A match that begins with the line end takes its `\r` along.
         let byte = offsets[at];
-        if text[byte..].starts_with('\n') && byte > within.start && text[..byte].ends_with('\r') {
-            byte - 1
+        if text[byte..].starts_with('\n') {
+            within.start + text[within.start..byte].trim_end_matches('\r').len()
         } else {
             byte
         }
     };
-    let found = occurrences(&plain, &old.replace("\r\n", "\n"), 0);
+    let found = occurrences(&plain, &line_ends::with_returns(old, 0), 0);
     // The end follows the last character that matched, so that a `\r` after it stays.
     found.into_iter().map(|r| start(r.start)..offsets[r.end - 1] + 1).collect()
 }
@@ -213,13 +219,7 @@ fn fit_line_ends(text: &str, replaced: &str, rung: Rung, old: &str, new: String)
         return new;
     }
     let model = if replaced.contains('\n') { replaced } else { text };
-    let (all, crlf) = (model.matches('\n').count(), model.matches("\r\n").count());
-    match (all, crlf) {
-        (0, _) => new,
-        (_, 0) => new.replace("\r\n", "\n"),
-        (all, crlf) if all == crlf => new.replace("\r\n", "\n").replace('\n', "\r\n"),
-        _ => new,
-    }
+    line_ends::returns(model).map_or_else(|| new.clone(), |count| line_ends::with_returns(&new, count))
 }
 
 #[cfg(test)]

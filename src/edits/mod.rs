@@ -4,6 +4,7 @@ pub mod apply;
 pub mod find;
 pub mod hunks;
 mod indent;
+pub mod line_ends;
 pub mod rebase;
 pub mod scope;
 pub mod symbol;

@@ -11,8 +11,8 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::edits::TextEdit;
 use crate::edits::indent::indent;
+use crate::edits::{TextEdit, line_ends};
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 
@@ -51,7 +51,7 @@ pub enum SymbolEditError {
     NoChange,
 }
 
-/// The one edit that carries out the action. The text has `\n` line ends; the outline is of this text.
+/// The one edit that carries out the action; the outline is of this text. New lines end as those of the symbol do.
 ///
 /// Content may be indented like the symbol, not at all, or not at all on its first line only; it is
 /// brought to the symbol's indentation. The content of multi-line strings is moved only where it is laid
@@ -92,7 +92,14 @@ pub fn edit(
         SymbolAction::InsertAfter => insert_after(text, outline, symbol, &format!("{}{content}", place.indent)),
         _ => replace(text, language, outline, symbol, &place, &content),
     };
+    let edit = TextEdit::new(edit.range, fit_line_ends(text, &text[target.extent.clone()], edit.text));
     if text[edit.range.clone()] == edit.text { Err(SymbolEditError::NoChange) } else { Ok(edit) }
+}
+
+/// New text with the line ends of its symbol, or of the whole text where that is one line.
+fn fit_line_ends(text: &str, symbol: &str, new: String) -> String {
+    let count = line_ends::returns(if symbol.contains('\n') { symbol } else { text });
+    count.map_or_else(|| new.clone(), |count| line_ends::with_returns(&new, count))
 }
 
 /// The parts in front of a definition: where its comments, decorators and header start.

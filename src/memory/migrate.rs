@@ -16,7 +16,7 @@ pub(in crate::memory) const MIGRATIONS: &[&str] = &[
     include_str!("schema/005_tasks.sql"),
     include_str!("schema/006_traces.sql"),
     include_str!("schema/007_cached.sql"),
-    include_str!("schema/008_conversations.sql"),
+    include_str!("schema/008_apart.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "SXT1" in ASCII, set by the first migration.

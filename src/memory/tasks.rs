@@ -25,7 +25,7 @@ pub struct TaskState {
 
 /// What is kept of what was said in a task, beside its state.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum KeptTalk {
     /// Nobody goes on with the task.
     Nothing,
     /// What is kept already.
@@ -67,12 +67,12 @@ const COLUMNS: &str = "SELECT task, sessions.name, owner, phase, \
 impl Memory {
     /// Keeps the state over the one before; `revision` is given by the store. With `expected` only where the
     /// stored revision is that one: `None` comes back where another process was faster.
-    pub fn save_task(&self, new: TaskState, said: &Said, expected: Option<i64>) -> Result<Option<i64>> {
+    pub fn save_task(&self, new: TaskState, said: &KeptTalk, expected: Option<i64>) -> Result<Option<i64>> {
         let state = serde_json::to_string(&new.state)?;
         let (drops, said) = match said {
-            Said::Nothing => (true, None),
-            Said::AsItWas => (false, None),
-            Said::This(said) => (false, Some(serde_json::to_string(said)?)),
+            KeptTalk::Nothing => (true, None),
+            KeptTalk::AsItWas => (false, None),
+            KeptTalk::This(said) => (false, Some(serde_json::to_string(said)?)),
         };
         self.write(move |conn| {
             let sql = "SELECT revision FROM tasks WHERE task = ?1";
@@ -170,10 +170,14 @@ mod tests {
     fn the_newest_state_stands_and_only_one_of_two_gets_a_task() {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
-        assert_eq!(memory.save_task(state("a", 1), &Said::Nothing, None).unwrap(), Some(1));
-        assert_eq!(memory.save_task(state("b", 2), &Said::Nothing, None).unwrap(), Some(1));
-        assert_eq!(memory.save_task(state("a", 3), &Said::Nothing, Some(1)).unwrap(), Some(2));
-        assert_eq!(memory.save_task(state("a", 4), &Said::Nothing, Some(1)).unwrap(), None, "somebody else was faster");
+        assert_eq!(memory.save_task(state("a", 1), &KeptTalk::Nothing, None).unwrap(), Some(1));
+        assert_eq!(memory.save_task(state("b", 2), &KeptTalk::Nothing, None).unwrap(), Some(1));
+        assert_eq!(memory.save_task(state("a", 3), &KeptTalk::Nothing, Some(1)).unwrap(), Some(2));
+        assert_eq!(
+            memory.save_task(state("a", 4), &KeptTalk::Nothing, Some(1)).unwrap(),
+            None,
+            "somebody else was faster"
+        );
         let tasks = memory.tasks("s").unwrap();
         assert_eq!(tasks.iter().map(|task| task.task.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((&tasks[0].state, tasks[0].revision), (&json!({"n": 3}), 2));
@@ -185,12 +189,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
         let said = json!({"messages": ["x"]});
-        memory.save_task(state("a", 1), &Said::This(said.clone()), None).unwrap();
-        memory.save_task(state("a", 2), &Said::AsItWas, None).unwrap();
+        memory.save_task(state("a", 1), &KeptTalk::This(said.clone()), None).unwrap();
+        memory.save_task(state("a", 2), &KeptTalk::AsItWas, None).unwrap();
         assert_eq!(memory.said("a").unwrap(), Some(said.clone()));
-        memory.save_task(state("a", 3), &Said::Nothing, None).unwrap();
+        memory.save_task(state("a", 3), &KeptTalk::Nothing, None).unwrap();
         assert_eq!(memory.said("a").unwrap(), None);
-        memory.save_task(state("a", 4), &Said::This(said), None).unwrap();
+        memory.save_task(state("a", 4), &KeptTalk::This(said), None).unwrap();
         memory.write(|conn| Ok(conn.execute("DELETE FROM tasks", [])?)).unwrap();
         assert_eq!(memory.said("a").unwrap(), None);
     }
@@ -200,11 +204,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
         for (task, clock) in [("a", 4_000_000_000_000), ("b", 1_000), ("c", 2_000)] {
-            memory.save_task(state(task, clock), &Said::Nothing, None).unwrap();
+            memory.save_task(state(task, clock), &KeptTalk::Nothing, None).unwrap();
         }
         let order = || memory.tasks("s").unwrap().into_iter().map(|task| task.task).collect::<Vec<_>>();
         assert_eq!(order(), ["c", "b", "a"]);
-        memory.save_task(state("b", 3_000), &Said::Nothing, None).unwrap();
+        memory.save_task(state("b", 3_000), &KeptTalk::Nothing, None).unwrap();
         assert_eq!(order(), ["b", "c", "a"]);
     }
 
@@ -215,7 +219,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let memory = Memory::open(&dir.path().join("m.db")).unwrap();
             memory
-                .save_task(TaskState { owner: Some(name.to_owned()), ..state("a", 1) }, &Said::Nothing, None)
+                .save_task(TaskState { owner: Some(name.to_owned()), ..state("a", 1) }, &KeptTalk::Nothing, None)
                 .unwrap();
             assert_eq!(memory.tasks("s").unwrap(), []);
             assert!(dir.path().join("m.db.damaged-1").exists(), "{name}");
@@ -229,9 +233,9 @@ mod tests {
         let memory = Memory::open(&dir.path().join("m.db")).unwrap();
         for n in 0..ENDED + 5 {
             let task = TaskState { owner: None, phase: "completed".into(), ..state(&format!("t{n}"), n) };
-            memory.save_task(task, &Said::Nothing, None).unwrap();
+            memory.save_task(task, &KeptTalk::Nothing, None).unwrap();
         }
-        memory.save_task(state("live", 0), &Said::Nothing, None).unwrap();
+        memory.save_task(state("live", 0), &KeptTalk::Nothing, None).unwrap();
         assert_eq!(memory.prune_tasks(&["completed"]).unwrap(), 5);
         assert!(memory.tasks("s").unwrap().iter().any(|task| task.task == "live"));
     }

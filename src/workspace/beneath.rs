@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -21,6 +21,16 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
 pub struct FileContent {
     pub bytes: Vec<u8>,
     pub mode: u32,
+    /// Its names, hard links included.
+    pub names: u64,
+}
+
+/// What tells whether a file was written since: which one it is, its size and its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStamp {
+    file: (i128, i128),
+    size: i128,
+    written: (i128, i128),
 }
 
 /// A name in a folder that is held open; the file need not exist.
@@ -41,6 +51,21 @@ pub struct Folders {
 /// Reads one file, as [`Folders::place`] and [`OpenFolder::read`] do.
 pub fn read(root: &Path, relative: &str) -> io::Result<FileContent> {
     Folders::new(root)?.place(relative, false)?.read()
+}
+
+/// The folders on the way to a file that are not there, the outermost first.
+pub fn missing_folders(root: &Path, relative: &str) -> Vec<String> {
+    let ends = relative.match_indices('/').map(|(at, _)| &relative[..at]);
+    let there = |folder: &&str| Folders::new(root).and_then(|mut folders| folders.folder(folder, false)).is_ok();
+    ends.skip_while(there).map(str::to_owned).collect()
+}
+
+/// Removes a folder that is empty; one that is not stays.
+pub fn remove_empty(root: &Path, relative: &str) {
+    let place = Folders::new(root).and_then(|mut folders| folders.place(relative, false));
+    if let Ok(place) = place {
+        let _ = rustix::fs::unlinkat(&*place.folder, &*place.name, AtFlags::REMOVEDIR);
+    }
 }
 
 /// The text of a regular file of at most so many bytes; `None` for anything else.
@@ -139,11 +164,49 @@ impl OpenFolder {
     }
 
     pub fn read(&self) -> io::Result<FileContent> {
-        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let mut file = self.open()?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        Ok(FileContent { bytes, mode: file.metadata()?.permissions().mode() & 0o7777 })
+        let about = file.metadata()?;
+        Ok(FileContent { bytes, mode: about.permissions().mode() & 0o7777, names: about.nlink() })
+    }
+
+    /// Of what has this name, a link included; `None` where nothing has.
+    pub fn stamp(&self) -> Option<FileStamp> {
+        let found = rustix::fs::statat(&*self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(FileStamp {
+            file: (found.st_dev.into(), found.st_ino.into()),
+            size: found.st_size.into(),
+            written: (found.st_mtime.into(), found.st_mtime_nsec.into()),
+        })
+    }
+
+    /// Writes over the content of the file that is there, which keeps all of its names. It is empty first: what a cut
+    /// leaves is a beginning of the new text.
+    ///
+    /// # Errors
+    /// It has another content than `seen` ([`io::ErrorKind::AlreadyExists`]), or cannot be written.
+    pub fn overwrite(&self, seen: &[u8], bytes: &[u8]) -> io::Result<()> {
+        let way = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut file = File::from(rustix::fs::openat(&*self.folder, &*self.name, way, Mode::empty())?);
+        let mut now = Vec::with_capacity(seen.len());
+        file.read_to_end(&mut now)?;
+        if now != seen {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    /// Gives each of two files the other one's name, in one stroke.
+    ///
+    /// # Errors
+    /// One of them is not there, or the file system cannot do it ([`is_unsupported`]).
+    pub fn exchange_with(&self, other: &Self) -> io::Result<()> {
+        exchange((&self.folder, &self.name), (&other.folder, &other.name))
     }
 
     /// Makes the file, which must not be there, and writes it through to the disk.
@@ -179,6 +242,25 @@ impl OpenFolder {
         let wanted = names.filter(|name| name.as_bytes().starts_with(prefix.as_bytes()));
         wanted.map(|name| self.beside(name)).filter(Self::is_file).collect()
     }
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn exchange(one: (&OwnedFd, &OsStr), other: (&OwnedFd, &OsStr)) -> io::Result<()> {
+    use rustix::fs::RenameFlags;
+    Ok(rustix::fs::renameat_with(one.0, one.1, other.0, other.1, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn exchange(_: (&OwnedFd, &OsStr), _: (&OwnedFd, &OsStr)) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Whether an exchange failed since it cannot be made there at all.
+pub fn is_unsupported(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    error.kind() == io::ErrorKind::Unsupported
+        || errno.is_some_and(|errno| [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&errno))
 }
 
 fn flags() -> OFlags {
@@ -218,6 +300,42 @@ mod tests {
             assert!(read(&root, path).is_err(), "{path}");
         }
         assert_eq!(read(&root, "a/none/c").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn folders_that_are_missing_are_named_and_only_empty_ones_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        assert_eq!(missing_folders(dir.path(), "a/b/c/d/e.py"), ["a/b/c", "a/b/c/d"]);
+        assert_eq!(missing_folders(dir.path(), "a/b/e.py"), Vec::<String>::new());
+        assert_eq!(missing_folders(dir.path(), "e.py"), Vec::<String>::new());
+        remove_empty(dir.path(), "a");
+        assert!(dir.path().join("a/b").exists());
+        remove_empty(dir.path(), "a/b");
+        assert!(!dir.path().join("a/b").exists() && dir.path().join("a").exists());
+    }
+
+    #[test]
+    fn two_files_change_names_and_a_file_that_is_written_over_keeps_all_of_its_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["a", "b"] {
+            fs::write(at(name), name).unwrap();
+        }
+        fs::hard_link(at("a"), at("twin")).unwrap();
+        let mut folders = Folders::new(dir.path()).unwrap();
+        let (a, b) = (folders.place("a", false).unwrap(), folders.place("b", false).unwrap());
+        assert_eq!((a.read().unwrap().names, b.read().unwrap().names), (2, 1));
+        let stamp = a.stamp();
+        assert!(a.overwrite(b"other", b"new").is_err() && a.stamp() == stamp);
+        a.overwrite(b"a", b"newer").unwrap();
+        assert!(fs::read(at("twin")).unwrap() == b"newer" && a.stamp() != stamp);
+        if a.exchange_with(&b).is_ok() {
+            assert_eq!((fs::read(at("a")).unwrap(), fs::read(at("b")).unwrap()), (b"b".to_vec(), b"newer".to_vec()));
+        }
+        fs::remove_file(at("b")).unwrap();
+        let gone = a.exchange_with(&b).unwrap_err();
+        assert!(gone.kind() == io::ErrorKind::NotFound || is_unsupported(&gone));
     }
 
     #[test]

@@ -219,6 +219,7 @@ pub fn record(project: &Project, files: &[(&str, Option<&str>, Option<&str>)]) {
         after: Some(state(after)),
     };
     let new = NewCheckpoint {
+        once: None,
         session: "main".into(),
         task: "t".into(),
         step: 1,

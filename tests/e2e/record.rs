@@ -28,6 +28,7 @@ pub fn half_done(path: &str, before: &str, after: &str, owner: &str) -> (NewChec
     let text = |text: &str| FileState::Bytes(text.into());
     let file = CheckpointFile { path: path.into(), before: text(before), after: Some(text(after)) };
     let new = NewCheckpoint {
+        once: None,
         session: "main".into(),
         task: "t".into(),
         step: 1,

@@ -12,6 +12,7 @@ use crate::agent::commands::outside::{self, OutsideAnswer};
 use crate::agent::commands::turn::TaskTurn;
 use crate::agent::commands::undo::{self, redo};
 use crate::agent::commands::{ask, forget, remember, resume};
+use crate::agent::edit::once::{self, EditMade};
 use crate::agent::edit::questions::UserQuestion;
 use crate::agent::edit::{making, questions, recover};
 use crate::agent::memory::{self, statistics};
@@ -162,7 +163,24 @@ impl Agent {
         given: Value,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        outside::call(Arc::clone(self), client.clone(), (tool.to_owned(), given), cancel).await
+        outside::call(Arc::clone(self), client.clone(), (tool.to_owned(), given), None, cancel).await
+    }
+
+    /// The same; `once` is the name of this call, under which its edit is made at most once, in whichever process.
+    pub async fn call_once(
+        self: &Arc<Self>,
+        client: &OutsideClient,
+        (tool, given): (&str, Value),
+        once: Option<&str>,
+        cancel: &CancellationToken,
+    ) -> Result<OutsideAnswer, Failure> {
+        let (agent, once) = (Arc::clone(self), once.map(str::to_owned));
+        outside::call(agent, client.clone(), (tool.to_owned(), given), once, cancel).await
+    }
+
+    /// What became of the edit of the call with this name.
+    pub async fn made(&self, once: &str) -> Result<EditMade, Failure> {
+        once::made(self, once).await
     }
 
     /// A client will not call again.

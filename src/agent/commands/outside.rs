@@ -10,11 +10,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::diagnostics::{collect, reached};
-use crate::agent::durable::{self, stack, traces};
+use crate::agent::durable::{self, open, stack, traces};
+use crate::agent::edit::once::{self, EditMade};
 use crate::agent::edit::{making, recover};
 use crate::agent::events::envelope::TaskEvent;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::{finish, listed};
+use crate::agent::state::comparison::Status;
 use crate::agent::state::edit_answer::EditAnswer;
 use crate::agent::state::outside::{ClientWork, OutsideClient};
 use crate::agent::state::render::Line;
@@ -52,11 +54,13 @@ pub(crate) async fn call<S>(
     session: Arc<S>,
     client: OutsideClient,
     (tool, given): (String, Value),
+    once: Option<String>,
     cancel: &CancellationToken,
 ) -> Result<OutsideAnswer, Failure>
 where
     S: Deref<Target = Session> + Send + Sync + 'static,
 {
+    once.as_deref().map_or(Ok(()), once::check)?;
     let own = cancel.child_token();
     let ends = own.clone().drop_guard();
     let (tell, told) = oneshot::channel();
@@ -65,7 +69,9 @@ where
         let read = validate::call_outside(&tool, &given);
         let own = session.cancelled();
         match read {
-            Ok(read) if read.access() == Access::Edit => edit(&session, &client, (&tool, read), &own, tell).await,
+            Ok(read) if read.access() == Access::Edit => {
+                edit(&session, &client, (&tool, read, once), &own, tell).await;
+            }
             read => {
                 let file = read.as_ref().ok().and_then(ToolCall::only_file);
                 let looked = look(&session, &client, (&tool, read), &own).await;
@@ -144,7 +150,7 @@ fn new_task(client: &OutsideClient) -> Task {
 async fn edit(
     session: &Session,
     client: &OutsideClient,
-    (tool, call): (&str, ToolCall),
+    (tool, call, once): (&str, ToolCall, Option<String>),
     cancel: &CancellationToken,
     tell: oneshot::Sender<Result<OutsideAnswer, Failure>>,
 ) {
@@ -167,6 +173,11 @@ async fn edit(
         }
     };
     let Some(task) = slot.as_mut() else { return };
+    if let Some(again) = again(session, once.as_deref()).await {
+        let _ = tell.send(again);
+        return;
+    }
+    task.intent.once = once;
     let mark = task.journal.checkpoints.len();
     task.counts.step = u32::try_from(mark).unwrap_or(u32::MAX).saturating_add(1);
     let seen = lock(&work.seen).clone();
@@ -194,6 +205,39 @@ async fn edit(
         show(session, task, format!("{}: {came_of_it}", client.name)).await;
     }
     traces::keep(session).await;
+}
+
+/// The answer of a call whose edit was made before: it is not made a second time. `None` where it was not.
+async fn again(session: &Session, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
+    match once::made(session, once?).await {
+        Ok(known) if known.made => Some(Ok(OutsideAnswer::of_made(&known))),
+        Ok(_) => None,
+        // Nothing is kept here: this process would know.
+        Err(_) if open::durable(session).await.is_none() => None,
+        Err(failure) => Some(Err(failure)),
+    }
+}
+
+impl OutsideAnswer {
+    /// What is said of an edit that was made, and whose own answer did not come.
+    pub fn of_made(known: &EditMade) -> Self {
+        let EditMade { checkpoint, files, lost, .. } = known;
+        let stands = if lost.is_empty() {
+            String::new()
+        } else {
+            format!(" It is not in {} any more: its buffer was not saved, or it was taken back.", lost.join(", "))
+        };
+        let text = format!(
+            "made already, as {checkpoint}: {}; it was not made again.{stands} What it introduced is not known here.",
+            files.join(", ")
+        );
+        let data = json!({
+            "ok": lost.is_empty(), "path": files.first(), "symbols": [], "checkpoint": checkpoint, "saved": lost.is_empty(),
+            "new_diagnostics": [], "diagnostics_status": Status::Unavailable, "fixed": 0, "unchanged": 0,
+            "made_before": true, "lost": lost,
+        });
+        Self { text, data: Some(data) }
+    }
 }
 
 /// The task that the next edit of a client belongs to; whether it has just begun.

@@ -62,6 +62,7 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
         reason: BASELINE.to_owned(),
         state: serde_json::to_value(lines).unwrap_or_default(),
         files,
+        once: None,
         created: now_ms(),
     };
     let kept = durable.run(move |memory| memory.add_checkpoint(checkpoint)).await;

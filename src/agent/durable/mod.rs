@@ -30,7 +30,7 @@ use crate::base::hint::HintCode;
 use crate::memory::checkpoints::{Cleaned, CleanedTask};
 use crate::memory::error::{MemoryError, Result};
 use crate::memory::store::Memory;
-use crate::memory::tasks::{Said, TaskState};
+use crate::memory::tasks::{KeptTalk, TaskState};
 use crate::memory::trace::{Event as TraceEvent, TraceRecord};
 
 /// The name of a phase in the memory file, as it is in JSON.
@@ -64,7 +64,7 @@ async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan:
     if phase != Phase::Executing {
         state.counted.concluded();
     }
-    let said = if phase == Phase::Completed { Said::Nothing } else { said(task) };
+    let said = if phase == Phase::Completed { KeptTalk::Nothing } else { said(task) };
     let kept = save(durable, &state, said, phase, None).await;
     if let Some(revision) = open::or_tell(session, durable, kept) {
         task.keep.revision = revision;
@@ -75,14 +75,14 @@ async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan:
 }
 
 /// What was said with a task's model, for whoever goes on with it.
-fn said(task: &Task) -> Said {
-    serde_json::to_value(StoredConversation::of(task)).map_or(Said::Nothing, Said::This)
+fn said(task: &Task) -> KeptTalk {
+    serde_json::to_value(StoredConversation::of(task)).map_or(KeptTalk::Nothing, KeptTalk::This)
 }
 
 async fn save(
     durable: &Durable,
     state: &RunState,
-    said: Said,
+    said: KeptTalk,
     phase: Phase,
     expected: Option<i64>,
 ) -> Result<Option<i64>> {
@@ -101,7 +101,7 @@ async fn save(
 /// Keeps the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
 pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
     let Some(durable) = open::durable(session).await else { return };
-    let kept = save(&durable, &RunState::of(task, None), Said::Nothing, Phase::Completed, None).await;
+    let kept = save(&durable, &RunState::of(task, None), KeptTalk::Nothing, Phase::Completed, None).await;
     open::or_tell(session, &durable, kept);
     if cleans {
         clean(session, &durable, &task.journal.task).await;
@@ -111,7 +111,7 @@ pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
 /// Keeps the state of a task that is in no session: after a rollback.
 pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
     let Some(durable) = open::durable(session).await else { return };
-    let kept = save(&durable, state, Said::AsItWas, phase, None).await;
+    let kept = save(&durable, state, KeptTalk::AsItWas, phase, None).await;
     open::or_tell(session, &durable, kept);
 }
 
@@ -120,7 +120,7 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
     let Some(durable) = open::durable(session).await else { return Ok(()) };
     let Some(expected) = task.keep.revision else { return Ok(()) };
     let state = RunState::of(task, plan);
-    match save(&durable, &state, Said::AsItWas, Phase::Executing, Some(expected)).await {
+    match save(&durable, &state, KeptTalk::AsItWas, Phase::Executing, Some(expected)).await {
         Ok(Some(revision)) => task.keep.revision = Some(revision),
         Ok(None) => {
             let what = format!("another process has gone on with “{}”", task.request);

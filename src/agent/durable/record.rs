@@ -46,6 +46,8 @@ pub(crate) struct CheckpointRow {
     pub plan: Option<Plan>,
     /// Of a rollback: what it has taken back.
     pub takes: Vec<Taken>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
     /// Checkpoints that this change takes back.
     pub reverses: Vec<i64>,
     /// Of a checkpoint without files: the task's state there.
@@ -62,6 +64,7 @@ impl CheckpointRow {
             marks: checkpoint.files.iter().map(marks).collect(),
             plan: checkpoint.plan.clone(),
             takes: checkpoint.takes.clone(),
+            folders: checkpoint.folders.clone(),
             reverses: reverses.to_vec(),
             run: None,
         }
@@ -96,6 +99,8 @@ pub(crate) fn read(kept: Kept) -> (Checkpoint, CheckpointRow) {
         symbols: row.symbols.clone(),
         plan: row.plan.clone(),
         takes: row.takes.clone(),
+        folders: row.folders.clone(),
+        once: kept.info.once.clone(),
         record: Some(kept.info.id),
     };
     (checkpoint, row)
@@ -217,6 +222,7 @@ fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, r
         reason: reason.to_owned(),
         state: serde_json::to_value(row).unwrap_or_default(),
         files: Vec::new(),
+        once: checkpoint.once.clone(),
         created: now_ms(),
     }
 }

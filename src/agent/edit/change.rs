@@ -25,6 +25,7 @@ use crate::diagnostics::model::Report;
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
 use crate::editor::error::EditorError;
+use crate::workspace::beneath;
 
 /// Carries out an edit of a tool and words what it introduced. Nothing is written when it is refused.
 pub(crate) async fn edit(
@@ -87,10 +88,11 @@ pub(crate) async fn change(
                 deadline = deadline.anew();
             }
             made => {
-                let outcome = made?;
+                let mut outcome = made?;
                 if !notes.is_empty() {
                     wanted.iter().for_each(|want| told(task, want.path()));
                 }
+                notes.append(&mut outcome.notes);
                 return Ok(EditOutcome { notes, ..outcome });
             }
         }
@@ -146,8 +148,7 @@ async fn attempt(
     let id = checkpoint.id.clone();
     enter(task, checkpoint);
     task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
-    task.reports.elsewhere.unlooked.extend(&burst.unlooked);
-    task.reports.elsewhere.unlooked.extend(&unheard);
+    [&burst.unlooked, &unheard].into_iter().for_each(|some| task.reports.elsewhere.unlooked.extend(some));
     task.intent.consent.doubts.extend_from_slice(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
@@ -180,10 +181,14 @@ async fn to_be_made(
     symbols: &[String],
 ) -> in_flight::PendingChange {
     let files = files_before(session, &task.journal, wanted).await;
+    let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
+    let folders: BTreeSet<String> =
+        made.flat_map(|want| beneath::missing_folders(session.root.path(), want.path())).collect();
+    let checkpoint = checkpoint(session, task, files, symbols);
     in_flight::PendingChange {
         task: task.journal.task.clone(),
         request: task.journal.request.clone(),
-        checkpoint: checkpoint(session, task, files, symbols),
+        checkpoint: Checkpoint { folders: folders.into_iter().collect(), once: task.intent.once.clone(), ..checkpoint },
         edits: wanted.iter().cloned().map(EditRequest::into_edit).collect(),
         takes_back: Vec::new(),
         restores_marks: false,

@@ -20,10 +20,11 @@ use crate::agent::state::journal::{Checkpoint, Journal};
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
-use crate::editor::Save;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
+use crate::editor::{Editor, Marks, Save};
 use crate::symbols::path::SymbolPath;
+use crate::workspace::beneath;
 
 /// How long a command that needs to know what an editor has made waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -167,6 +168,16 @@ async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Res
     Ok(Some(checkpoint))
 }
 
+/// Which files have the format that the task has left: a user who has given a file other line ends since keeps them.
+async fn as_left(editor: &dyn Editor, checkpoint: &Checkpoint) -> Vec<bool> {
+    let mut found = Vec::with_capacity(checkpoint.files.len());
+    for file in &checkpoint.files {
+        let unknown = file.marks_before == Marks::Null || file.before.is_none();
+        found.push(unknown || editor.marks(&file.path).await == file.marks_before);
+    }
+    found
+}
+
 async fn carry_out(
     at: &Place<'_>,
     events: &EventStream,
@@ -180,8 +191,9 @@ async fn carry_out(
     if let Some(durable) = durable {
         checkpoint.record = durable.open_change(events, &task, &checkpoint, &reverses).await;
     }
+    let as_left = if restores_marks { as_left(editor, &checkpoint).await } else { Vec::new() };
     let applied = apply(at, save, &edits).await;
-    let applied = match applied {
+    let mut applied = match applied {
         Ok(applied) => applied,
         Err(error) => {
             if let Some(durable) = durable {
@@ -194,6 +206,17 @@ async fn carry_out(
             return Err(error);
         }
     };
+    for ((file, done), as_left) in checkpoint.files.iter().zip(&mut applied).zip(as_left) {
+        if let (Some(text), Some(document), true) = (&file.after, &mut done.document, as_left)
+            && editor.restore_format(&file.path, text, &file.marks_after).await
+            && let Ok(now) = editor.read(&file.path).await
+        {
+            *document = now;
+        }
+    }
+    if restores_marks {
+        checkpoint.folders.iter().for_each(|folder| beneath::remove_empty(at.root.path(), folder));
+    }
     for (file, done) in checkpoint.files.iter_mut().zip(&applied) {
         let now = done.document.as_ref().map(|document| document.text.as_str());
         if file.after.as_deref() != now {

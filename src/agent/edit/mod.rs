@@ -8,6 +8,7 @@ pub(crate) mod guard;
 pub(crate) mod lock;
 pub(crate) mod lost;
 pub(crate) mod making;
+pub mod once;
 pub mod permissions;
 pub mod questions;
 pub(crate) mod rebase;

@@ -134,23 +134,34 @@ async fn look_back(session: &Session, asks: bool) -> OpenChange {
             found.notes.push("unfinished changes are left for the next command: looking at them takes long".to_owned());
             break;
         }
-        if durable.owner().is_alive(&owner) {
-            continue;
-        }
-        let me = durable.owner().name().to_owned();
-        let taken = durable
-            .run(move |memory| {
-                let taken = memory.take_checkpoint(id, &owner, &me)?;
-                taken.then(|| memory.checkpoint(id, now_ms())).transpose()
-            })
-            .await;
-        if let Some(Some(kept)) = open::or_tell(session, &durable, taken) {
-            let (checkpoint, row) = record::read(kept);
-            found.notes.extend(put_right(session, &durable, (checkpoint, &row), asks).await);
+        if !durable.owner().is_alive(&owner) {
+            found.notes.extend(put_right_of(session, &durable, (id, owner), asks).await);
         }
     }
     found.interrupted = interrupted(session, &durable).await;
     found
+}
+
+/// Puts right a change that a dead process has left open, and tells the user what was done about it.
+pub(crate) async fn take_over(session: &Session, durable: &Durable, id: i64, owner: String) {
+    tell(session, put_right_of(session, durable, (id, owner), false).await);
+}
+
+async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
+    let me = durable.owner().name().to_owned();
+    let taken = durable
+        .run(move |memory| {
+            let taken = memory.take_checkpoint(id, &owner, &me)?;
+            taken.then(|| memory.checkpoint(id, now_ms())).transpose()
+        })
+        .await;
+    match open::or_tell(session, durable, taken) {
+        Some(Some(kept)) => {
+            let (checkpoint, row) = record::read(kept);
+            put_right(session, durable, (checkpoint, &row), asks).await
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The last task, where its process died over it.

@@ -7,7 +7,7 @@ use crate::agent::durable::open;
 use crate::agent::edit::making;
 use crate::agent::edit::recover::{self, edit_to};
 use crate::agent::state::in_flight::PendingChange;
-use crate::agent::state::journal::{Checkpoint, FileChange, Journal, Taken};
+use crate::agent::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::agent::state::reverse::{HunkTurn, turn};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -120,10 +120,23 @@ pub(crate) async fn go(
     takes_back: Vec<Checkpoint>,
 ) -> Result<Checkpoint, Failure> {
     checkpoint.id = session.next_checkpoint();
+    checkpoint.folders = emptied(journal, &edits);
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let change = PendingChange { task, request, checkpoint, edits, takes_back, restores_marks: true };
     let made = making::make(session, change).await?.checkpoint;
     Ok(made)
+}
+
+/// The folders that a task has made for files that go, the innermost first.
+fn emptied(journal: &Journal, edits: &[FileEdit]) -> Vec<String> {
+    let gone: Vec<&str> =
+        edits.iter().filter(|edit| matches!(edit, FileEdit::Delete { .. })).map(FileEdit::path).collect();
+    let holds = |folder: &str, path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let made = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit).flat_map(|row| &row.folders);
+    let mut folders: Vec<String> = made.filter(|folder| gone.iter().any(|path| holds(folder, path))).cloned().collect();
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+    folders.dedup();
+    folders
 }
 
 /// Keeps an undo that changes no file.

@@ -72,6 +72,10 @@ pub struct Checkpoint {
     pub plan: Option<Plan>,
     /// Of a rollback: what it has taken back.
     pub takes: Vec<Taken>,
+    /// Folders that it makes; of a rollback, those that go with what it takes back, where they are empty then.
+    pub folders: Vec<String>,
+    /// The name of the call that it carries out, which no other call has.
+    pub once: Option<String>,
     /// Its number in the memory file; `None` where it is kept in this process alone.
     pub record: Option<i64>,
 }

@@ -60,6 +60,8 @@ pub struct TaskIntent {
     pub current_file: Option<String>,
     /// The client outside whose edits these are; `None` where our own loop works.
     pub client: Option<String>,
+    /// The name of the call of that client that is carried out, which no other call has: what it edits is kept with it.
+    pub once: Option<String>,
     /// The line that the user's cursor is on, in words; empty where no line was given.
     pub cursor: String,
     /// Whether the request forbids every change. The approval of a plan lifts what it forbade for the time being.

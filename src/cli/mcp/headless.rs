@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
 use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::edit::once::EditMade;
 use crate::agent::state::outside::OutsideClient;
 use crate::base::deadline::Deadline;
 use crate::base::failure::Failure;
@@ -64,9 +65,13 @@ impl OpenWorkspace for HeadlessWorkspace {
         client: &OutsideClient,
         tool: &str,
         given: Value,
-        cancel: &CancellationToken,
+        (once, cancel): (&str, &CancellationToken),
     ) -> Result<OutsideAnswer, Failure> {
-        self.session.call(client, tool, given, cancel).await
+        self.session.call_once(client, (tool, given), Some(once), cancel).await
+    }
+
+    async fn made(&self, once: &str) -> Result<EditMade, Failure> {
+        self.session.made(once).await
     }
 
     async fn client_left(&self, client: &OutsideClient) {

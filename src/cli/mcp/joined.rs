@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::edit::once::EditMade;
 use crate::agent::state::outside::OutsideClient;
-use crate::base::clock::new_id;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::path;
@@ -122,20 +122,23 @@ impl OpenWorkspace for JoinedWorkspace {
         client: &OutsideClient,
         tool: &str,
         given: Value,
-        cancel: &CancellationToken,
+        (once, cancel): (&str, &CancellationToken),
     ) -> Result<OutsideAnswer, Failure> {
-        let id = new_id();
         let session = self.session(&given).await;
         let given = self.moved(given, &session.entry.root);
-        let called = session.call(client, tool, given, &id);
+        let called = session.call(client, tool, given, once);
         tokio::pin!(called);
         tokio::select! {
             answer = &mut called => return answer,
             () = cancel.cancelled() => {}
         }
         // An edit that has begun there is made whole, and the answer says what became of it.
-        session.cancel_call(&id).await?;
+        session.cancel_call(once).await?;
         called.await
+    }
+
+    async fn made(&self, once: &str) -> Result<EditMade, Failure> {
+        self.main.made(once).await
     }
 
     async fn client_left(&self, client: &OutsideClient) {

@@ -10,6 +10,7 @@ use crate::editor::{Applied, Document, FileEdit, Save};
 use crate::editors::headless::format::{self, FileFormat};
 use crate::editors::headless::overlay::OpenBuffers;
 use crate::editors::headless::transaction::{self, FileOperation, Refused};
+use crate::edits::line_ends;
 use crate::workspace::beneath;
 
 /// What was last seen of one file.
@@ -59,6 +60,28 @@ impl Files {
 
     pub(super) fn read(&mut self, path: &str) -> Result<Document, EditorError> {
         self.look(path).map(|(document, _, _)| document)
+    }
+
+    /// How the file was written that was seen last; `None` where it is not known, or an editor has the file open.
+    pub(super) fn format(&self, path: &str) -> Option<FileFormat> {
+        let seen = self.seen.get(path).filter(|seen| seen.open.is_none() && seen.buffer.is_none())?;
+        format::decode(seen.bytes.as_deref()?).map(|(_, format)| format)
+    }
+
+    /// Writes a text in a format, where the file has this text but for its line ends and its mark.
+    pub(super) fn restore(&mut self, path: &str, text: &str, format: FileFormat) -> Result<bool, EditorError> {
+        let (document, _, seen) = self.look(path)?;
+        let bytes = format::encode(text, format);
+        let alike = line_ends::with_returns(&document.text, 0) == line_ends::with_returns(text, 0);
+        if document.unsaved || bytes == seen || !alike {
+            return Ok(false);
+        }
+        let change = FileOperation::Write { path: path.to_owned(), seen, bytes };
+        let written = transaction::commit(&self.root, &[change]);
+        written.map(|()| true).map_err(|refused| match refused {
+            Refused::Moved(_) => EditorError::Stale(path.to_owned()),
+            Refused::Failed(_, error) => EditorError::Other(format!("{path} cannot be written: {error}")),
+        })
     }
 
     /// Files with text that is in no file on disk.

@@ -2,17 +2,20 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::plural::counted;
-use crate::edits::TextEdit;
+use crate::edits::{TextEdit, line_ends};
 
 const MARK: &str = "\u{feff}";
 
 /// What a file has around its text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileFormat {
     /// It begins with a byte order mark.
     pub mark: bool,
-    /// Every line ends in `\r\n`. Where line ends are mixed, each `\r` stays in the text as it is.
+    /// Every line ends in `\r\n`. Where line ends are mixed, or more than one `\r` stands before one, each `\r` stays in
+    /// the text as it is.
     pub crlf: bool,
 }
 
@@ -20,9 +23,7 @@ pub(crate) struct FileFormat {
 pub(crate) fn decode(bytes: &[u8]) -> Option<(String, FileFormat)> {
     let whole = std::str::from_utf8(bytes).ok()?;
     let text = whole.strip_prefix(MARK).unwrap_or(whole);
-    let lines = text.matches('\n').count();
-    let format =
-        FileFormat { mark: text.len() < whole.len(), crlf: lines > 0 && text.matches("\r\n").count() == lines };
+    let format = FileFormat { mark: text.len() < whole.len(), crlf: line_ends::returns(text) == Some(1) };
     let text = if format.crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
     Some((text, format))
 }
@@ -52,12 +53,13 @@ pub(crate) fn splice(text: &str, hunks: &[TextEdit], format: FileFormat) -> Resu
         };
         out.push_str(kept);
         // A line end that the file would double.
-        let new = if format.crlf { hunk.text.replace("\r\n", "\n") } else { hunk.text.clone() };
+        let new = if format.crlf { line_ends::with_returns(&hunk.text, 0) } else { hunk.text.clone() };
         out.push_str(&new);
         done = end;
     }
     out.push_str(text.get(done..).unwrap_or_default());
-    Ok(out)
+    // A `\r` at the edge of a hunk has met a line end: the file would double it.
+    Ok(if format.crlf && out.contains("\r\n") { line_ends::with_returns(&out, 0) } else { out })
 }
 
 #[cfg(test)]
@@ -78,6 +80,8 @@ mod tests {
         assert_eq!(decode(b"a\r\nb\n"), Some(("a\r\nb\n".into(), plain)));
         assert_eq!(decode(b"no line end\r"), Some(("no line end\r".into(), plain)));
         assert_eq!(decode(b"\xff"), None);
+        assert_eq!(decode(b"a\r\r\nb\r\r\n"), Some(("a\r\r\nb\r\r\n".into(), plain)));
+        assert_eq!(splice("a\nb\n", &[hunk(0..1, "c\r")], crlf).unwrap(), "c\nb\n");
         assert_eq!(splice("a\nb\n", &[hunk(2..3, "c\r\nd")], crlf).unwrap(), "a\nc\nd\n");
         assert_eq!(splice("a\nb\n", &[hunk(2..3, "c\r\nd")], plain).unwrap(), "a\nc\r\nd\n");
     }

@@ -1,5 +1,6 @@
 //! A folder treated as an editor: files on disk, language servers of our own, events to whoever listens.
 
+mod asked;
 mod files;
 mod fixes;
 pub(in crate::editors) mod format;
@@ -23,16 +24,20 @@ use crate::base::lock::lock;
 use crate::base::text::Range;
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::{Asked, Commands};
-use crate::diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
+use crate::diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::lookup::{LookupAnswer, NameLookup};
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Save, WorkspaceChange};
+use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Marks, Save, WorkspaceChange};
+use crate::editors::headless::asked::{ask, asked, file_text, text};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
 use crate::editors::headless::overlay::OpenBuffers;
+
+/// Among the marks of a file: how it is written.
+const FORMAT: &str = "format";
 
 /// LSP's numbers for what happened to a file on disk.
 const CREATED: u8 = 1;
@@ -218,42 +223,6 @@ impl HeadlessEditor {
     }
 }
 
-fn text(read: &Result<Document, EditorError>) -> Option<FileText> {
-    read.as_ref().ok().map(file_text)
-}
-
-fn file_text(document: &Document) -> FileText {
-    FileText { path: document.path.clone(), text: document.text.clone() }
-}
-
-fn asked(document: &Document, edited: &[String]) -> Asked {
-    Asked {
-        path: document.path.clone(),
-        text: document.text.clone(),
-        version: document.version,
-        edited: edited.contains(&document.path),
-    }
-}
-
-/// Asks a provider that knows texts and no versions. One that looks at single files is asked about the edited alone.
-async fn ask(
-    provider: &dyn DiagnosticsProvider,
-    documents: &[Document],
-    edited: &[String],
-    deadline: Deadline,
-) -> Vec<Report> {
-    let single = provider.reach() == Reach::File;
-    let wanted = documents.iter().filter(|document| !single || edited.contains(&document.path));
-    let texts: Vec<FileText> = wanted.map(file_text).collect();
-    let mut reports = provider.fetch(&texts, deadline).await;
-    for report in &mut reports {
-        let document = documents.iter().find(|document| document.path == report.file);
-        report.wanted_version = document.map(|document| document.version);
-        report.version = report.wanted_version.filter(|_| report.freshness.is_fresh());
-    }
-    reports
-}
-
 impl fmt::Debug for HeadlessEditor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HeadlessEditor").field("root", &self.root).finish_non_exhaustive()
@@ -365,6 +334,23 @@ impl Editor for HeadlessEditor {
         if let Err(error) = swept.await {
             tracing::warn!(%error, "leftovers were not looked for");
         }
+    }
+
+    /// There are no marks to keep, and a format that a text alone does not tell.
+    async fn marks(&self, path: &str) -> Marks {
+        let path = path.to_owned();
+        let format = self.with_files(move |files| Ok(files.format(&path))).await.ok().flatten();
+        format.map_or(Marks::Null, |format| serde_json::json!({ FORMAT: format }))
+    }
+
+    async fn restore_format(&self, path: &str, text: &str, then: &Marks) -> bool {
+        let Ok(format) = serde_json::from_value(then[FORMAT].clone()) else { return false };
+        let (path, text) = (path.to_owned(), text.to_owned());
+        let restored = self.with_files(move |files| files.restore(&path, &text, format)).await;
+        restored.unwrap_or_else(|error| {
+            tracing::warn!(%error, "line ends could not be restored");
+            false
+        })
     }
 
     /// Nobody looks at these files; only what is written nowhere is in this process alone.

@@ -1,4 +1,5 @@
-//! Several files written at once: all of them or none, each by renaming a finished file into its place.
+//! Several files written at once: all of them or none, each by a finished file that takes its place, or in place where
+//! a file has several names.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, test_kill_process};
 
-use crate::workspace::beneath::{Folders, OpenFolder};
+use crate::workspace::beneath::{FileStamp, Folders, OpenFolder, is_unsupported};
 
 /// What is to become of one file, by its path below the root. The bytes seen before are compared once more just before
 /// the change.
@@ -38,14 +39,22 @@ pub(super) enum Refused {
 struct Staged<'a> {
     change: &'a FileOperation,
     place: OpenFolder,
+    /// Of a file with several names there is none: a rename would take this name from the others.
     temporary: Option<OpenFolder>,
 }
 
 /// One step that can be taken back.
 struct Done<'a> {
     staged: &'a Staged<'a>,
-    /// The old file of one that was deleted.
-    aside: Option<OpenFolder>,
+    /// The old file of one that was deleted or replaced, as it was found then.
+    aside: Option<(OpenFolder, Option<FileStamp>)>,
+}
+
+impl Done<'_> {
+    /// Whether somebody who had the old file open has written to it since.
+    fn is_overtaken(&self) -> bool {
+        self.aside.as_ref().is_some_and(|(aside, stamp)| aside.stamp() != *stamp)
+    }
 }
 
 /// Carries all changes out below the root, or none. No link is followed on the way to a file, nor at its end.
@@ -66,10 +75,13 @@ pub(super) fn commit(root: &Path, changes: &[FileOperation]) -> Result<(), Refus
     if outcome.is_ok() {
         outcome = replace(&staged, &mut done);
     }
+    if let (Ok(()), Some(index)) = (&outcome, done.iter().position(Done::is_overtaken)) {
+        outcome = Err(Refused::Moved(index));
+    }
     if outcome.is_err() {
         done.iter().rev().for_each(undo);
     } else {
-        done.iter().filter_map(|done| done.aside.as_ref()).for_each(remove);
+        done.iter().filter_map(|done| done.aside.as_ref()).for_each(|(aside, _)| remove(aside));
     }
     // What could be renamed is gone from here, and a leftover must not stay.
     staged.iter().filter_map(|staged| staged.temporary.as_ref()).for_each(remove);
@@ -100,7 +112,13 @@ fn stage<'a>(change: &'a FileOperation, folders: &mut Folders) -> io::Result<Sta
     let place = folders.place(change.path(), matches!(change, FileOperation::Create { .. }))?;
     let (bytes, mode) = match change {
         FileOperation::Delete { .. } => return Ok(Staged { change, place, temporary: None }),
-        FileOperation::Write { bytes, .. } => (bytes, Some(place.read()?.mode)),
+        FileOperation::Write { bytes, .. } => {
+            let there = place.read()?;
+            if there.names > 1 {
+                return Ok(Staged { change, place, temporary: None });
+            }
+            (bytes, Some(there.mode))
+        }
         FileOperation::Create { bytes, .. } => (bytes, None),
     };
     let temporary = hidden(&place);
@@ -133,30 +151,96 @@ fn replace<'a>(staged: &'a [Staged<'a>], done: &mut Vec<Done<'a>>) -> Result<(),
     Ok(())
 }
 
-fn step(staged: &Staged<'_>) -> io::Result<Option<OpenFolder>> {
+/// Makes one change, and answers with the old file where there is one. What a user has saved, moved or written since
+/// the file was looked at is found in the old file itself, which is looked at once its name is another.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] where the file is not as it was seen; nothing is changed then.
+fn step(staged: &Staged<'_>) -> io::Result<Option<(OpenFolder, Option<FileStamp>)>> {
     let Staged { change, place, temporary } = staged;
     match (change, temporary) {
-        (FileOperation::Write { .. }, Some(temporary)) => temporary.rename_to(place).map(|()| None),
+        (FileOperation::Write { seen, bytes, .. }, None) => {
+            place.overwrite(seen, bytes).inspect_err(|error| {
+                // Cut off by a full disk, for one: the old text fits.
+                if error.kind() != io::ErrorKind::AlreadyExists {
+                    put_back(place, seen);
+                }
+            })?;
+            Ok(None)
+        }
+        (FileOperation::Write { seen, bytes, .. }, Some(temporary)) => match temporary.exchange_with(place) {
+            Ok(()) => {
+                let stamp = temporary.stamp();
+                if temporary.read().is_ok_and(|old| old.bytes == *seen) {
+                    return Ok(Some((temporary.clone(), stamp)));
+                }
+                give_back(place, temporary, bytes);
+                Err(moved())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(moved()),
+            Err(error) if is_unsupported(&error) => {
+                if !place.read().is_ok_and(|now| now.bytes == *seen) {
+                    return Err(moved());
+                }
+                temporary.rename_to(place).map(|()| None)
+            }
+            Err(error) => Err(error),
+        },
         // A link never replaces what stands there, as a rename would.
         (FileOperation::Create { .. }, Some(temporary)) => match temporary.link_to(place) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => temporary.rename_to(place).map(|()| None),
             linked => linked.map(|()| None),
         },
-        (FileOperation::Delete { .. }, _) => {
+        (FileOperation::Delete { seen, .. }, _) => {
             let aside = hidden(place);
-            place.rename_to(&aside).map(|()| Some(aside))
+            place.rename_to(&aside)?;
+            let stamp = aside.stamp();
+            if aside.read().is_ok_and(|old| old.bytes == *seen) {
+                return Ok(Some((aside, stamp)));
+            }
+            // Never over what has the name by now.
+            if aside.link_to(place).is_ok() {
+                remove(&aside);
+            }
+            Err(moved())
         }
-        (_, None) => Err(io::Error::other("nothing was written for it")),
+        (FileOperation::Create { .. }, None) => Err(io::Error::other("nothing was written for it")),
+    }
+}
+
+fn moved() -> io::Error {
+    io::ErrorKind::AlreadyExists.into()
+}
+
+/// Takes our text out of a place again, for the file that had it.
+fn give_back(place: &OpenFolder, old: &OpenFolder, ours: &[u8]) {
+    if let Err(error) = old.exchange_with(place) {
+        tracing::error!(file = ?place.name(), %error, "a file could not be given its name back");
+    } else if old.read().is_ok_and(|now| now.bytes != ours) {
+        // What came out is not ours: the user has saved over it in between, and that is the newest.
+        let _ = old.exchange_with(place);
+    }
+}
+
+fn put_back(place: &OpenFolder, seen: &[u8]) {
+    let put = place.read().and_then(|now| place.overwrite(&now.bytes, seen));
+    if let Err(error) = put {
+        tracing::error!(file = ?place.name(), %error, "a text could not be put back");
     }
 }
 
 fn undo(done: &Done<'_>) {
-    let place = &done.staged.place;
-    let undone = match (done.staged.change, &done.aside) {
+    let Staged { change, place, temporary } = done.staged;
+    let undone = match (change, &done.aside) {
         (FileOperation::Create { .. }, _) => place.remove(),
-        (FileOperation::Delete { .. }, Some(aside)) => aside.rename_to(place),
+        (FileOperation::Delete { .. }, Some((aside, _))) => aside.rename_to(place),
         (FileOperation::Delete { .. }, None) => Ok(()),
-        (FileOperation::Write { seen, .. }, _) => place.read().and_then(|now| {
+        (FileOperation::Write { bytes, .. }, Some((aside, _))) => {
+            give_back(place, aside, bytes);
+            Ok(())
+        }
+        (FileOperation::Write { seen, bytes, .. }, None) if temporary.is_none() => place.overwrite(bytes, seen),
+        (FileOperation::Write { seen, .. }, None) => place.read().and_then(|now| {
             let temporary = hidden(place);
             temporary.create(seen, Some(now.mode))?;
             temporary.rename_to(place)
@@ -201,114 +285,4 @@ fn hidden(place: &OpenFolder) -> OpenFolder {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn all_changes_are_made_and_permissions_kept() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        fs::write(at("a"), "old").unwrap();
-        fs::set_permissions(at("a"), fs::Permissions::from_mode(0o751)).unwrap();
-        fs::write(at("b"), "gone").unwrap();
-        let changes = [
-            FileOperation::Write { path: "a".into(), seen: b"old".into(), bytes: b"new".into() },
-            FileOperation::Delete { path: "b".into(), seen: b"gone".into() },
-            FileOperation::Create { path: "x/y/c".into(), bytes: b"c".into() },
-        ];
-        commit(root.path(), &changes).unwrap();
-        assert_eq!(names(root.path()), ["a", "x"]);
-        assert_eq!(fs::read_to_string(at("a")).unwrap(), "new");
-        assert_eq!(fs::metadata(at("a")).unwrap().permissions().mode() & 0o777, 0o751);
-        assert_eq!(names(&at("x/y")), ["c"]);
-    }
-
-    #[test]
-    fn what_a_dead_process_left_is_swept_and_nothing_else() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        let mut gone = std::process::Command::new("true").spawn().unwrap();
-        gone.wait().unwrap();
-        let (dead, own) = (gone.id(), std::process::id());
-        let (left, ours, other) =
-            (format!(".a.sextant-{dead}-0"), format!(".a.sextant-{own}-9"), format!(".b.sextant-{dead}-0"));
-        for name in ["a", &left, &ours, &other, ".a.sextant-x"] {
-            fs::write(at(name), "").unwrap();
-        }
-        sweep(root.path(), "a");
-        let mut kept = vec!["a".to_owned(), ours, other, ".a.sextant-x".to_owned()];
-        kept.sort();
-        assert_eq!(names(root.path()), kept);
-    }
-
-    #[test]
-    fn one_refusal_leaves_every_file_and_folder_as_it_was() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        fs::write(at("a"), "a").unwrap();
-        fs::write(at("b"), "b").unwrap();
-        fs::create_dir(at("full")).unwrap();
-        fs::write(at("full/x"), "x").unwrap();
-        let good = [
-            FileOperation::Write { path: "a".into(), seen: b"a".into(), bytes: b"new".into() },
-            FileOperation::Create { path: "deep/er/c".into(), bytes: b"c".into() },
-            FileOperation::Delete { path: "b".into(), seen: b"b".into() },
-        ];
-        let bad = [
-            (FileOperation::Write { path: "a".into(), seen: b"other".into(), bytes: vec![] }, true),
-            (FileOperation::Create { path: "b".into(), bytes: vec![] }, true),
-            (FileOperation::Delete { path: "none".into(), seen: vec![] }, true),
-            (FileOperation::Create { path: "a/below/a/file".into(), bytes: vec![] }, false),
-        ];
-        for (bad, moved) in bad {
-            let changes: Vec<FileOperation> = good.iter().cloned().chain([bad]).collect();
-            let refused = commit(root.path(), &changes).unwrap_err();
-            assert_eq!(matches!(refused, Refused::Moved(3)), moved, "{refused:?}");
-            assert_eq!(names(root.path()), ["a", "b", "full"]);
-            assert_eq!(fs::read(at("a")).unwrap(), b"a");
-        }
-        // The same file twice: the second step fails after the first was made.
-        let twice = [good[0].clone(), good[2].clone(), good[2].clone()];
-        assert!(matches!(commit(root.path(), &twice), Err(Refused::Failed(2, _))));
-        assert_eq!((fs::read(at("a")).unwrap(), fs::read(at("b")).unwrap()), (b"a".to_vec(), b"b".to_vec()));
-        assert_eq!(names(root.path()), ["a", "b", "full"]);
-    }
-
-    #[test]
-    fn no_link_is_followed_and_nothing_is_written_where_one_stands() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        fs::create_dir_all(at("root/src")).unwrap();
-        fs::create_dir(at("other")).unwrap();
-        for file in ["root/a", "other/a"] {
-            fs::write(at(file), "a").unwrap();
-        }
-        symlink(at("other"), at("root/out")).unwrap();
-        symlink(at("other/a"), at("root/link")).unwrap();
-        for path in ["out/a", "link", "../other/a", "out/deep/a"] {
-            for change in [
-                FileOperation::Write { path: path.into(), seen: b"a".into(), bytes: b"new".into() },
-                FileOperation::Create { path: format!("{path}x"), bytes: b"new".into() },
-                FileOperation::Delete { path: path.into(), seen: b"a".into() },
-            ] {
-                if path == "link" && matches!(change, FileOperation::Create { .. }) {
-                    continue;
-                }
-                assert!(commit(&at("root"), std::slice::from_ref(&change)).is_err(), "{change:?}");
-                sweep(&at("root"), path);
-            }
-        }
-        assert_eq!((names(&at("other")), fs::read(at("other/a")).unwrap()), (vec!["a".to_owned()], b"a".to_vec()));
-        assert_eq!(names(&at("root")), ["a", "link", "out", "src"]);
-    }
-}
+mod tests;

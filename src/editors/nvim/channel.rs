@@ -80,7 +80,7 @@ impl Channel {
     /// Runs a statement that answers nothing.
     pub async fn tell(&self, code: &str, json: String) -> Result<(), EditorError> {
         let result = self.nvim.exec_lua(code, vec![Value::from(json)]).await;
-        result.map(|_| ()).map_err(|error| EditorError::Other(error.to_string()))
+        result.map(|_| ()).map_err(|error| closed_or(&error))
     }
 
     /// Calls a handler of `lua/sextant/dispatch.lua` and reads its answer. `about` names the subject in errors.
@@ -195,7 +195,9 @@ impl Drop for Forget<'_> {
 }
 
 fn closed_or(error: &nvim_rs::error::CallError) -> EditorError {
-    if error.is_channel_closed() { EditorError::Closed } else { EditorError::Other(error.to_string()) }
+    // Nothing can be written to an editor that has ended.
+    let unsent = matches!(error, nvim_rs::error::CallError::SendError(..));
+    if unsent || error.is_channel_closed() { EditorError::Closed } else { EditorError::Other(error.to_string()) }
 }
 
 fn unreadable(method: &str, error: &serde_json::Error) -> EditorError {

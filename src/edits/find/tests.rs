@@ -27,6 +27,8 @@ fn an_exact_match_comes_first() {
 fn line_ends_do_not_hide_a_match_and_are_kept() {
     let (text, rung) = run("a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz");
     assert_eq!((text.as_str(), rung), ("x\r\ny\r\nz\r\nc\r\n", Rung::LineEnds));
+    let (text, rung) = run("a\r\r\nb\r\r\nc", "a\nb", "x\ny");
+    assert_eq!((text.as_str(), rung), ("x\r\r\ny\r\r\nc", Rung::LineEnds));
     let (text, rung) = run("a\nb\n", "a\r\nb\r\n", "x\r\n");
     assert_eq!((text.as_str(), rung), ("x\n", Rung::LineEnds));
     let (text, rung) = run("a\r\nb\r\n", "\nb", "\nc");

@@ -10,9 +10,9 @@ pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |i| i + 1)
 }
 
-/// The end of the line, its line feed excluded.
+/// The end of the line, its line end excluded.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
-    text[at..].find('\n').map_or(text.len(), |i| at + i)
+    text[at..].find('\n').map_or(text.len(), |end| at + text[at..at + end].trim_end_matches('\r').len())
 }
 
 /// Takes one indentation off every line that has it. Lines stay lines.

@@ -290,6 +290,26 @@ proptest! {
 }
 
 #[test]
+fn lines_end_as_those_of_their_symbol_and_no_other_line_end_changes() {
+    let text = "import os\n\n\n# one\n@cached\ndef f():\n    return 1\n\n\nclass A:\n    def g(self):\n        pass\n\n    def h(self):\n        return 2\n";
+    let cases = [
+        ("f", SymbolAction::Replace, "def f():\n    x = 2\n    return x\n"),
+        ("A::g", SymbolAction::Replace, "def g(self):\r\n    return 3\r\n"),
+        ("A::h", SymbolAction::InsertAfter, "def i(self):\n    return 4"),
+        ("f", SymbolAction::InsertBefore, "def e():\n    return 0"),
+        ("f", SymbolAction::Delete, ""),
+        ("A::h", SymbolAction::Delete, ""),
+    ];
+    for end in ["\r\n", "\r\r\n"] {
+        for (name, action, content) in cases {
+            let plain = run(text, name, action, content);
+            let other = run(&text.replace('\n', end), name, action, content);
+            assert_eq!(other, plain.replace('\n', end), "{name} {action} {end:?}");
+        }
+    }
+}
+
+#[test]
 fn a_part_of_a_symbol_is_not_taken_for_the_whole() {
     let part = try_edit(CART, "Cart::total", SymbolAction::Replace, "items: list[int]");
     assert_eq!(part, Err(SymbolEditError::NotWhole("total".into())));

@@ -45,6 +45,8 @@ pub struct NewCheckpoint {
     /// Whatever the session needs to go on from here.
     pub state: Value,
     pub files: Vec<CheckpointFile>,
+    /// The name of the call that makes it, which no other has.
+    pub once: Option<String>,
     /// Milliseconds since 1970.
     pub created: i64,
 }
@@ -61,6 +63,8 @@ pub struct CheckpointInfo {
     pub files: u64,
     pub created: i64,
     pub last_used: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub once: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +99,7 @@ const CONTENTS: u64 = 256 << 20;
 const FILES: u64 = 5000;
 
 const INFO: &str = "SELECT checkpoints.id, sessions.name, task, step, reason, mark, created, last_used, \
-    (SELECT count(*) FROM checkpoint_files WHERE checkpoint = checkpoints.id) FROM checkpoints JOIN sessions ON sessions.id = checkpoints.session";
+    (SELECT count(*) FROM checkpoint_files WHERE checkpoint = checkpoints.id), once FROM checkpoints JOIN sessions ON sessions.id = checkpoints.session";
 
 impl Memory {
     /// Keeps a checkpoint whole or not at all; contents that are kept already are not kept again.
@@ -106,8 +110,8 @@ impl Memory {
     fn keep_checkpoint(&self, new: NewCheckpoint, owner: Option<String>) -> Result<i64> {
         self.write(move |conn| {
             let session = session(conn, &new.session)?;
-            let sql = "INSERT INTO checkpoints (session, task, step, reason, state, mark, created, last_used, owner) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)";
+            let sql = "INSERT INTO checkpoints (session, task, step, reason, state, mark, created, last_used, owner, once) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9)";
             // Contents before the rows that name them.
             let blobs: Vec<(Option<i64>, Option<Option<i64>>)> = new
                 .files
@@ -118,7 +122,8 @@ impl Memory {
                 .collect::<Result<_>>()?;
             let state = serde_json::to_string(&new.state)?;
             let mark = mark(conn)?.0;
-            conn.execute(sql, (session, &new.task, new.step, &new.reason, state, mark, new.created, &owner))?;
+            let row = (session, &new.task, new.step, &new.reason, state, mark, new.created, &owner, &new.once);
+            conn.execute(sql, row)?;
             let id = conn.last_insert_rowid();
             let sql = "INSERT INTO checkpoint_files (checkpoint, path, before_blob, after_known, after_blob) \
                        VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -227,6 +232,7 @@ fn info(row: &Row<'_>) -> rusqlite::Result<CheckpointInfo> {
         created: row.get(6)?,
         last_used: row.get(7)?,
         files: unsigned(row, 8)?,
+        once: row.get(9)?,
     })
 }
 

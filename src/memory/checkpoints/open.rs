@@ -1,6 +1,6 @@
 //! Changes under way: a checkpoint is open from before the change until it is known what came of it.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::Value;
 
 use crate::memory::checkpoints::{FileState, NewCheckpoint, finish, sweep};
@@ -50,6 +50,17 @@ impl Memory {
     /// Drops checkpoints; one that is not there is no error.
     pub fn drop_checkpoints(&self, ids: Vec<i64>) -> Result<()> {
         self.write(move |conn| drop_all(conn, &ids))
+    }
+
+    /// The checkpoint of the call with this name, and the process that is in the middle of it.
+    pub fn checkpoint_once(&self, once: &str) -> Result<Option<(i64, Option<String>)>> {
+        self.read(|conn| {
+            let sql = "SELECT id, owner FROM checkpoints WHERE once = ?1 ORDER BY id DESC LIMIT 1";
+            let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?));
+            let found = conn.prepare_cached(sql)?.query_row([once], read).optional()?;
+            found.iter().filter_map(|(_, owner)| owner.as_deref()).try_for_each(tasks::sound)?;
+            Ok(found)
+        })
     }
 
     /// The open checkpoints of all sessions with the processes that opened them, oldest first.

@@ -20,7 +20,7 @@ fn bytes(text: &[u8]) -> FileState {
 
 fn new(task: &str, created: i64, files: Vec<CheckpointFile>) -> NewCheckpoint {
     let (session, task, reason) = ("s".to_owned(), task.to_owned(), "before the step".to_owned());
-    NewCheckpoint { session, task, step: 1, reason, state: json!({"step": 1}), files, created }
+    NewCheckpoint { session, task, step: 1, reason, state: json!({"step": 1}), files, once: None, created }
 }
 
 fn file(path: &str, before: FileState) -> CheckpointFile {

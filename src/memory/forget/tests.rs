@@ -57,7 +57,9 @@ fn fill(memory: &Memory, noise: i64) {
     let (session, task) = ("s".to_owned(), "t".to_owned());
     let state = json!({"request": format!("log in with {SECRET}")});
     let reason = String::new();
-    memory.add_checkpoint(NewCheckpoint { session, task, step: 1, reason, state, files: vec![], created: 1 }).unwrap();
+    memory
+        .add_checkpoint(NewCheckpoint { session, task, step: 1, reason, state, files: vec![], once: None, created: 1 })
+        .unwrap();
     memory.set_variable("s", "token", json!(SECRET));
 }
 

@@ -21,6 +21,11 @@ pub(in crate::serve::mcp) fn tool(known: OutsideTool) -> Tool {
     Tool::new(known.name, known.description, schema).with_annotations(hints)
 }
 
+/// Whether a tool changes nothing.
+pub(in crate::serve::mcp) fn only_reads(tool: &Tool) -> bool {
+    tool.annotations.as_ref().and_then(|hints| hints.read_only_hint).unwrap_or(false)
+}
+
 pub(in crate::serve::mcp) fn done(answer: OutsideAnswer) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
     result.structured_content = answer.data;

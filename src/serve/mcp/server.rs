@@ -24,9 +24,13 @@ use crate::base::clock::new_id;
 use crate::base::failure::{Failure, FailureKind};
 use crate::serve::mcp::answers;
 use crate::serve::mcp::workspaces::{Workspaces, folder};
+use crate::serve::rpc::failure::is_gone;
 
 /// How long a client may take to say which folders are open.
 const ROOTS: Duration = Duration::from_secs(3);
+/// How often it is asked what became of an edit, and after what time again, while the session that had it ends.
+const TRIES: usize = 40;
+const AGAIN: Duration = Duration::from_millis(50);
 /// When a call that is not over is told to go on, and how often again.
 const PROGRESS: Duration = Duration::from_millis(250);
 /// What a model reads once about all of the tools.
@@ -125,7 +129,53 @@ impl McpServer {
             () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
             opened = opened => opened?,
         };
-        workspace.call(&client, tool, given, cancel).await
+        let once = new_id();
+        let called = workspace.call(&client, tool, given.clone(), (&once, cancel)).await;
+        let edits = self.tools.iter().any(|known| known.name == tool && !answers::only_reads(known));
+        match called {
+            Err(failure) if edits && is_gone(&failure) => self.after_gone(context, &given, &once).await,
+            called => called,
+        }
+    }
+
+    /// The answer of an edit whose session ended before it gave one: the session that has the workspace now knows from
+    /// the record whether it was made.
+    async fn after_gone(
+        &self,
+        context: &RequestContext<RoleServer>,
+        given: &Value,
+        once: &str,
+    ) -> Result<OutsideAnswer, Failure> {
+        let roots = self.roots(&context.peer).await;
+        let mut known = Err(Failure::new(FailureKind::Editor, "", ""));
+        for _ in 0..TRIES {
+            known = match self.workspaces.of(&roots, given).await {
+                Ok(workspace) => workspace.made(once).await,
+                Err(failure) => Err(failure),
+            };
+            if !known.as_ref().is_err_and(is_gone) {
+                break;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+        match known {
+            Ok(known) if known.made && known.lost.is_empty() => Ok(OutsideAnswer::of_made(&known)),
+            Ok(known) if known.made => Err(Failure::new(
+                FailureKind::Editor,
+                format!("the session is gone, and the edit with it: {} does not have it", known.lost.join(", ")),
+                "call again to make it: read the file first",
+            )),
+            Ok(_) => Err(Failure::new(
+                FailureKind::Editor,
+                "the session ended before the edit was made; nothing was written",
+                "call again to make it",
+            )),
+            Err(failure) => Err(Failure::new(
+                FailureKind::Editor,
+                format!("the session is gone, and whether the edit was made is not known: {}", failure.message),
+                "read the file before you make it again",
+            )),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::edit::once::EditMade;
 use crate::agent::state::outside::OutsideClient;
 use crate::base::failure::Failure;
 use crate::symbols::path::SymbolPath;
@@ -15,13 +16,17 @@ use crate::workspace::root::Root;
 /// Carries out the calls in one workspace: a session of this process, or one that runs elsewhere.
 #[async_trait]
 pub trait OpenWorkspace: Send + Sync {
+    /// Carries a call out; `once` is its name, which no other call has.
     async fn call(
         &self,
         client: &OutsideClient,
         tool: &str,
         given: Value,
-        cancel: &CancellationToken,
+        (once, cancel): (&str, &CancellationToken),
     ) -> Result<OutsideAnswer, Failure>;
+
+    /// What became of the edit of the call that was given this name as `once`.
+    async fn made(&self, once: &str) -> Result<EditMade, Failure>;
 
     /// The client will not call again.
     async fn client_left(&self, client: &OutsideClient);

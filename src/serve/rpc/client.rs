@@ -11,6 +11,7 @@ use tokio::net::UnixStream;
 
 use crate::agent::commands::outside::OutsideAnswer;
 use crate::agent::commands::undo::Undone;
+use crate::agent::edit::once::EditMade;
 use crate::agent::events::subscription::Delivery;
 use crate::agent::plan::{Plan, Steps};
 use crate::agent::state::outcome::Outcome;
@@ -116,7 +117,7 @@ impl JoinedSession {
         self.client.is_connected()
     }
 
-    /// Calls a tool; `call` is its name for [`JoinedSession::cancel_call`].
+    /// Calls a tool; `call` is its name for [`JoinedSession::cancel_call`] and for [`JoinedSession::made`].
     pub async fn call(
         &self,
         client: &OutsideClient,
@@ -124,9 +125,14 @@ impl JoinedSession {
         arguments: Value,
         call: &str,
     ) -> Result<OutsideAnswer, Failure> {
-        let called =
-            EditApiClient::call(&self.client, tool.to_owned(), arguments, Some(client.clone()), Some(call.to_owned()));
+        let (name, once) = (Some(call.to_owned()), Some(call.to_owned()));
+        let called = EditApiClient::call(&self.client, tool.to_owned(), arguments, Some(client.clone()), name, once);
         called.await.map_err(read)
+    }
+
+    /// What became of the edit of a call.
+    pub async fn made(&self, call: &str) -> Result<EditMade, Failure> {
+        EditApiClient::made(&self.client, call.to_owned()).await.map_err(read)
     }
 
     /// Ends the waits of a call; false where it is over.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::hint::{Hint, HintCode};
+use crate::editor::error::EditorError;
 
 /// The data of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +97,15 @@ pub(super) fn read(error: ClientError) -> Failure {
 fn gone(error: &ClientError) -> Failure {
     tracing::info!(%error, "the connection to a session broke");
     let hint = Hint::from("`sextant sessions` lists those that are there").and(HintCode::Undo);
-    Failure::new(FailureKind::Editor, "the session is gone", hint)
+    Failure::new(FailureKind::Editor, GONE, hint)
+}
+
+const GONE: &str = "the session is gone";
+
+/// Whether the session ended before it answered, or its editor did: what it was asked for may have been done.
+pub fn is_gone(failure: &Failure) -> bool {
+    let gone = failure.message == GONE || failure.message == EditorError::Closed.to_string();
+    failure.kind == FailureKind::Editor && gone
 }
 
 #[cfg(test)]

@@ -131,7 +131,11 @@ async fn old_record(phase: &str, state: impl Fn(Value) -> String) -> Project {
     let now: String = db.query_row("SELECT state FROM tasks", [], |row| row.get(0)).expect("a state");
     let old = state(serde_json::from_str(&now).expect("data"));
     db.execute("UPDATE tasks SET state = ?1, phase = ?2", (&old, phase)).expect("a state");
-    db.execute_batch("DROP TABLE conversations; PRAGMA user_version = 7").expect("the schema of before");
+    db.execute_batch(
+        "DROP TABLE conversations; DROP INDEX checkpoints_once; ALTER TABLE checkpoints DROP COLUMN once; \
+         PRAGMA user_version = 7",
+    )
+    .expect("the schema of before");
     project
 }
 

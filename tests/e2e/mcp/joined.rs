@@ -68,3 +68,46 @@ async fn a_session_that_ends_is_left_and_the_next_call_works_on_the_files() {
     assert!(!read.contains("extra = 1") && read.contains("return sum"), "{read}");
     assert!(client.end().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_of_a_session_that_is_killed_are_told_to_be_made_or_not_and_never_made_twice() {
+    let names: Vec<String> = (0..6).map(|number| format!("file{number}.txt")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "one\n")).collect();
+    let project = Project::new(&[&files[..], &[("cart.py", CART)]].concat());
+    let mut nvim = used(&project).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    assert!(client.read("read_file", json!({"path": "cart.py"})).await.contains("extra = 1"));
+    let edit = |name: &str| json!({"name": "edit_file", "arguments": replace(name, "one\n", "one\ntwo\n")});
+    let mut asked = Vec::new();
+    for name in &names {
+        asked.push((client.ask("tools/call", edit(name)).await, name));
+    }
+    // A file that Neovim is writing is not there for a moment.
+    let read = |name: &str| std::fs::read_to_string(project.root().join(name)).unwrap_or_default();
+    // In the middle of them.
+    while read(&names[1]) != "one\ntwo\n" {
+        tokio::task::yield_now().await;
+    }
+    nvim.child().kill().await.expect("killed");
+    let mut told = 0;
+    for _ in 0..names.len() {
+        let answer = client.answer().await;
+        let (_, name) = asked.iter().find(|(id, _)| answer["id"] == *id).expect("an answer to one of them");
+        let made = read(name) == "one\ntwo\n";
+        let said = &answer["result"];
+        let text = said["content"][0]["text"].as_str().unwrap_or_default();
+        assert_eq!(said["isError"] != true, made, "{name}: {text}");
+        if !made {
+            assert!(text.contains("nothing was written") || text.contains("call again"), "{name}: {text}");
+        }
+        told += usize::from(text.contains("made already"));
+    }
+    eprintln!("{told} of 6 were told behind the end of the session");
+    for name in &names {
+        if project.read(name) == "one\n" {
+            client.edit("edit_file", replace(name, "one\n", "one\ntwo\n")).await;
+        }
+        assert_eq!(project.read(name), "one\ntwo\n");
+    }
+    assert!(client.end().await.success());
+}

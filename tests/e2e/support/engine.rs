@@ -420,6 +420,10 @@ impl Editor for Counted {
         self.inner.marks(path).await
     }
 
+    async fn restore_format(&self, path: &str, text: &str, then: &Marks) -> bool {
+        self.inner.restore_format(path, text, then).await
+    }
+
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
         self.inner.probe(edits, deadline).await
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::state::transcript::Transcript;
+use crate::base::plural::counted;
 use crate::llm::chat::{ChatMessage, ChatReply};
 use crate::llm::tokens::{self, head_and_tail};
 
@@ -109,7 +110,7 @@ fn cut_reply(reply: &mut ChatReply, most: usize) {
         cut_value(&mut used.parameters, most / 2);
         let left = used.parameters.to_string();
         if tokens::estimate(&left) > most {
-            used.parameters = json!({"left_out": format!("{} bytes", left.len())});
+            used.parameters = json!({"left_out": counted(left.len(), "byte")});
         }
     }
     if reply.opaque.iter().map(|value| tokens::estimate(&value.to_string())).sum::<usize>() > most {

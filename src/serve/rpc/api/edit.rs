@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::edit::once::EditMade;
 use crate::agent::state::outside::OutsideClient;
 use crate::agent::tools::tool::OutsideTool;
 
@@ -29,7 +30,9 @@ pub trait EditApi {
     async fn tools(&self) -> RpcResult<ToolList>;
 
     /// Calls a tool. The answer of one that edits has the diagnostics that the edit introduced. The edits of one `client`
-    /// are a task of their own, which `agent/undo` takes back. `call` names this call for `edit/cancel`.
+    /// are a task of their own, which `agent/undo` takes back. `call` names this call for `edit/cancel`. `once` is a name
+    /// that no other edit has, a UUID for one: an edit is made once under it, in whichever session, and the second call
+    /// answers that it was made.
     /// Example: `{"tool": "read_file", "arguments": {"path": "cart.py"}, "client": {"id": "1", "name": "my script"}, "call": "1"}`
     #[method(name = "call", param_kind = map)]
     async fn call(
@@ -38,7 +41,14 @@ pub trait EditApi {
         arguments: Value,
         client: Option<OutsideClient>,
         call: Option<String>,
+        once: Option<String>,
     ) -> RpcResult<OutsideAnswer>;
+
+    /// What became of an edit whose answer did not come, by the name that its call had as `once`; a session that is gone
+    /// may have made it.
+    /// Example: `{"once": "0b0c5a6e-7f0e-4c38-9e0a-2f6d7a1f1e11"}`
+    #[method(name = "made", param_kind = map)]
+    async fn made(&self, once: String) -> RpcResult<EditMade>;
 
     /// Ends the waits of a call; an edit that has begun is finished.
     /// Example: `{"call": "1"}`

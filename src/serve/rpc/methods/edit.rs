@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::outside::OutsideAnswer;
+use crate::agent::edit::once::EditMade;
 use crate::agent::state::outside::OutsideClient;
 use crate::agent::tools;
 use crate::agent::tools::tool::ToolDefinition;
@@ -60,6 +61,7 @@ impl EditApiServer for Served {
         arguments: Value,
         client: Option<OutsideClient>,
         call: Option<String>,
+        once: Option<String>,
     ) -> RpcResult<OutsideAnswer> {
         let agent = self.agent()?;
         let client = client.map_or_else(
@@ -72,7 +74,11 @@ impl EditApiServer for Served {
         }
         let _named = Named { served: self, call };
         self.advertised()?.used();
-        Ok(agent.call(&client, &tool, arguments, &cancel).await?)
+        Ok(agent.call_once(&client, (&tool, arguments), once.as_deref(), &cancel).await?)
+    }
+
+    async fn made(&self, once: String) -> RpcResult<EditMade> {
+        Ok(self.agent()?.made(&once).await?)
     }
 
     async fn cancel_call(&self, call: String) -> RpcResult<CallKnown> {
