@@ -12,6 +12,7 @@ use crate::agent::state::snapshots::{SnapshotKey, Snapshots};
 use crate::agent::state::task::Task;
 use crate::agent::state::{comparison, dedup};
 use crate::base::deadline::Deadline;
+use crate::base::lock::lock;
 use crate::diagnostics::model::{Diagnostic, Freshness, Report};
 use crate::diagnostics::policy::{Effect, Trace};
 use crate::editor::Document;
@@ -67,15 +68,14 @@ pub(crate) async fn look(
     bystanders: &[Document],
     deadline: Deadline,
 ) -> Vec<Report> {
-    let paths = |documents: &[Document]| documents.iter().map(|document| document.path.clone()).collect::<Vec<_>>();
-    let (edited_paths, bystander_paths) = (paths(edited), paths(bystanders));
     let cancel = session.cancelled();
-    let mut reports = tokio::select! {
+    let (mut reports, bystanders) = tokio::select! {
         // A stopped task asks nobody any more.
         biased;
-        () = cancel.cancelled() => Vec::new(),
-        reports = session.editor.diagnostics(&edited_paths, &bystander_paths, deadline) => reports,
+        () = cancel.cancelled() => (Vec::new(), bystanders.to_vec()),
+        asked = ask(session, edited, bystanders, deadline) => asked,
     };
+    let (edited_paths, bystander_paths) = (paths(edited), paths(&bystanders));
     let files = (edited_paths.as_slice(), bystander_paths.as_slice());
     let attached = attached(session, &reports, files).await;
     let mut ledger = session.ledger.lock().await;
@@ -88,7 +88,7 @@ pub(crate) async fn look(
         if !report.freshness.is_fresh() {
             continue;
         }
-        let known = edited.iter().chain(bystanders).find(|document| document.path == report.file);
+        let known = edited.iter().chain(&bystanders).find(|document| document.path == report.file);
         let text = match known {
             Some(document) if Some(document.version) == report.version => Some(document.text.clone()),
             // Somebody typed, or a formatter ran: the report is fresh, but of a newer text than ours.
@@ -105,6 +105,7 @@ pub(crate) async fn look(
             }
         }
     }
+    drop_typed(session, &bystanders, &mut reports).await;
     ledger.note_silence(&reports);
     if !cancel.is_cancelled() {
         edited_paths.iter().for_each(|path| ledger.note_whole(path));
@@ -112,14 +113,77 @@ pub(crate) async fn look(
     reports
 }
 
-/// Every other loaded file that an edit of these may break. What was opened for the reach of an edit is left out: each
+/// Drops what is open of bystanders that have another text by now: somebody types in them.
+async fn drop_typed(session: &Session, bystanders: &[Document], reports: &mut Vec<Report>) {
+    for document in bystanders {
+        let is_open = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
+        if reports.iter().any(is_open)
+            && let Ok(now) = session.editor.read(&document.path).await
+            && now.version != document.version
+        {
+            lock(&session.looked.typed).typed(&now);
+            reports.retain(|report| report.file != document.path);
+        }
+    }
+}
+
+fn paths(documents: &[Document]) -> Vec<String> {
+    documents.iter().map(|document| document.path.clone()).collect()
+}
+
+/// Asks the editor; with the bystanders that were asked about. One in which somebody types meanwhile is dropped: its
+/// servers answer about no text of it for as long as that goes on.
+async fn ask(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> (Vec<Report>, Vec<Document>) {
+    let mut left = bystanders.to_vec();
+    let mut changed: Vec<Document> = lock(&session.looked.typed).changed(&left).into_iter().cloned().collect();
+    loop {
+        let (edited_paths, left_paths) = (paths(edited), paths(&left));
+        tokio::select! {
+            reports = session.editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
+            now = typed_in(session, &changed) => {
+                left.retain(|document| document.path != now.path);
+                changed.retain(|document| document.path != now.path);
+                lock(&session.looked.typed).typed(&now);
+            }
+        }
+    }
+}
+
+/// How often it is looked whether somebody types.
+const GLANCE: Duration = Duration::from_millis(80);
+
+/// The first of these files that somebody types in, as it is then; never, where nobody does.
+async fn typed_in(session: &Session, changed: &[Document]) -> Document {
+    if changed.is_empty() {
+        return std::future::pending().await;
+    }
+    loop {
+        tokio::time::sleep(GLANCE).await;
+        for document in changed {
+            if let Ok(now) = session.editor.read(&document.path).await
+                && now.version != document.version
+            {
+                return now;
+            }
+        }
+    }
+}
+
+/// Every other loaded file that an edit of these may break, but for those that somebody types in. What was opened for the reach of an edit is left out: each
 /// edit says itself whether it reaches that.
 pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
     let loaded = session.editor.loaded().await;
     let reached = session.looked.reached.lock().await.clone();
     let others = loaded.iter().filter(|path| !edited.contains(path) && !reached.contains(path));
     let others = others.map(|path| session.editor.read(path));
-    join_all(others).await.into_iter().flatten().collect()
+    let others: Vec<Document> = join_all(others).await.into_iter().flatten().collect();
+    let mut typed = lock(&session.looked.typed);
+    others.into_iter().filter(|document| !typed.is_typed(document)).collect()
 }
 
 /// Makes sure that there is a baseline for these files, asking only where the ledger is not current.

@@ -23,8 +23,8 @@ use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::diagnostics::model::Report;
 use crate::diagnostics::policy::{Effect, Trace};
-use crate::editor::Document;
 use crate::editor::error::EditorError;
+use crate::editor::{Applied, Document};
 use crate::workspace::beneath;
 
 /// Carries out an edit of a tool and words what it introduced. Nothing is written when it is refused.
@@ -101,6 +101,21 @@ pub(crate) async fn change(
     Err(EditorError::Stale(busy).into())
 }
 
+/// The files that an answer leaves out.
+fn left_out(session: &Session, wanted: &[EditRequest]) -> Vec<String> {
+    let edited: Vec<&str> = wanted.iter().map(EditRequest::path).collect();
+    let typed = lock(&session.looked.typed).others(&edited);
+    if typed.is_empty() { Vec::new() } else { vec![format!("{TYPED}: {}", typed.join(", "))] }
+}
+
+const TYPED: &str = "not looked at, since somebody types in them";
+
+/// Takes what was written as ours.
+fn note_own(session: &Session, applied: &[Applied]) {
+    let mut typed = lock(&session.looked.typed);
+    applied.iter().filter_map(|done| done.document.as_ref()).for_each(|now| typed.edited(now));
+}
+
 /// Makes an edit of the texts that it was worked out on.
 ///
 /// # Errors
@@ -144,6 +159,7 @@ async fn attempt(
     let change = to_be_made(session, task, wanted, &symbols).await;
     // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
     let in_flight::Made { checkpoint, applied } = making::make(session, change).await?;
+    note_own(session, &applied);
     task.scope = renamed;
     let id = checkpoint.id.clone();
     enter(task, checkpoint);
@@ -162,7 +178,7 @@ async fn attempt(
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    Ok(EditOutcome { checkpoint: id, applied, symbols, imports, notes: Vec::new(), verdict, before })
+    Ok(EditOutcome { checkpoint: id, applied, symbols, imports, notes: left_out(session, wanted), verdict, before })
 }
 
 /// What is refused for want of the user's word is asked about at the end of its step, with what it would introduce.

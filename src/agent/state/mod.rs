@@ -43,6 +43,7 @@ pub mod task;
 pub mod trace;
 pub mod transcript;
 pub(crate) mod typed;
+pub(crate) mod typing;
 pub mod undo_target;
 pub mod unlooked;
 pub mod usual_kinds;

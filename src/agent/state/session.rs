@@ -22,6 +22,7 @@ use crate::agent::state::outside::OutsideClients;
 use crate::agent::state::snapshots::SnapshotStore;
 use crate::agent::state::task::Task;
 use crate::agent::state::trace::TraceLog;
+use crate::agent::state::typing::TypedFiles;
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::llm::step::Model;
@@ -86,6 +87,8 @@ pub(crate) struct LookedFiles {
     pub(crate) reached: Mutex<Vec<String>>,
     /// Which file of the workspace imports which.
     pub(crate) importers: Arc<std::sync::Mutex<Importers>>,
+    /// In which somebody types.
+    pub(crate) typed: std::sync::Mutex<TypedFiles>,
 }
 
 impl Session {

@@ -111,3 +111,31 @@ async fn edits_of_a_session_that_is_killed_are_told_to_be_made_or_not_and_never_
     }
     assert!(client.end().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_a_file_that_somebody_types_in() {
+    let other = "def price(count: int) -> int:\n    return count * 0\n";
+    let project = Project::new(&[("cart.py", CART), ("other.py", other)]);
+    let nvim = used(&project).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    client.read("read_file", json!({"path": "other.py"})).await;
+    let typing = "_G.keys = vim.uv.new_timer(); keys:start(0, 60, vim.schedule_wrap(function() \
+        vim.api.nvim_buf_set_text(0, 0, 0, 0, 0, { '#' }) end))";
+    nvim.command(&format!("lua {typing}")).await;
+    let (mut partial, mut named) = (0, 0);
+    let begun = std::time::Instant::now();
+    for number in 0..10 {
+        let edit = replace("other.py", &format!("count * {number}"), &format!("count * {}", number + 1));
+        let result = client.call("edit_file", edit).await;
+        assert_ne!(result["isError"], true, "{result}");
+        partial += usize::from(result["structuredContent"]["diagnostics_status"] == "partial");
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        named += usize::from(text.contains("somebody types in them: cart.py"));
+    }
+    eprintln!("10 edits beside a user who types: {:?}, {partial} partial, {named} name the file", begun.elapsed());
+    nvim.command("lua keys:stop()").await;
+    // The first edits find out that somebody types.
+    assert!(partial <= 2 && named >= 7, "{partial} partial, {named} name the file that is left out");
+    assert!(project.read("other.py").contains("count * 10"));
+    assert!(client.end().await.success());
+}
