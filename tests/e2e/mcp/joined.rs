@@ -102,7 +102,7 @@ async fn edits_of_a_session_that_is_killed_are_told_to_be_made_or_not_and_never_
         }
         told += usize::from(text.contains("made already"));
     }
-    eprintln!("{told} of 6 were told behind the end of the session");
+    assert!(told > 0, "one was made, and its session ended before its answer");
     for name in &names {
         if project.read(name) == "one\n" {
             client.edit("edit_file", replace(name, "one\n", "one\ntwo\n")).await;
@@ -123,7 +123,6 @@ async fn nobody_waits_for_a_file_that_somebody_types_in() {
         vim.api.nvim_buf_set_text(0, 0, 0, 0, 0, { '#' }) end))";
     nvim.command(&format!("lua {typing}")).await;
     let (mut partial, mut named) = (0, 0);
-    let begun = std::time::Instant::now();
     for number in 0..10 {
         let edit = replace("other.py", &format!("count * {number}"), &format!("count * {}", number + 1));
         let result = client.call("edit_file", edit).await;
@@ -132,7 +131,6 @@ async fn nobody_waits_for_a_file_that_somebody_types_in() {
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         named += usize::from(text.contains("somebody types in them: cart.py"));
     }
-    eprintln!("10 edits beside a user who types: {:?}, {partial} partial, {named} name the file", begun.elapsed());
     nvim.command("lua keys:stop()").await;
     // The first edits find out that somebody types.
     assert!(partial <= 2 && named >= 7, "{partial} partial, {named} name the file that is left out");
