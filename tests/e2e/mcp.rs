@@ -215,8 +215,8 @@ async fn an_undo_takes_back_one_client_and_the_trace_says_which() {
     assert!(said.contains("edits of claude-code"), "{said}");
     assert_eq!(project.read("a.md"), "one\n2\n");
     // It is shown what there is now, and goes on.
-    let refused = claude.refused("edit_file", replace("a.md", "2", "3")).await;
-    assert!(refused.contains("changed since it was read") && refused.contains("one\n2"), "{refused}");
+    let refused = claude.refused("edit_file", replace("a.md", "und\n2", "3")).await;
+    assert!(refused.contains("changed since it was read") && refused.contains("+one\n 2"), "{refused}");
     claude.edit("edit_file", replace("a.md", "one", "eins")).await;
     assert!(claude.end().await.success() && codex.end().await.success());
     assert_eq!(project.read("a.md"), "eins\n2\n");
