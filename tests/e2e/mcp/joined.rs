@@ -132,8 +132,8 @@ async fn nobody_waits_for_a_file_that_somebody_types_in() {
         named += usize::from(text.contains("somebody types in them: cart.py"));
     }
     nvim.command("lua keys:stop()").await;
-    // The first edits find out that somebody types.
-    assert!(partial <= 2 && named >= 7, "{partial} partial, {named} name the file that is left out");
+    // The first edits find out that somebody types, on a busy machine some more; without that nearly all are partial.
+    assert!(partial <= 4 && named >= 6, "{partial} partial, {named} name the file that is left out");
     assert!(project.read("other.py").contains("count * 10"));
     assert!(client.end().await.success());
 }
