@@ -211,6 +211,47 @@ fn every_flag_in_the_readme_exists() {
     }
 }
 
+/// What the README says is missing, by the first words of each entry.
+const MISSING: &[&str] = &[
+    "Files of more than 10 MB",
+    "The offline model does one thing",
+    "The plan cannot be edited in Neovim",
+    "Undo goes back as far",
+    "Symbols are read in Python only",
+    "Edits are checked by language servers, by the `commands`",
+    "Sextant's own messages are in English",
+];
+
+/// The names of the subcommands, and what their help names in capitals: editors and protocols.
+fn doors(source: &str) -> BTreeSet<String> {
+    let variants = source.split_once("enum Command {").expect("the subcommands").1.split_once("\n}").expect("an end").0;
+    let words = variants.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
+    let named = words.filter(|word| *word == "Helix" || word.chars().all(|c| c.is_ascii_uppercase()));
+    named.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_the_readme_says_is_missing_is_missing() {
+    let readme = read("README.md");
+    let section = readme.split_once("## What it does not do yet\n").expect("the section").1;
+    let entries: Vec<&str> =
+        section.split("\n## ").next().unwrap().lines().filter_map(|line| line.strip_prefix("- ")).collect();
+    assert_eq!(entries.len(), MISSING.len(), "{entries:#?}");
+    for (entry, first) in entries.iter().zip(MISSING) {
+        assert!(entry.starts_with(first), "{entry} is not in the list of what is missing");
+    }
+    let doors = doors(&read("src/cli/mod.rs"));
+    assert!(["MCP", "LSP"].iter().all(|door| doors.contains(*door)), "{doors:?}");
+    for door in doors.iter().map(String::as_str).chain(["JSON-RPC", "Helix"]) {
+        let denies = |entry: &&&str| entry.contains(door) && entry.contains("not there");
+        assert_eq!(entries.iter().find(denies), None, "{door} is there");
+    }
+    let languages: Vec<_> = fs::read_dir(repository().join("queries")).unwrap().flatten().collect();
+    assert_eq!(languages.len(), 1, "symbols are read in more than Python");
+    assert_eq!(readme.matches("Exit statuses").count(), 1, "exit statuses are described once");
+    assert!(!section.contains("by language servers only"), "commands and the parser check edits too");
+}
+
 #[test]
 fn the_map_of_the_source_has_every_room() {
     let map = read("doc/architecture.md");

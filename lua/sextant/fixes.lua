@@ -9,6 +9,7 @@ local M = {}
 local offers = {}
 local count = 0
 
+local METHOD_NOT_FOUND = -32601
 -- How long a client is waited for that has let the last question for its actions pass.
 local MUTE_MS = 200
 ---@type table<integer, true> by the client's id
@@ -78,7 +79,8 @@ local function forget_old()
   end
 end
 
---- The fixes offered for a range (UTF-16), or with no range the source actions of the file.
+--- The fixes offered for a range (UTF-16), or with no range the source actions of the file, and the names of the
+--- clients that have not answered. With `waits` one that has let a question pass is given the whole time.
 function M.fixes(params, reply)
   local buf = buffers.find(params.path)
   if not buf then
@@ -86,11 +88,11 @@ function M.fixes(params, reply)
   end
   forget_old()
   local clients = vim.lsp.get_clients({ bufnr = buf, method = 'textDocument/codeAction' })
-  local found, left, closed = {}, #clients, false
+  local found, silent, left, closed = {}, {}, #clients, false
   local function close()
     if not closed then
       closed = true
-      reply(nil, found)
+      reply(nil, { found = found, silent = silent })
     end
   end
   if left == 0 then
@@ -98,9 +100,12 @@ function M.fixes(params, reply)
   end
   for _, client in ipairs(clients) do
     local over = false
-    local function answered()
+    local function answered(missing)
       if not over then
         over = true
+        if missing then
+          silent[#silent + 1] = client.name
+        end
         left = left - 1
         if left == 0 then
           close()
@@ -126,15 +131,16 @@ function M.fixes(params, reply)
           found[#found + 1] = offer(client, buf, sent, action)
         end
       end
-      answered()
+      -- One that knows no code actions has said that there are none.
+      answered(err ~= nil and err.code ~= METHOD_NOT_FOUND)
     end, buf)
     if not ok then
-      answered()
+      answered(true)
     end
     vim.defer_fn(function()
       mute[client.id] = mute[client.id] or not over or nil
-      answered()
-    end, math.max(1, math.min(params.ms, mute[client.id] and MUTE_MS or params.ms)))
+      answered(true)
+    end, math.max(1, math.min(params.ms, mute[client.id] and not params.waits and MUTE_MS or params.ms)))
   end
 end
 

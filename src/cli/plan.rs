@@ -26,14 +26,14 @@ pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
     let only_show: headless::HeadlessRun<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let plan = headless::shown(session, session.plan(request, cancel).await)?;
-            Ok(json!({"ok": true, "plan": plan, "trace": session.trace()}))
+            Ok(json!({"ok": !plan.declined, "plan": plan, "trace": session.trace()}))
         })
     };
     let approve: headless::HeadlessRun<'_> = &|session, request, cancel| {
         Box::pin(async move {
             let plan = headless::shown(session, session.plan(request, cancel).await)?;
             if plan.steps.is_empty() {
-                return Ok(json!({"ok": true, "plan": plan}));
+                return Ok(json!({"ok": !plan.declined, "plan": plan}));
             }
             let ending = session.approve_unseen(Steps::All, cancel).await;
             let ending = headless::answered(session, ending, cancel).await;
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &PlanArguments) -> ExitCode {
         Box::pin(async move {
             let plan = session.plan(request, by.clone()).await?;
             if !approves || plan.steps.is_empty() {
-                return Ok(json!({"ok": true, "plan": plan}));
+                return Ok(json!({"ok": !plan.declined, "plan": plan}));
             }
             join::value(session.approve(Steps::All, true, by).await?)
         })

@@ -100,6 +100,14 @@ pub struct Fix {
     pub repairs: Vec<Diagnostic>,
 }
 
+/// What providers offer for a place. Nothing offered and nothing answered are not the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FixAnswers {
+    pub fixes: Vec<Fix>,
+    /// Who was asked and has not answered in time, or could not: `lsp:NAME`.
+    pub silent: Vec<String>,
+}
+
 /// An edit of a whole workspace, as LSP's `WorkspaceEdit`, in our words. Ranges are UTF-16.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkspaceChange {
@@ -171,7 +179,12 @@ pub trait Editor: Send + Sync {
     }
 
     /// The fixes offered for a place; with `range` absent, source actions for the whole file.
-    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError>;
+    async fn fixes(
+        &self,
+        path: &str,
+        range: Option<Range>,
+        patience: (Deadline, bool),
+    ) -> Result<FixAnswers, EditorError>;
 
     /// What a fix would change.
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError>;

@@ -1,11 +1,15 @@
 //! What a request is, as far as words alone tell: a repair of what is reported, a question, work that needs
 //! understanding, nothing of that, or one that forbids what it could be taken for.
 
+pub mod kinds;
 mod lexicon;
+mod narrowing;
 mod prohibition;
 mod reading;
+pub mod wanted;
 
 use crate::llm::ask::reading::{ClauseWish, RequestReading};
+use crate::llm::ask::wanted::Wanted;
 use crate::llm::said;
 
 /// The offline model serves repairs only; a prompt reminds a language model of questions.
@@ -144,11 +148,23 @@ pub fn classify(query: &str) -> Ask {
 /// The same of a step of a plan that the user has approved: its title, and what is expected after it. What is no
 /// question and no work of another kind is what the plan was made for.
 pub fn classify_step(query: &str) -> Ask {
-    let title = query.split(". Expected after it: ").next().unwrap_or_default();
-    match classify(title) {
+    match classify(title(query)) {
         Ask::Unclear => Ask::Repair,
         other => other,
     }
+}
+
+/// The words of a step without what is expected after it.
+fn title(query: &str) -> &str {
+    query.split(". Expected after it: ").next().unwrap_or_default()
+}
+
+/// Which of what is reported a request wants repaired, and what it wants besides. Of a step of a plan its own words
+/// count where they ask for a repair, and those that the plan was made for (`user`) otherwise.
+pub fn wanted(query: &str, user: &str) -> Wanted {
+    let own = user.is_empty() || classify(title(query)) == Ask::Repair;
+    let words = if own { title(query) } else { user };
+    if classify(words) == Ask::Repair { narrowing::read(words) } else { Wanted::default() }
 }
 
 /// Whether a request forbids every change: then no tool of its task may make one, whatever a model says. One that

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::llm::ask::wanted::NamedPlace;
 use crate::llm::contract::Contract;
 use crate::llm::framing::Framing;
+use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::step::{DiagnosticLine, FixOffer, LastResult};
 use crate::llm::tools::ToolSpec;
 
@@ -31,6 +33,9 @@ pub struct ModelContext {
     pub reports: ReportFacts,
     pub memory: MemoryFacts,
     pub framing: Framing,
+    /// How much of each part the model reads.
+    #[serde(skip)]
+    pub budget: PromptBudget,
 }
 
 /// What the user wants, and where.
@@ -48,6 +53,9 @@ pub struct RequestFacts {
     pub scope: Vec<String>,
     /// What the names in the query stand for, a line each: `` `total` is src/cart.py::Cart::total ``.
     pub named: Vec<String>,
+    /// The same of a request to repair, for a model that reads no prompt.
+    #[serde(skip)]
+    pub places: Vec<NamedPlace>,
 }
 
 /// What there is to read.
@@ -74,6 +82,9 @@ pub struct ReportFacts {
     /// How many the request is about that are neither shown nor counted in `left_out`.
     pub more: usize,
     pub fixes: Vec<FixOffer>,
+    /// What a request to repair names, and nobody reported when the work began: `F541`.
+    #[serde(skip)]
+    pub absent: Vec<String>,
 }
 
 /// What is remembered.
@@ -99,6 +110,9 @@ pub struct StepAsk {
     pub inputs: Vec<(String, String)>,
     /// What the mode adds to the question.
     pub contract: Contract,
+    /// Offered fixes that were applied since this work began; of them `results` has the last alone.
+    #[serde(skip)]
+    pub applied: usize,
 }
 
 /// A question for a plan: the same facts, a whole plan back.

@@ -2,12 +2,17 @@
 //!
 //! It reads the structure of the question alone. What needs understanding it does not pretend to understand.
 
+mod answers;
+
 use async_trait::async_trait;
 use serde_json::json;
 
 use crate::base::plural::counted;
+use crate::llm::ask::kinds::{Kind, Reported};
+use crate::llm::ask::wanted::Narrowed;
 use crate::llm::ask::{self, Ask};
-use crate::llm::input::{ModelContext, ModelInput, PlanInput, StepInput};
+use crate::llm::input::{ModelContext, ModelInput, PlanInput, RequestFacts, StepInput};
+use crate::llm::offline::answers::{Answer, alike, belief, named, reporter, sentence};
 use crate::llm::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage,
 };
@@ -17,8 +22,6 @@ pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and 
     configuration, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a \
     local server, which needs no key.";
 
-/// At most this many kinds of diagnostics are named in an answer; the rest are counted.
-const NAMED: usize = 5;
 /// Diagnostics of one step that are told in full; of the rest their names.
 const CLAIMS: usize = 10;
 
@@ -39,7 +42,7 @@ impl Model for OfflineModel {
         let reply = step(input);
         words(&reply.reasoning);
         if !reply.answer.is_empty() {
-            words(&format!("\n{}", reply.answer));
+            words(&format!("\n\n{}", reply.answer));
         }
         (Ok(reply), Usage::default())
     }
@@ -65,18 +68,31 @@ pub fn is_suppression(title: &str) -> bool {
         .any(|mark| title.contains(mark))
 }
 
+/// What a request wants repaired, with the names in it looked up.
+pub fn narrowed(request: &RequestFacts) -> Narrowed {
+    let wanted = ask::wanted(&request.query, &request.user);
+    let mut narrowed = wanted.resolved(&request.places, &request.scope);
+    if !request.user.is_empty() {
+        // A step of a plan has its symbols as its scope: what the request names elsewhere is for other steps.
+        narrowed.missing.clear();
+        narrowed.undone.clear();
+    }
+    narrowed
+}
+
 /// Decides one step.
 pub fn step(input: &StepInput) -> StepReply {
     let ModelInput { context: ModelContext { request, reports, .. }, ask } = input;
     let planned = ask.contract.plan().is_some();
     match if planned { ask::classify_step(&request.query) } else { ask::classify(&request.query) } {
         Ask::Repair => {}
-        other => return cannot(other, &request.query, &reports.diagnostics),
+        other => return answers::cannot(other, &request.query, &reports.diagnostics),
     }
-    let Some(offer) = usable(&reports.fixes).min_by_key(|(i, fix)| rank(*i, fix, &reports.diagnostics)) else {
-        return done(input);
+    let narrowed = narrowed(request);
+    let offers = usable(&reports.fixes).filter(|(_, fix)| is_wanted(fix, &narrowed, &reports.diagnostics));
+    let Some((_, fix)) = offers.min_by_key(|(i, fix)| rank(*i, fix, &reports.diagnostics)) else {
+        return Answer::new(request, reports, &narrowed).after(ask.applied);
     };
-    let fix = offer.1;
     let reasoning = match reported(fix, &reports.diagnostics) {
         Some(line) => format!(
             "{}{} in {}{}: {} The server offers “{}”.",
@@ -98,12 +114,12 @@ pub fn step(input: &StepInput) -> StepReply {
     }
 }
 
-/// Lays out every offered fix, one symbol a step.
+/// Lays out every offered fix that is asked for, one symbol a step.
 pub fn plan(input: &PlanInput) -> PlanReply {
     let ModelInput { context: ModelContext { request, reports, .. }, .. } = input;
     let asked = ask::classify(&request.query);
     if asked != Ask::Repair {
-        let reply = cannot(asked, &request.query, &reports.diagnostics);
+        let reply = answers::cannot(asked, &request.query, &reports.diagnostics);
         return PlanReply {
             title: match asked {
                 Ask::Question | Ask::Work => "No plan without a language model".to_owned(),
@@ -112,10 +128,38 @@ pub fn plan(input: &PlanInput) -> PlanReply {
             reason: reply.answer,
             steps: Vec::new(),
             confidence: reply.confidence,
+            declined: true,
         };
     }
-    let mut offers: Vec<(usize, &FixOffer)> = usable(&reports.fixes).collect();
-    offers.sort_by_key(|(i, fix)| rank(*i, fix, &reports.diagnostics));
+    let narrowed = narrowed(request);
+    let groups = groups(&reports.fixes, &narrowed, &reports.diagnostics);
+    let answer = Answer::new(request, reports, &narrowed);
+    if groups.is_empty() {
+        return PlanReply {
+            title: "Nothing to apply".to_owned(),
+            reason: answer.without_steps(),
+            steps: Vec::new(),
+            confidence: 0.9,
+            declined: !(narrowed.missing.is_empty() && narrowed.undone.is_empty()),
+        };
+    }
+    let count: usize = groups.iter().map(|group| group.fixes.len()).sum();
+    let symbols: usize = groups.iter().map(|group| group.symbols.len()).sum();
+    let lowest = groups.iter().flat_map(|group| &group.fixes).map(|fix| confidence(fix)).fold(1.0, f64::min);
+    PlanReply {
+        title: format!("Apply the offered fixes in {}", counted(symbols, "place")),
+        reason: answer.with_steps(count, groups.len()),
+        steps: groups.iter().map(|group| plan_step(group, &reports.diagnostics)).collect(),
+        confidence: lowest,
+        declined: false,
+    }
+}
+
+/// The fixes that are asked for, the best one of each diagnostic, in the groups that are a step each.
+fn groups<'a>(fixes: &'a [FixOffer], narrowed: &Narrowed, diagnostics: &[DiagnosticLine]) -> Vec<Group<'a>> {
+    let wanted = usable(fixes).filter(|(_, fix)| is_wanted(fix, narrowed, diagnostics));
+    let mut offers: Vec<(usize, &FixOffer)> = wanted.collect();
+    offers.sort_by_key(|(i, fix)| rank(*i, fix, diagnostics));
     let mut groups: Vec<Group> = Vec::new();
     let mut mended: Vec<usize> = Vec::new();
     for (_, fix) in offers {
@@ -126,31 +170,15 @@ pub fn plan(input: &PlanInput) -> PlanReply {
         mended.extend(fix.diagnostic);
         join(&mut groups, fix);
     }
-    let left = left_over(&reports.diagnostics, &reports.fixes);
-    if groups.is_empty() {
-        return PlanReply {
-            title: "Nothing to apply".to_owned(),
-            reason: nothing(&reports.diagnostics, &reports.unsettled, &left),
-            steps: Vec::new(),
-            confidence: 0.9,
-        };
-    }
-    let count: usize = groups.iter().map(|group| group.fixes.len()).sum();
-    let symbols: usize = groups.iter().map(|group| group.symbols.len()).sum();
-    let mut reason = format!("The language servers offer {}.", counted(count, "fix"));
-    if !left.is_empty() {
-        reason.push_str(&format!(" No fix that may be applied here is offered for {}.", listed(&left)));
-    }
-    if reports.left_out > 0 {
-        let (left, are) = (counted(reports.left_out, "diagnostic"), if reports.left_out == 1 { "is" } else { "are" });
-        reason.push_str(&format!(" It leaves out {left} that {are} reported as well: plan again when it is done."));
-    }
-    let lowest = groups.iter().flat_map(|group| &group.fixes).map(|fix| confidence(fix)).fold(1.0, f64::min);
-    PlanReply {
-        title: format!("Apply the offered fixes in {}", counted(symbols, "place")),
-        reason,
-        steps: groups.iter().map(|group| plan_step(group, &reports.diagnostics)).collect(),
-        confidence: lowest,
+    groups
+}
+
+/// Whether a fix is for what the request wants repaired. An action for a whole file is so where it speaks of imports
+/// and they are what is wanted, or where nothing is left aside.
+fn is_wanted(fix: &FixOffer, narrowed: &Narrowed, diagnostics: &[DiagnosticLine]) -> bool {
+    match reported(fix, diagnostics) {
+        Some(line) => narrowed.wants(&Reported::from(line)),
+        None => narrowed.is_all() || narrowed.names(Kind::Import) && fix.title.to_lowercase().contains("import"),
     }
 }
 
@@ -214,74 +242,6 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
     }
 }
 
-fn done(input: &StepInput) -> StepReply {
-    let ModelInput { context: ModelContext { reports, .. }, ask } = input;
-    let applied = ask.results.iter().filter(|result| result.tool == "apply_fix" && result.ok).count();
-    let left: Vec<&DiagnosticLine> = reports.diagnostics.iter().collect();
-    let mut answer = String::new();
-    if applied > 0 {
-        answer = format!("Applied {}. ", counted(applied, "offered fix"));
-    }
-    answer.push_str(&nothing(&reports.diagnostics, &reports.unsettled, &left));
-    if reports.left_out > 0 {
-        let left = counted(reports.left_out, "diagnostic");
-        answer.push_str(&format!(" The servers could not be asked about {left} more in time: ask again to go on."));
-    }
-    StepReply {
-        reasoning: "No offered fix is left that may be applied here.".to_owned(),
-        confidence: 0.9,
-        answer,
-        ..StepReply::default()
-    }
-}
-
-fn nothing(diagnostics: &[DiagnosticLine], unsettled: &[String], left: &[&DiagnosticLine]) -> String {
-    let silent = match unsettled {
-        [] => String::new(),
-        names => format!(" Not heard yet about the text as it is: {}. Ask again later.", names.join(", ")),
-    };
-    match (diagnostics, unsettled) {
-        ([], []) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
-        ([], _) => format!("Nothing is known to be wrong here.{silent}"),
-        _ => format!("No fix that may be applied here is offered for {}.{silent} {HOW_TO_CONFIGURE}", listed(left)),
-    }
-}
-
-/// What a repair is asked for with; said where a request asks for none.
-const HOW_TO_ASK: &str = "To have what is reported mended, say so: `fix the errors`.";
-
-/// Declines whatever is no repair, and says what to do instead.
-fn cannot(asked: Ask, query: &str, diagnostics: &[DiagnosticLine]) -> StepReply {
-    const ONLY: &str = "The offline model only applies the fixes that language servers offer.";
-    let needs =
-        |what: &str| format!("{what} needs a language model, and none is configured. {ONLY} {HOW_TO_CONFIGURE}");
-    let (reasoning, mut answer) = match asked {
-        Ask::Question => ("This is a question.", needs("Answering it")),
-        Ask::Forbidden if ask::forbids(query) => {
-            let answer =
-                format!("Nothing was changed, as you say. To be told more needs a language model. {HOW_TO_CONFIGURE}");
-            ("The request forbids changes.", answer)
-        }
-        Ask::Forbidden => (
-            "The request says what is not to be mended, too.",
-            format!(
-                "Nothing was changed: to mend one thing and leave another needs a language model. The offline model \
-                 mends all that is reported in a place: point at a file or a symbol, and say `fix the errors`. \
-                 {HOW_TO_CONFIGURE}"
-            ),
-        ),
-        Ask::Unclear => {
-            ("This asks for no repair.", format!("Nothing was changed. {ONLY} {HOW_TO_ASK} {HOW_TO_CONFIGURE}"))
-        }
-        Ask::Work | Ask::Repair => ("This asks for more than an offered fix.", needs("Doing it")),
-    };
-    if !diagnostics.is_empty() {
-        let all: Vec<&DiagnosticLine> = diagnostics.iter().collect();
-        answer.push_str(&format!(" Reported here: {}.", listed(&all)));
-    }
-    StepReply { reasoning: reasoning.to_owned(), confidence: 0.9, answer, ..StepReply::default() }
-}
-
 fn usable(fixes: &[FixOffer]) -> impl Iterator<Item = (usize, &FixOffer)> {
     fixes.iter().enumerate().filter(|(_, fix)| !is_suppression(&fix.title))
 }
@@ -311,61 +271,7 @@ fn confidence(fix: &FixOffer) -> f64 {
     }
 }
 
-fn left_over<'a>(diagnostics: &'a [DiagnosticLine], fixes: &[FixOffer]) -> Vec<&'a DiagnosticLine> {
-    let offered: Vec<usize> = usable(fixes).filter_map(|(_, fix)| fix.diagnostic).collect();
-    diagnostics.iter().enumerate().filter(|(i, _)| !offered.contains(i)).map(|(_, line)| line).collect()
-}
-
-/// `3 diagnostics: error reportX in a.py::f (2 times), warning F401 in a.py`.
-fn listed(lines: &[&DiagnosticLine]) -> String {
-    let alike = counts(lines.iter().map(|line| format!("{} in {}", named(line), line.symbol)));
-    let more: usize = alike.iter().skip(NAMED).map(|(_, count)| count).sum();
-    let mut names: Vec<String> = alike.into_iter().take(NAMED).map(times).collect();
-    if more > 0 {
-        names.push(format!("{more} more"));
-    }
-    format!("{}: {}", counted(lines.len(), "diagnostic"), names.join(", "))
-}
-
-/// Each name once with how often it comes, in the order of their first places.
-fn counts(names: impl Iterator<Item = String>) -> Vec<(String, usize)> {
-    let mut counts: Vec<(String, usize)> = Vec::new();
-    for name in names {
-        match counts.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((name, 1)),
-        }
-    }
-    counts
-}
-
-fn times((name, count): (String, usize)) -> String {
-    if count == 1 { name } else { format!("{name} ({})", counted(count, "time")) }
-}
-
-fn alike(names: impl Iterator<Item = String>) -> Vec<String> {
-    counts(names).into_iter().map(times).collect()
-}
-
-fn named(line: &DiagnosticLine) -> String {
-    format!("{} {}", line.severity, line.code).trim_end().to_owned()
-}
-
-/// `basedpyright reports `, and `basedpyright and ruff report ` of two.
-fn reporter(line: &DiagnosticLine) -> String {
-    let names = line.source.split_once(':').map_or(line.source.as_str(), |(_, names)| names);
-    format!("{names} {} ", if names.contains(" and ") { "report" } else { "reports" })
-}
-
-/// `, confidence medium`: that something is reported does not make it so.
-fn belief(line: &DiagnosticLine) -> String {
-    if line.confidence.is_empty() { String::new() } else { format!(", confidence {}", line.confidence) }
-}
-
-fn sentence(message: &str) -> String {
-    let message = message.trim();
-    if message.ends_with(['.', '!', '?']) { message.to_owned() } else { format!("{message}.") }
-}
-
+#[cfg(test)]
+mod requests;
 #[cfg(test)]
 mod tests;

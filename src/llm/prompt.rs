@@ -22,8 +22,6 @@ use crate::llm::prompt::budget::PromptBudget;
 
 /// Tokens of the project's conventions in a simple-mode question.
 const STEP_CONVENTIONS: usize = 60;
-/// A simple-mode question of one symbol stays below this.
-const STEP_TOKENS: usize = 1500;
 /// Memory that a simple-mode prompt carries where nothing else is said: 100 tokens.
 pub const STEP_MEMORY_TOKENS: usize = 100;
 /// Memory that a plan's prompt carries where nothing else is said: 200 tokens.
@@ -55,17 +53,19 @@ impl Prompt {
 /// The prompt of one step. Its prefix is the same for every step under the same contract.
 pub fn step(input: &StepInput) -> Prompt {
     let conventions = match input.ask.contract {
-        Contract::Simple => head(&input.context.framing.conventions, STEP_CONVENTIONS).0,
+        Contract::Simple => {
+            head(&input.context.framing.conventions, STEP_CONVENTIONS.max(input.context.budget.question / 25)).0
+        }
         Contract::Planner(_) | Contract::Supervised(_) => &input.context.framing.conventions,
     };
     let whole = step_with(input, conventions);
     // Conventions are the first to go where the question would grow too long for a small model.
-    if whole.tokens() < STEP_TOKENS { whole } else { step_with(input, "") }
+    if whole.tokens() < input.context.budget.question { whole } else { step_with(input, "") }
 }
 
 fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     let ModelInput { context, ask } = input;
-    let mut facts = Facts::new(input);
+    let mut facts = Facts::new(input).within(context.budget);
     facts.opening(context, conventions, contract::memory_tokens(&ask.contract));
     facts.contract(&ask.contract);
     facts.inputs(&ask.inputs);
@@ -83,7 +83,7 @@ fn step_with(input: &StepInput, conventions: &str) -> Prompt {
 /// The prompt that asks for a whole plan.
 pub fn plan(input: &PlanInput) -> Prompt {
     let ModelInput { context, ask } = input;
-    let mut facts = Facts::new(input);
+    let mut facts = Facts::new(input).within(context.budget);
     facts.opening(context, &context.framing.conventions, PLAN_MEMORY_TOKENS);
     facts.sources(&context.sources.texts);
     facts.groups(&context.reports);

@@ -90,7 +90,7 @@ pub fn plan(text: &str, tools: &[ToolSpec]) -> ReplyReading<PlanReply> {
     let title = words(&object, "title", true, &mut problems);
     let reason = words(&object, "reason", true, &mut problems);
     let confidence = confidence(object.get("confidence"), &mut problems);
-    ReplyReading { value: Some(PlanReply { title, reason, steps, confidence }), problems }
+    ReplyReading { value: Some(PlanReply { title, reason, steps, confidence, declined: false }), problems }
 }
 
 fn action(value: Option<&Value>, tools: &[ToolSpec], problems: &mut Vec<String>) -> Result<Option<Action>, String> {

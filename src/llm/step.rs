@@ -30,6 +30,15 @@ pub struct DiagnosticLine {
     /// What is known to be done about it; not shown in a prompt, which has the offered fixes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_action: Option<String>,
+    /// The complaint across checkers; empty where its code is not known.
+    #[serde(default, skip)]
+    pub theme: String,
+    /// The codes under which others say the same.
+    #[serde(default, skip)]
+    pub also: Vec<String>,
+    /// Who was asked for fixes and has not answered in time.
+    #[serde(default, skip)]
+    pub unanswered: Vec<String>,
 }
 
 /// A quick fix or source action that a language server offers.
@@ -92,6 +101,9 @@ pub struct PlanReply {
     pub reason: String,
     pub steps: Vec<PlanReplyStep>,
     pub confidence: f64,
+    /// Whether there are no steps because it cannot do what is asked for.
+    #[serde(default, skip)]
+    pub declined: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

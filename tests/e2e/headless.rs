@@ -251,7 +251,7 @@ async fn ruffs_fix_for_an_unused_import_is_an_edit_until_the_file_changes() {
     let unused = reports.iter().flat_map(|report| &report.diagnostics).find(|d| d.code.as_deref() == Some("F401"));
     let range = unused.and_then(|diagnostic| diagnostic.location.range());
     assert!(range.is_some(), "{reports:?}");
-    let fixes = shop.editor.fixes("shop/price.py", range, deadline).await.expect("fixes");
+    let fixes = shop.editor.fixes("shop/price.py", range, (deadline, false)).await.expect("fixes").fixes;
     let fix =
         fixes.iter().find(|fix| fix.provider == "lsp:ruff" && fix.title.contains("unused import")).expect("a fix");
     assert!(fix.kind.starts_with("quickfix") && fix.id.starts_with('f'));
@@ -263,7 +263,7 @@ async fn ruffs_fix_for_an_unused_import_is_an_edit_until_the_file_changes() {
     assert_eq!((edits[0].0.start.line, edits[0].1.as_str()), (0, ""));
     assert_eq!(shop.bytes("shop/price.py"), PRICE.as_bytes(), "asking changes nothing");
 
-    let sources = shop.editor.fixes("shop/price.py", None, deadline).await.expect("source actions");
+    let sources = shop.editor.fixes("shop/price.py", None, (deadline, false)).await.expect("source actions").fixes;
     let all = sources.iter().find(|fix| fix.kind == "source.fixAll.ruff").expect("ruff's fixAll");
     let change = shop.editor.fix_change(&all.id, deadline).await.expect("a change");
     assert_eq!(change.files.len(), 1);

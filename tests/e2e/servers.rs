@@ -374,7 +374,7 @@ async fn the_edit_of_a_command_is_captured_and_not_applied() {
     let fake = Fake::new(&json!({"log": "log", "capabilities": capabilities, "on": on}));
     let deadline = Deadline::after_ms(PATIENCE_MS);
     let range = Range { start: Position { line: 0, character: 0 }, end: Position { line: 0, character: 3 } };
-    let offers = fake.server.offers(&a("bad\n"), Some(range), deadline).await.expect("offers");
+    let offers = fake.server.offers(&a("bad\n"), Some(range), (deadline, false)).await.expect("offers");
     assert_eq!(offers.iter().map(|offer| offer.title.as_str()).collect::<Vec<_>>(), ["Fix it", "Bare"]);
     assert_eq!(fake.server.edits(&offers[0], deadline).await, Ok(vec![edit.clone()]));
     assert_eq!(fake.server.edits(&offers[1], deadline).await, Ok(vec![edit]));

@@ -17,7 +17,7 @@ use crate::agent::plan::event::plan_event;
 use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepResult, StepState, Steps};
 use crate::agent::planner::{ending, replan, run};
-use crate::agent::run::start;
+use crate::agent::run::{narrow, start};
 use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
@@ -64,6 +64,7 @@ pub(crate) async fn go_on(
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
     session.take_up(&mut task);
+    narrow::look_up(session, &mut task).await;
     task.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
     session.emit(Event::Started {

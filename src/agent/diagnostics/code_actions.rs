@@ -3,8 +3,11 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use futures::future::join_all;
 use regex::Regex;
 
+use crate::agent::diagnostics::triage;
+use crate::agent::state::comparison;
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::offered::Offered;
@@ -16,7 +19,8 @@ use crate::base::deadline::Deadline;
 use crate::base::failure::{Failure, tool_failure};
 use crate::base::text::{Encoding, LineIndex};
 use crate::diagnostics::policy::{Effect, Trace};
-use crate::editor::Fix;
+use crate::editor::event::Event;
+use crate::editor::{Fix, FixAnswers};
 use crate::edits::TextEdit;
 use crate::llm::offline::is_suppression;
 use crate::llm::step::FixOffer;
@@ -56,62 +60,130 @@ pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
     (count(&CHECK, &after) < count(&CHECK, text)).then_some(Refusal::DeletesCheck)
 }
 
+/// Questions about fixes that are open at the same time, where all of them are asked.
+const AT_ONCE: usize = 8;
+
+/// After so long it is said who is waited for.
+const SAID_AFTER: Duration = Duration::from_secs(2);
+
 /// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
-/// Positions are indices into `found`.
+/// Positions are indices into `found`. Who does not answer is waited for once, up to the deadline, where `waits` says
+/// so; that nobody has answered about a diagnostic is kept beside it.
 pub(crate) async fn offers(
     session: &Session,
     task: &mut Task,
     found: &[LocatedDiagnostic],
     most: usize,
-    deadline: Deadline,
+    (deadline, waits): (Deadline, bool),
 ) -> (Vec<FixOffer>, usize) {
     let mut offers = Vec::new();
     task.conversation.offered.clear();
-    for (index, item) in found.iter().enumerate() {
+    task.reports.unanswered.clear();
+    let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
+    let mut asked = 0;
+    for items in found.chunks(at_once) {
         if offers.len() >= most || deadline.passed() {
-            return (offers, index);
+            return (offers, asked);
         }
-        let Some(range) = item.diagnostic.location.range() else { continue };
-        let patience = Deadline::after(deadline.left().min(PATIENCE));
-        let fixes = match session.editor.fixes(&item.symbol.file, Some(range), patience).await {
-            Ok(fixes) => fixes,
-            Err(error) => {
-                tracing::warn!(%error, "no fixes could be asked for");
-                continue;
+        let answers = ask_about(session, task, items, (deadline, waits)).await;
+        for (index, (item, answer)) in (asked..).zip(items.iter().zip(answers)) {
+            let Some(FixAnswers { fixes, silent }) = answer else { continue };
+            let key = triage::key(item);
+            let before = offers.len();
+            sift(task, (index, item), &fixes, &mut offers);
+            match (offers.len() > before, silent.is_empty()) {
+                (true, _) => drop(task.reports.barren.remove(&key)),
+                (false, true) => drop(task.reports.barren.insert(key)),
+                (false, false) => {
+                    let names = silent.iter().map(|name| comparison::short(name).to_owned()).collect();
+                    task.reports.unanswered.insert(key, names);
+                }
             }
-        };
-        let before = offers.len();
-        for fix in fixes.iter().filter(|fix| answers(fix, item)) {
-            if is_suppression(&fix.title) {
-                let reason = "it would only hide what it is for";
-                let about = format!("fix “{}” for {}", fix.title, item.symbol);
-                task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
-                continue;
-            }
-            let about = crate::agent::diagnostics::triage::key(item);
-            let key = format!("{}|{about}", fix.title);
-            if task.conversation.tried.contains(&key) {
-                continue;
-            }
-            let code = item.diagnostic.code.clone().unwrap_or_default();
-            task.conversation.offered.push(Offered { id: fix.id.clone(), key, about, code });
-            offers.push(FixOffer {
-                id: fix.id.clone(),
-                title: fix.title.clone(),
-                symbol: item.symbol.to_string(),
-                diagnostic: Some(index),
-                preferred: fix.preferred,
-                changes: Vec::new(),
-            });
         }
-        let key = crate::agent::diagnostics::triage::key(item);
-        if offers.len() > before {
-            task.reports.barren.remove(&key);
-        } else {
-            task.reports.barren.insert(key);
+        asked += items.len();
+    }
+    (offers, asked)
+}
+
+/// Asks the servers about some diagnostics; `None` for one that names no place.
+async fn ask_about(
+    session: &Session,
+    task: &mut Task,
+    items: &[LocatedDiagnostic],
+    (deadline, waits): (Deadline, bool),
+) -> Vec<Option<FixAnswers>> {
+    let known = task.reports.waited.clone();
+    // Who needed a wait and answered will need it again; who did not answer then is not waited for another time.
+    let slow = waits && known.values().any(|answered| *answered);
+    let first = if slow { deadline.left() } else { deadline.left().min(if waits { SAID_AFTER } else { PATIENCE }) };
+    let mut answers = join_all(items.iter().map(|item| ask_one(session, item, slow, first))).await;
+    let to_wait_for = |answer: &Option<FixAnswers>| -> Vec<String> {
+        let silent = answer.iter().flat_map(|answer| &answer.silent);
+        silent.filter(|name| known.get(*name) != Some(&false)).cloned().collect()
+    };
+    let mut names: Vec<String> = answers.iter().flat_map(to_wait_for).collect();
+    names.sort();
+    names.dedup();
+    if !waits || slow || names.is_empty() || deadline.passed() {
+        return answers;
+    }
+    let short: Vec<&str> = names.iter().map(|name| comparison::short(name)).collect();
+    let text = format!("waiting for {}'s fixes", short.join(" and "));
+    session.emit(Event::Progress { text });
+    let most = Duration::from_millis(session.config.diagnostics.start_timeout_ms).max(PATIENCE);
+    let left = deadline.left().min(most);
+    let again: Vec<usize> = (0..items.len()).filter(|index| !to_wait_for(&answers[*index]).is_empty()).collect();
+    let waited = join_all(again.iter().map(|index| ask_one(session, &items[*index], true, left))).await;
+    for (index, answer) in again.into_iter().zip(waited) {
+        answers[index] = answer;
+    }
+    for name in names {
+        let answered = !answers.iter().flatten().any(|answer| answer.silent.contains(&name));
+        if !answered {
+            let text = format!("{name} has not said which fixes it offers: no answer in time");
+            session.emit(Event::Progress { text });
+        }
+        task.reports.waited.insert(name, answered);
+    }
+    answers
+}
+
+async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
+    let range = item.diagnostic.location.range()?;
+    match session.editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
+        Ok(answers) => Some(answers),
+        Err(error) => {
+            tracing::warn!(%error, "no fixes could be asked for");
+            Some(FixAnswers { fixes: Vec::new(), silent: item.sources.clone() })
         }
     }
-    (offers, found.len())
+}
+
+/// Takes those fixes that are meant for a diagnostic and may be applied.
+fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fix], offers: &mut Vec<FixOffer>) {
+    for fix in fixes.iter().filter(|fix| answers(fix, item)) {
+        if is_suppression(&fix.title) {
+            let reason = "it would only hide what it is for";
+            let about = format!("fix “{}” for {}", fix.title, item.symbol);
+            task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+            continue;
+        }
+        let about = triage::key(item);
+        let key = format!("{}|{about}", fix.title);
+        if task.conversation.tried.contains(&key) {
+            continue;
+        }
+        let code = item.diagnostic.code.clone().unwrap_or_default();
+        task.conversation.offered.push(Offered { id: fix.id.clone(), key, about, code });
+        offers.push(FixOffer {
+            id: fix.id.clone(),
+            title: fix.title.clone(),
+            symbol: item.symbol.to_string(),
+            diagnostic: Some(index),
+            preferred: fix.preferred,
+            changes: Vec::new(),
+        });
+    }
 }
 
 /// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may
@@ -121,7 +193,9 @@ pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut
         if deadline.passed() {
             break;
         }
-        let patience = Deadline::after(deadline.left().min(PATIENCE));
+        // A server that was slow to offer a fix is slow to say what it would change.
+        let slow = task.reports.waited.values().any(|answered| *answered);
+        let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
         let Ok(wanted) = wanted(session, &offer.id, patience).await else {
             // One that does not say what its fix would change is not asked about all the others.
             if patience.passed() {

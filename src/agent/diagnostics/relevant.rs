@@ -9,7 +9,7 @@ use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
-use crate::agent::state::{analysis::Analysis, authority};
+use crate::agent::state::{analysis::Analysis, authority, wanted};
 use crate::diagnostics::model::Severity;
 use crate::llm::ask::{self, Ask};
 
@@ -43,7 +43,11 @@ enum Wish {
 pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     let found = reported::in_scope(session, &task.scope).await;
     if session.model.needs_providers() {
-        return Relevant { fixable: found.len(), found, older: 0 };
+        let all = found.len();
+        let narrowed = wanted::wanted(task);
+        let found =
+            tokio::task::spawn_blocking(move || wanted::keep_wanted(&narrowed, found)).await.unwrap_or_default();
+        return Relevant { fixable: found.len(), older: all - found.len(), found };
     }
     let wish = wish(&task.request, task.mode != Mode::Simple).or_stronger(wish(&task.journal.request, false));
     if wish == Wish::Mend {

@@ -10,8 +10,10 @@ use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::Snapshots;
 use crate::agent::state::task::Task;
+use crate::agent::state::wanted;
 use crate::agent::target;
 use crate::base::deadline::Deadline;
+use crate::diagnostics::merge::{self, Placed};
 use crate::diagnostics::syntax;
 use crate::llm::ask::{self, Ask};
 use crate::llm::step::FixOffer;
@@ -30,8 +32,19 @@ pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDia
     found
 }
 
+/// How many there are, with what two providers say of one place counted once.
+pub(crate) async fn count_in_scope(session: &Session, scope: &Scope) -> usize {
+    let found = in_scope(session, scope).await;
+    let count = move || {
+        let items: Vec<Placed> =
+            found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+        merge::merge(&items).len()
+    };
+    tokio::task::spawn_blocking(count).await.unwrap_or_default()
+}
+
 /// What is left of the fixes that a scope was offered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Left {
     /// Diagnostics that another plan would mend.
     pub(crate) open: usize,
@@ -39,14 +52,16 @@ pub(crate) struct Left {
     pub(crate) tried: usize,
     /// Whether the time did not suffice to ask about all of them.
     pub(crate) more: bool,
+    /// Who has not answered which fixes are left.
+    pub(crate) unanswered: BTreeSet<String>,
 }
 
 /// Asks the servers once more, and sifts what they offer as another plan would.
 pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
-    let found = in_scope(session, &task.scope).await;
+    let found = wanted::keep_wanted(&wanted::wanted(task), in_scope(session, &task.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut task.conversation.tried);
-    let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, deadline).await;
+    let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, (deadline, false)).await;
     task.conversation.tried = given_up;
     let keys: BTreeSet<String> = task
         .conversation
@@ -55,12 +70,13 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
         .filter(|offer| task.conversation.tried.contains(&offer.key))
         .map(|offer| offer.id.clone())
         .collect();
+    let unanswered = task.reports.unanswered.values().flatten().cloned().collect();
     let offers = learn::trusted(session, task, &found, offers).await;
     let (_, offers) = triage::weigh(session, task, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
     let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
     let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();
-    Left { open: open.len(), tried: tried.difference(&open).count(), more: asked < found.len() }
+    Left { open: open.len(), tried: tried.difference(&open).count(), more: asked < found.len(), unanswered }
 }
 
 /// Who has not answered about the files in scope as they are: what is known of them is of an older text.

@@ -30,6 +30,8 @@ const GROUPS: usize = 5;
 pub(crate) struct RankedDiagnostic {
     pub(crate) found: LocatedDiagnostic,
     pub(crate) sources: Vec<String>,
+    /// The codes under which they say it.
+    pub(crate) codes: Vec<String>,
     pub(crate) confidence: Confidence,
     /// It survived the fixes that were meant for it.
     pub(crate) doubtful: bool,
@@ -171,6 +173,7 @@ pub(crate) async fn weigh(
         seen.push(RankedDiagnostic {
             found: shown,
             sources: group.sources.clone(),
+            codes: group.members.iter().filter_map(|index| found[*index].diagnostic.code.clone()).collect(),
             confidence: judged.confidence,
             doubtful: judged.doubtful,
         });

@@ -131,6 +131,9 @@ pub struct Plan {
     /// The model that made it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
+    /// Whether there are no steps because its model cannot do what is asked for; the reason says why.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub declined: bool,
 }
 
 /// How many steps an approval runs.

@@ -14,8 +14,7 @@ use crate::agent::planner::attempt::Tried;
 use crate::agent::planner::checks;
 use crate::agent::planner::judge::{facts_after, joined, judge_edit};
 use crate::agent::planner::validate::place_of;
-use crate::agent::run::sources::SOURCE;
-use crate::agent::run::{unfinished, work};
+use crate::agent::run::{sources, unfinished, work};
 use crate::agent::state::baseline::{Baseline, before_first_edits};
 use crate::agent::state::comparison::{self, Verdict};
 use crate::agent::state::outcome::Ended;
@@ -98,6 +97,7 @@ async fn run_parts(
             task.conversation.results.clear();
         }
         (task.counts.step, task.counts.errors, task.counts.mended) = (0, 0, 0);
+        task.counts.applied = 0;
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         let title = format!("{}{part}", context.title);
         let came_to = under_title(session, step, &title, task, cancel).await?;
@@ -207,10 +207,12 @@ async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
 /// The parts of an edit, as its module cuts it.
 async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit::Portion> {
     let whole = || vec![edit::Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
-    if session.model.abilities().await.style == Style::Conversation {
+    let abilities = session.model.abilities().await;
+    if abilities.style == Style::Conversation {
         // It reads what it needs by itself.
         return whole();
     }
+    let most = sources::room(false, PromptBudget::of(abilities));
     let mut sizes = Vec::new();
     for symbol in &context.symbols {
         let bytes = if symbol.names.is_empty() {
@@ -220,10 +222,10 @@ async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit::Porti
             place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
         };
         // The outline stands for what is too long for any prompt.
-        sizes.push((symbol.clone(), bytes.min(SOURCE)));
+        sizes.push((symbol.clone(), bytes.min(most)));
     }
     let size = |symbol: &SymbolPath| sizes.iter().find(|(known, _)| known == symbol).map_or(0, |(_, bytes)| *bytes);
-    let portions = edit::portions(context, size, SOURCE);
+    let portions = edit::portions(context, size, most);
     if edit::covers(context, &portions) {
         return portions;
     }

@@ -138,6 +138,10 @@ pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> Str
             format!(". Quedan al menos {count}: planifica otra vez para seguir"),
         ),
     };
+    if !left.unanswered.is_empty() {
+        let names: Vec<String> = left.unanswered.iter().cloned().collect();
+        out.push_str(&format!(". Not answered: which fixes {} still offers", names.join(" and ")));
+    }
     if left.tried > 0 {
         let kept = say.counted(left.tried, "diagnostic", "diagnóstico", "diagnósticos");
         out.push_str(&say.of(

@@ -57,7 +57,7 @@ pub(crate) async fn rewritten(
         steps[index] = Step { state: StepState::Open, ..held };
     }
     let (spanish, model) = (standing.spanish, standing.model.clone());
-    let plan = Plan { title: read.title, reason: read.reason, steps, spanish, model };
+    let plan = Plan { title: read.title, reason: read.reason, steps, spanish, model, declined: false };
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 

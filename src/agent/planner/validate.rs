@@ -31,7 +31,8 @@ pub(crate) async fn validate(
         steps.push(step);
     }
     if problems.is_empty() {
-        Ok(Plan { title: reply.title, reason: reply.reason, steps, ..Plan::default() })
+        let declined = reply.declined;
+        Ok(Plan { title: reply.title, reason: reply.reason, steps, declined, ..Plan::default() })
     } else {
         Err(problems)
     }

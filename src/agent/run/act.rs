@@ -16,7 +16,7 @@ use crate::agent::state::usual_kinds::UsualKinds;
 use crate::agent::state::{edit_answer, span, stop};
 use crate::agent::tools::tool::ToolCall;
 use crate::agent::tools::tool_answer::ToolAnswer;
-use crate::agent::tools::{read_once, validate};
+use crate::agent::tools::{apply_fix, read_once, validate};
 use crate::base::failure::Failure;
 use crate::base::message;
 use crate::base::plural::counted;
@@ -163,6 +163,7 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     traces::keep(session).await;
+    task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
     task.events.did(called::came_back(task, &called, ok, &text));
     keep::keep(session, task).await;
     (LastResult { tool, ok, text }, ok)

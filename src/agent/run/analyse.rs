@@ -86,6 +86,13 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: 
         .collect()
 }
 
+/// The symbols of one text that a name stands for.
+pub(crate) fn symbols_in((path, text): &(String, String), name: &str) -> Vec<SymbolPath> {
+    let wanted = SymbolPath::parse(name);
+    let own = wanted.file.is_empty() || wanted.file == *path;
+    if own { fitting(path, text, &wanted.names) } else { Vec::new() }
+}
+
 /// The files that a word names: a path, or the last parts of one. Blocks.
 pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
     let written = as_file(name);

@@ -14,6 +14,7 @@ use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::render;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
+use crate::agent::state::{comparison, wanted};
 use crate::agent::tools;
 use crate::base::deadline::Deadline;
 use crate::diagnostics::grouping;
@@ -49,10 +50,13 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
         // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
         found.sort_by_cached_key(|found| task.reports.barren.contains(&triage::key(found)));
     }
-    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let checks = &session.config.diagnostics;
+    // Who lives on what servers offer waits for one as long as it may take to start.
+    let start = if only_fixes { checks.start_timeout_ms } else { 0 };
+    let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
     // Nobody is asked for what will not be shown.
     let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
-    let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, deadline).await;
+    let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, (deadline, only_fixes)).await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
@@ -61,13 +65,15 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
     task.note_left_out(left).await;
-    let reports = ReportFacts { left_out, older, more, fixes, ..ReportFacts::default() };
+    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    let reports = ReportFacts { left_out, older, more, fixes, absent, ..ReportFacts::default() };
     let context = context(session, task, &seen, reports, false).await;
     let ask = StepAsk {
         step: task.counts.step,
         error_count: task.counts.errors,
         results: task.conversation.results.clone(),
         fresh: task.progress.course.fresh,
+        applied: task.counts.applied,
         inputs: task.progress.course.inputs.clone(),
         contract: task.progress.course.contract.clone(),
     };
@@ -80,10 +86,11 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
     let only_fixes = session.model.needs_providers();
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
     let mut found = first_ones(task, found, fixable, most).await;
-    let deadline = Deadline::after_ms((4 * OFFERS_MS).max(session.config.diagnostics.timeout_ms));
+    let checks = &session.config.diagnostics;
+    let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let asked_of = fixable.min(found.len());
-    let (mut fixes, asked) = code_actions::offers(session, task, &found[..asked_of], most, deadline).await;
+    let (mut fixes, asked) = code_actions::offers(session, task, &found[..asked_of], most, (deadline, true)).await;
     if only_fixes {
         found.truncate(asked);
     }
@@ -91,8 +98,21 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
     code_actions::look_up_changes(session, task, &mut fixes, deadline).await;
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
-    let reports = ReportFacts { groups, left_out, older, fixes, ..ReportFacts::default() };
+    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    let reports = ReportFacts { groups, left_out, older, fixes, absent, ..ReportFacts::default() };
     PlanInput { context: context(session, task, &seen, reports, true).await, ask }
+}
+
+/// What the request names and nobody reported in its scope when the task began.
+async fn absent(task: &Task) -> Vec<String> {
+    let (narrowed, scope) = (wanted::wanted(task), task.scope.clone());
+    if narrowed.is_all() {
+        return Vec::new();
+    }
+    let start = &task.reports.start;
+    let mut found = comparison::all(start, reported::files_of(&scope, start)).await;
+    found.retain(|found| scope.holds(&found.symbol));
+    tokio::task::spawn_blocking(move || wanted::absent(&narrowed, &found)).await.unwrap_or_default()
 }
 
 /// Where things stand, with what is reported as it was weighed.
@@ -119,9 +139,10 @@ async fn context(
         tools: tools::specs(),
         request: request_facts(task, &texts),
         sources: SourceFacts { texts, workspace },
-        reports: ReportFacts { diagnostics: seen.iter().map(line).collect(), unsettled, ..reports },
+        reports: ReportFacts { diagnostics: seen.iter().map(|seen| line(task, seen)).collect(), unsettled, ..reports },
         memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
         framing: conventions::framing(session, guides).await,
+        budget,
     }
 }
 
@@ -132,6 +153,7 @@ fn request_facts(task: &Task, shown: &[(String, String)]) -> RequestFacts {
         user,
         cursor: task.intent.cursor.clone(),
         current_file: task.intent.current_file.clone(),
+        places: task.intent.places.clone(),
         scope: task.scope.told(),
         named: task.intent.analysis.lines(|path| {
             let own = path.to_string();
@@ -193,8 +215,10 @@ async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-fn line(seen: &RankedDiagnostic) -> DiagnosticLine {
-    render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful)
+fn line(task: &Task, seen: &RankedDiagnostic) -> DiagnosticLine {
+    let unanswered = task.reports.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
+    let line = render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful);
+    DiagnosticLine { also: seen.codes.clone(), unanswered, ..line }
 }
 
 /// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes

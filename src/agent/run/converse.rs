@@ -8,6 +8,7 @@ use crate::agent::durable;
 use crate::agent::run::calls::{Ran, carry_out};
 use crate::agent::run::control;
 use crate::agent::run::model_turn::{answered, next_step};
+use crate::agent::run::paragraphs::Paragraphs;
 use crate::agent::run::run_loop::{RESULTS, model_failure};
 use crate::agent::run::unfinished::unfinished;
 use crate::agent::run::{context, so_far, sources};
@@ -25,7 +26,7 @@ use crate::llm::prompt::budget::PromptBudget;
 use crate::llm::prompt::conversation;
 use crate::llm::step::{LastResult, ModelError};
 use crate::llm::tokens::head_and_tail;
-use crate::llm::tools::{ToolSpec, offered};
+use crate::llm::tools::{ToolSpec, find, offered};
 
 /// What a task is talked over with.
 struct Talk {
@@ -37,6 +38,7 @@ struct Talk {
     told: u32,
     /// Checkpoints of the task when it was told last. A model that has changed nothing since has given its reason.
     told_at: Option<usize>,
+    said: Paragraphs,
 }
 
 /// Goes on with the conversation of a task until one of the ends. A step of a plan goes on where the last one ended.
@@ -47,6 +49,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         mark: task.journal.checkpoints.len(),
         told: 0,
         told_at: None,
+        said: Paragraphs::default(),
     };
     task.conversation.transcript.take_up(session.model.name());
     let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
@@ -57,7 +60,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         }
         so_far::shorten(task, talk.budget);
         let span = span::step(task.counts.step);
-        let ended = match ask(session, task, &talk.tools, cancel).instrument(span.clone()).await? {
+        let ended = match ask(session, task, (&talk.tools, &talk.said), cancel).instrument(span.clone()).await? {
             None => continue,
             Some(Ok(reply)) => take(session, task, &mut talk, reply).instrument(span).await,
             Some(Err(ModelError::Unusable { problems, .. })) => {
@@ -118,10 +121,11 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
 async fn ask(
     session: &Session,
     task: &Task,
-    tools: &[ToolSpec],
+    (tools, said): (&[ToolSpec], &Paragraphs),
     cancel: &CancellationToken,
 ) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
-    let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+    said.begin();
+    let words = |text: &str| said.say(session, text);
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
@@ -139,6 +143,9 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
         return ends(session, task, talk, text).await;
     }
     let Ran { results, ended, done, told_new, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
+    if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
+        talk.said.interrupt();
+    }
     let ok = results.iter().any(|result| result.ok);
     let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
     keep_for_others(task, &results);
@@ -152,7 +159,8 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     }
     if let Some(answer) = done {
         // It is no text of an answer, and was not shown as it came.
-        session.emit(Event::Words { text: answer.clone() });
+        talk.said.begin();
+        talk.said.say(session, &answer);
         return ends(session, task, talk, answer).await;
     }
     if cut {

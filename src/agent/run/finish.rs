@@ -69,8 +69,13 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
         None => word.to_owned(),
     };
     let judged = unfit::judge(session, task, came_to, (&files, &verdict));
-    let mut summary =
-        summary((&word, say), &files, &verdict, (new.len(), verdict.fixed_from(floor)), task.counts.spent.now().used);
+    let mut summary = summary(
+        (&word, say),
+        &files,
+        &verdict,
+        (new.len(), verdict.fixed_from(floor), verdict.unchanged_from(floor)),
+        task.counts.spent.now().used,
+    );
     summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
     summary.extend(themes.iter().flat_map(|line| ["\n", line]));
@@ -81,7 +86,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
         files,
         new_diagnostics: new.iter().map(Line::of).collect(),
         fixed: verdict.fixed_from(floor),
-        unchanged: verdict.unchanged,
+        unchanged: verdict.unchanged_from(floor),
         diagnostics_status: verdict.status,
         pending: verdict.pending,
         usage: task.counts.spent.now().used,
@@ -225,7 +230,7 @@ pub(crate) fn summary(
     (word, say): (&str, Say),
     files: &[String],
     verdict: &Verdict,
-    (new, fixed): (usize, usize),
+    (new, fixed, unchanged): (usize, usize, usize),
     usage: Usage,
 ) -> String {
     let mut parts = Vec::new();
@@ -237,7 +242,7 @@ pub(crate) fn summary(
     } else {
         let files = files.join(", ");
         parts.push(say.of(format!("changed {files}"), format!("cambiado: {files}")));
-        parts.push(known_words::of_task(say, verdict, new, fixed));
+        parts.push(known_words::of_task(say, verdict, new, (fixed, unchanged)));
     }
     parts.extend(verdict.not_counted.first().map(|first| {
         let count = verdict.not_counted.len();

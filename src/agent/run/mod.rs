@@ -16,6 +16,8 @@ pub(crate) mod last_look;
 pub(crate) mod listed;
 pub(crate) mod model_turn;
 pub(crate) mod named;
+pub(crate) mod narrow;
+pub(crate) mod paragraphs;
 pub(crate) mod requested;
 pub(crate) mod run_loop;
 pub(crate) mod so_far;

@@ -7,6 +7,7 @@ use crate::agent::durable;
 use crate::agent::events::fact::TaskFact;
 use crate::agent::run::act::act;
 use crate::agent::run::model_turn::{answered, next_step};
+use crate::agent::run::paragraphs::Paragraphs;
 use crate::agent::run::unfinished::unfinished;
 use crate::agent::run::{context, contract, early_stop};
 use crate::agent::state::outcome::Ended;
@@ -15,7 +16,6 @@ use crate::agent::state::task::Task;
 use crate::agent::state::{span, stop};
 use crate::agent::tools;
 use crate::base::failure::{Failure, FailureKind};
-use crate::editor::event::Event;
 use crate::llm::step::{Action, LastResult, ModelError};
 use crate::llm::tools::{looks, names};
 
@@ -36,6 +36,7 @@ pub(crate) async fn run_steps(
     let changes = task.journal.checkpoints.len();
     // Facts are told anew with every step: one word more is enough.
     let mut told = 1;
+    let said = Paragraphs::default();
     loop {
         if let Some(ended) = next_step(session, task, cancel)? {
             return Ok(ended);
@@ -43,7 +44,8 @@ pub(crate) async fn run_steps(
         let span = span::step(task.counts.step);
         let input =
             stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
-        let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+        said.begin();
+        let words = |text: &str| said.say(session, text);
         let asked = session.model.step(&input, &words).instrument(span.clone());
         let Some(reply) = answered(session, task, cancel, asked).await? else { continue };
         let mut more = Vec::new();
@@ -58,6 +60,7 @@ pub(crate) async fn run_steps(
                     None => return Ok(Ended::Done { changed, answer: reply.answer }),
                 },
                 Some(action) => {
+                    said.interrupt();
                     more.clone_from(&reply.more);
                     let (result, ok) = act(session, task, &action, &reply.reasoning).instrument(span.clone()).await;
                     if ok && (!reply.proceed || early_stop::mended(session, task).instrument(span.clone()).await) {

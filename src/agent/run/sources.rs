@@ -27,7 +27,7 @@ const TOO_LONG: &str = "(too long to show";
 
 /// Bytes of source that a question has room for.
 pub(crate) fn room(talks: bool, budget: PromptBudget) -> usize {
-    if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE }
+    if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE * budget.sources / PromptBudget::default().sources }
 }
 
 /// Whether it only says what there would be to read.

@@ -6,7 +6,7 @@ use crate::agent::diagnostics::{collect, reported, workspace};
 use crate::agent::edit::permissions;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::Mode;
-use crate::agent::run::{analyse, listed, named};
+use crate::agent::run::{analyse, listed, named, narrow};
 use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::risk;
@@ -41,6 +41,7 @@ pub(crate) async fn begin(
     session.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;
     named::widen(session, &mut task).await;
+    narrow::narrow(session, &mut task).await;
     session.emit(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
@@ -136,7 +137,7 @@ pub(crate) async fn first_look(
 /// Assesses a task and shows it; again with the steps of its plan, once there is one.
 pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Option<usize>) {
     let risk =
-        risk::assess(&task.request, &task.scope, reported::in_scope(session, &task.scope).await.len(), plan_steps);
+        risk::assess(&task.request, &task.scope, reported::count_in_scope(session, &task.scope).await, plan_steps);
     tracing::info!(?risk, "the risk of a task");
     session.emit(Event::Risk {
         level: risk.level.to_string(),

@@ -107,6 +107,11 @@ pub(crate) fn judge(
     if came_to == CameTo::Short {
         return WorkVerdict::default();
     }
+    if came_to == CameTo::End
+        && let Some(why) = left_undone(session, task)
+    {
+        return not_done(why);
+    }
     if came_to == CameTo::End && task.mode == Mode::Simple && files.is_empty() {
         if unfinished::asks_for_change(task) {
             return not_done(
@@ -118,6 +123,20 @@ pub(crate) fn judge(
         }
     }
     WorkVerdict { ok: !declines(session, task), why: None }
+}
+
+/// What a request to repair wants besides that a model which applies offered fixes has not done.
+fn left_undone(session: &Session, task: &Task) -> Option<String> {
+    let request = &task.journal.request;
+    if !session.model.needs_providers() || ask::classify(request) != Ask::Repair {
+        return None;
+    }
+    let narrowed = ask::wanted(request, "").resolved(&task.intent.places, &task.scope.told());
+    if let Some(name) = narrowed.missing.first() {
+        return Some(format!("Not done: `{name}` is not found"));
+    }
+    let quoted: Vec<String> = narrowed.undone.iter().map(|what| format!("“{what}”")).collect();
+    (!quoted.is_empty()).then(|| format!("Not done: {} needs a language model", quoted.join(", ")))
 }
 
 /// Whether the model could only say that it takes another one: it serves repairs alone.

@@ -51,6 +51,8 @@ pub struct Verdict {
     pub revealed: Vec<LocatedDiagnostic>,
     pub fixed: Vec<Diagnostic>,
     pub unchanged: usize,
+    /// How severe each of the unchanged is.
+    pub stays: Vec<Severity>,
     /// Of the unchanged, those that say it in other words, and what they said before.
     pub updated: Vec<(LocatedDiagnostic, String)>,
     pub masked: usize,
@@ -71,6 +73,7 @@ impl Verdict {
             revealed: Vec::new(),
             fixed: Vec::new(),
             unchanged: 0,
+            stays: Vec::new(),
             updated: Vec::new(),
             masked: 0,
             pending: Vec::new(),
@@ -93,6 +96,11 @@ impl Verdict {
     /// How many of the fixed ones are at least as severe as the floor.
     pub fn fixed_from(&self, floor: Severity) -> usize {
         self.fixed.iter().filter(|gone| gone.severity <= floor).count()
+    }
+
+    /// How many of the unchanged ones are at least as severe as the floor.
+    pub fn unchanged_from(&self, floor: Severity) -> usize {
+        self.stays.iter().filter(|severity| **severity <= floor).count()
     }
 
     pub fn count(&self, severity: Severity) -> usize {
@@ -235,6 +243,7 @@ fn compare(before: &Snapshots, after: &Snapshots, (status, pending): (Status, Ve
             Fate::Revealed => verdict.revealed.push(name()),
             _ => {
                 verdict.unchanged += 1;
+                verdict.stays.push(complaint.diagnostic.severity);
                 verdict.updated.extend(complaint.was.clone().map(|was| (name(), was)));
             }
         }

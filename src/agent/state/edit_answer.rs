@@ -86,7 +86,7 @@ impl EditAnswer {
                 more: wanted.len() - shown.len(),
                 new_diagnostics: shown,
                 fixed: verdict.fixed_from(checks.severity_floor),
-                unchanged: verdict.unchanged,
+                unchanged: verdict.unchanged_from(checks.severity_floor),
                 updated: updated(verdict, checks),
                 masked: verdict.masked,
                 revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),

@@ -5,8 +5,8 @@ use crate::agent::state::language::Say;
 use crate::agent::state::render::Line;
 
 /// What is known of the diagnostics after a task.
-pub(crate) fn of_task(say: Say, verdict: &Verdict, new: usize, fixed: usize) -> String {
-    let (all, pending) = (verdict.unchanged, verdict.pending.join(", "));
+pub(crate) fn of_task(say: Say, verdict: &Verdict, new: usize, (fixed, all): (usize, usize)) -> String {
+    let pending = verdict.pending.join(", ");
     let count = say.counted(new, "new diagnostic", "diagnóstico nuevo", "diagnósticos nuevos");
     match verdict.status {
         Status::Complete => say.of(
@@ -105,7 +105,7 @@ mod tests {
         for status in ALL {
             let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(status) };
             let words = [
-                of_task(Say::default(), &verdict, 0, 2),
+                of_task(Say::default(), &verdict, 0, (2, 0)),
                 of_step(&verdict, 0, 2),
                 of_edit(status, (0, 2), ", 3 unchanged"),
             ];

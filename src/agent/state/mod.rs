@@ -47,3 +47,4 @@ pub(crate) mod typing;
 pub mod undo_target;
 pub mod unlooked;
 pub mod usual_kinds;
+pub mod wanted;

@@ -8,6 +8,7 @@ use crate::agent::state::located::LocatedDiagnostic;
 use crate::base::message::{clean, headline};
 use crate::diagnostics::model::{Confidence, Severity};
 use crate::diagnostics::policy::{word, words};
+use crate::diagnostics::theme;
 use crate::editor::event::QuickfixEntry;
 use crate::llm::step::DiagnosticLine;
 
@@ -102,6 +103,9 @@ pub(crate) fn question(
         source,
         confidence: word(confidence).to_owned(),
         suggested_action: found.diagnostic.suggested_action.as_deref().map(headline),
+        theme: theme::theme(&found.diagnostic).unwrap_or_default().to_owned(),
+        also: Vec::new(),
+        unanswered: Vec::new(),
     }
 }
 

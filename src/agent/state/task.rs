@@ -31,6 +31,7 @@ use crate::agent::state::unlooked::Unlooked;
 use crate::base::clock;
 use crate::diagnostics::model::Report;
 use crate::llm::ask;
+use crate::llm::ask::wanted::NamedPlace;
 use crate::llm::step::LastResult;
 
 /// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
@@ -68,6 +69,8 @@ pub struct TaskIntent {
     pub read_only: bool,
     /// What the request is taken for, and what it names.
     pub analysis: Analysis,
+    /// Where a request to repair wants it done, for a model that reads no prompt.
+    pub places: Vec<NamedPlace>,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
     /// What the user has allowed beyond what was asked for, and what waits for a word.
@@ -89,6 +92,10 @@ pub struct TaskReports {
     pub deferred: Option<Baseline>,
     /// What comes later than an edit waits for it.
     pub(crate) late: LateReports,
+    /// Who was asked for the fixes of a diagnostic and has not answered, by symbol and message.
+    pub(crate) unanswered: BTreeMap<String, Vec<String>>,
+    /// Providers that were waited for when they were asked for fixes, and whether they answered at last.
+    pub(crate) waited: BTreeMap<String, bool>,
     /// What no fix was offered for when the servers were asked last: asked about again after the rest.
     pub barren: BTreeSet<String>,
     /// Files that the task has created; nothing can be old in them.
@@ -190,6 +197,8 @@ pub struct TaskCounts {
     pub errors: u32,
     /// Fixes of this step that did what they are for and left nothing new.
     pub mended: u32,
+    /// Offered fixes that were applied since this work began.
+    pub applied: usize,
     /// What it has used: an observer counts it.
     pub spent: Arc<SpentLog>,
 }

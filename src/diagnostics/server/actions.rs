@@ -84,12 +84,13 @@ impl From<RequestError> for ActionError {
 }
 
 impl LanguageServer {
-    /// The quick fixes for a place (UTF-16), or without one the source actions for the whole file.
+    /// The quick fixes for a place (UTF-16), or without one the source actions for the whole file. A server that has
+    /// let the last question pass is given the whole time where `waits` says so.
     pub async fn offers(
         &self,
         file: &FileText,
         range: Option<Range>,
-        deadline: Deadline,
+        (deadline, waits): (Deadline, bool),
     ) -> Result<Vec<ActionOffer>, ActionError> {
         // Fixes hang on the diagnostics as the server sent them.
         if !self.settled(file) {
@@ -97,7 +98,7 @@ impl LanguageServer {
         }
         let run = self.run()?;
         let (wanted, params, version) = self.question(&run, file, range)?;
-        let limit = if run.actions_unanswered.load(Ordering::Relaxed) {
+        let limit = if run.actions_unanswered.load(Ordering::Relaxed) && !waits {
             deadline.left().min(UNANSWERED)
         } else {
             deadline.left()

@@ -12,8 +12,7 @@ use crate::diagnostics::model::{DiagnosticsProvider, FileText};
 use crate::diagnostics::server::LanguageServer;
 use crate::diagnostics::server::actions::{ActionError, ActionOffer};
 use crate::editor::error::EditorError;
-use crate::editor::event::Event;
-use crate::editor::{Document, Editor, Fix, WorkspaceChange, workspace_edit};
+use crate::editor::{Document, Editor, Fix, FixAnswers, WorkspaceChange, workspace_edit};
 use crate::editors::headless::HeadlessEditor;
 
 /// What was offered and not yet outdated by an edit.
@@ -50,48 +49,37 @@ impl Fixes {
     }
 }
 
-/// Asks every server; an error only where none of those that cover the file could answer.
+/// Asks every server that covers the file.
 pub(super) async fn offers(
     editor: &HeadlessEditor,
     document: &Document,
     range: Option<Range>,
-    deadline: Deadline,
-) -> Result<Vec<Fix>, EditorError> {
+    patience: (Deadline, bool),
+) -> FixAnswers {
     let file = FileText { path: document.path.clone(), text: document.text.clone() };
     let asked: Vec<Arc<LanguageServer>> =
         editor.servers().into_iter().filter(|server| server.covers(&file.path)).collect();
-    let answers = join_all(asked.iter().map(|server| server.offers(&file, range, deadline))).await;
-    let mut fixes = Vec::new();
-    let mut failure = None;
-    let mut answered = asked.is_empty();
+    let answers = join_all(asked.iter().map(|server| server.offers(&file, range, patience))).await;
+    let mut all = FixAnswers::default();
     for (server, answer) in asked.into_iter().zip(answers) {
-        let provider = server.name();
-        match answer {
-            Ok(offers) => {
-                answered = true;
-                for offer in offers {
-                    let (title, kind, repairs) = (offer.title.clone(), offer.kind.clone(), offer.repairs.clone());
-                    let preferred = offer.preferred;
-                    let id = lock(&editor.fixes).add(Offered {
-                        server: Arc::clone(&server),
-                        version: document.version,
-                        offer,
-                    });
-                    fixes.push(Fix { id, provider: provider.to_owned(), title, kind, preferred, repairs });
-                }
-            }
+        let provider = server.name().to_owned();
+        let offers = match answer {
+            Ok(offers) => offers,
             Err(error) => {
-                // That nothing is offered and that nobody has answered in time are not the same.
-                let text = format!("{provider} has not said which fixes it offers: {error}");
-                let _ = editor.events.send(Event::Progress { text });
-                failure = Some(error);
+                tracing::debug!(%error, provider, "no answer to which fixes there are");
+                all.silent.push(provider);
+                continue;
             }
+        };
+        for offer in offers {
+            let (title, kind, repairs) = (offer.title.clone(), offer.kind.clone(), offer.repairs.clone());
+            let preferred = offer.preferred;
+            let offered = Offered { server: Arc::clone(&server), version: document.version, offer };
+            let id = lock(&editor.fixes).add(offered);
+            all.fixes.push(Fix { id, provider: provider.clone(), title, kind, preferred, repairs });
         }
     }
-    match failure {
-        Some(error) if !answered => Err(refusal(error, &document.path, deadline)),
-        _ => Ok(fixes),
-    }
+    all
 }
 
 /// What a fix would change, in UTF-16; nothing is changed by asking.

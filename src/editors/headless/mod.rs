@@ -30,7 +30,7 @@ use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::lookup::{LookupAnswer, NameLookup};
-use crate::editor::{Applied, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Marks, Save, WorkspaceChange};
+use crate::editor::{Applied, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange};
 use crate::editors::headless::asked::{ask, asked, file_text, text};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
@@ -305,12 +305,17 @@ impl Editor for HeadlessEditor {
         loaded.into_iter().collect()
     }
 
-    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
+    async fn fixes(
+        &self,
+        path: &str,
+        range: Option<Range>,
+        (deadline, waits): (Deadline, bool),
+    ) -> Result<FixAnswers, EditorError> {
         let turn = tokio::time::timeout(deadline.left(), self.turn.read()).await;
         let _turn = turn.map_err(|_| EditorError::Timeout(deadline.elapsed_ms()))?;
         let document = self.read(path).await?;
         self.refresh(&[]).await;
-        fixes::offers(self, &document, range, deadline).await
+        Ok(fixes::offers(self, &document, range, (deadline, waits)).await)
     }
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {

@@ -15,20 +15,20 @@ use crate::base::plural::counted;
 use crate::base::text::{Encoding, LineIndex, Range};
 use crate::diagnostics::command::CommandProvider;
 use crate::diagnostics::command::background::Commands;
-use crate::diagnostics::model::{self, Confidence, Diagnostic, Freshness, MOST, Report};
+use crate::diagnostics::model::{Confidence, Diagnostic, Freshness, MOST, Report};
 use crate::diagnostics::policy::confidence;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::lookup::{LookupAnswer, NameLookup};
 use crate::editor::{
-    Applied, Attachments, Document, Editor, FileEdit, Fix, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
+    Applied, Attachments, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
     workspace_edit,
 };
 use crate::editors::nvim::channel::Channel;
 use crate::editors::nvim::convert::{self, BufferHunks};
 use crate::editors::nvim::late::Waiting;
-use crate::editors::nvim::wire::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireAction, WireDiagnostic};
-use crate::editors::nvim::{lookup, parts, torn, wire};
+use crate::editors::nvim::wire::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireDiagnostic};
+use crate::editors::nvim::{lookup, offers, parts, torn, wire};
 use crate::edits::apply::apply;
 
 /// What an answer may take that waits for nobody but Neovim.
@@ -208,7 +208,7 @@ impl NvimEditor {
 }
 
 /// Diagnostics as ours, on a thread of their own: a server may send thousands, and a stop waits for none of them.
-async fn converted(
+pub(super) async fn converted(
     client: String,
     file: String,
     items: Vec<WireDiagnostic>,
@@ -320,23 +320,13 @@ impl Editor for NvimEditor {
         Some(told.read(|path| self.relative(path)))
     }
 
-    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
-        let params = json!({"path": self.absolute(path), "range": range, "ms": deadline.left_ms()});
-        let offers: List<WireAction> = self.channel.call("fixes", &params, path, deadline.left()).await?;
-        let mut fixes = Vec::new();
-        for offer in offers.0 {
-            let text = if offer.repairs.is_empty() { "".into() } else { self.fetch(path).await?.1 };
-            let (place, confidence) = ((offer.encoding, &text), confidence::of_server(Freshness::Exact));
-            fixes.push(Fix {
-                provider: format!("lsp:{}", offer.client),
-                repairs: converted(offer.client, path.to_owned(), offer.repairs, place, confidence).await,
-                id: offer.id,
-                title: model::name(&offer.title),
-                kind: offer.kind,
-                preferred: offer.preferred,
-            });
-        }
-        Ok(fixes)
+    async fn fixes(
+        &self,
+        path: &str,
+        range: Option<Range>,
+        (deadline, waits): (Deadline, bool),
+    ) -> Result<FixAnswers, EditorError> {
+        offers::offers(self, path, range, (deadline, waits)).await
     }
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {

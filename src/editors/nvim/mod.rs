@@ -9,6 +9,7 @@ mod handler;
 mod joined;
 mod late;
 mod lookup;
+mod offers;
 mod pages;
 mod parts;
 mod torn;

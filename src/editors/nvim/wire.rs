@@ -216,6 +216,16 @@ impl WireAttachments {
     }
 }
 
+/// Which fixes the clients offer, and which of them have not answered.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct WireActions {
+    #[serde(deserialize_with = "list")]
+    pub(super) found: Vec<WireAction>,
+    #[serde(deserialize_with = "list")]
+    pub(super) silent: Vec<String>,
+}
+
 /// A Lua list as a whole answer.
 #[derive(Debug)]
 pub(super) struct List<T>(pub(super) Vec<T>);

@@ -41,7 +41,7 @@ pub(super) const TIDIES: &str = "clean cleanup clean-up tidy resolve solve addre
     limpie ordena organiza bereinig raum aufraum";
 /// Verbs that mend only where they speak of what is reported.
 pub(super) const DELETES: &str = "delet remov drop elimin borr quit lösch losch entfern clear";
-pub(super) const ADDS: &str = "add insert anad agreg fug";
+pub(super) const ADDS: &str = "add insert anad agreg fuge";
 pub(super) const MAKES: &str = "make get keep leave turn haz deja pon mach";
 pub(super) const APPLIES: &str = "apply appl use take aplica usa wende";
 /// Words that end like a verb of mending and are none.
@@ -100,7 +100,7 @@ pub(super) const WORKS: &str = "add rename write implement create refactor move 
     test change replace convert optimi rewrite generate make insert inline split simplif improve format reformat run \
     execute commit push deploy install update upgrade silence suppress ignore undo revert clear build compile \
     anad agreg renombr escrib crea elimin borr cambi traduc mueve genera ejecuta mejora actualiza instala quita simplifica \
-    fug umbenenn benenn schreib erstell losch ander ersetz fuhr";
+    fuge umbenenn benenn schreib erstell losch ander ersetz fuhr";
 
 /// Words that turn a wish into its opposite, or limit it.
 pub(super) const NEGATIONS: &str = "no not dont doesnt never nothing neither nor without cannot cant wont shouldnt mustnt \
@@ -111,7 +111,7 @@ pub(super) const NEGATIONS: &str = "no not dont doesnt never nothing neither nor
 pub(super) const HARMLESS: &[(&str, &str)] = &[
     (
         "no",
-        "longer more error errors warning warnings diagnostics problem problems issues lint complaints mas usado usada usados usadas definido definida",
+        "longer more error errors warning warnings diagnostics problem problems issues lint complaints mas usado usada usados usadas definido definida definidos definidas",
     ),
     (
         "not",
@@ -126,6 +126,23 @@ pub(super) const HARMLESS: &[(&str, &str)] = &[
     ("ohne", "fehler warnungen"),
     ("keine", "fehler warnungen"),
 ];
+
+/// What limits a wish to what it names.
+pub(super) const ONLY: &str = "only solo solamente unicamente nur";
+/// Behind these stands a place.
+pub(super) const PLACES: &str = "in at inside within en dentro im ins am";
+/// Behind these stands a place, or what a report is about.
+pub(super) const OWNERS: &str = "of from de del von vom des aus";
+/// A place that is named by its number.
+pub(super) const NUMBERED: &str = "line lines linea lineas zeile zeilen";
+/// Looks that a repair begins with: nothing is left undone of them.
+pub(super) const FIRST_LOOKS: &str = "check review find look see inspect analys analyz show list search read view explore     diagnose revisa busca mira comprueba muestra lista analiza pruf zeig";
+/// Words for what is reported that a question before a repair may have.
+pub(super) const WRONG: &str = "wrong fails failing broken mal falla falsch kaputt";
+/// What stands for something that was spoken of before.
+pub(super) const PRONOUNS: &str = "it them these those lo los las sie es ihn";
+/// Words that name nothing of what is to be repaired, beside fillers.
+pub(super) const ASIDES: &str = "teh hte what which who was welche que lo cual dieser diese dieses diesem diesen meinem meiner     jeder jede jedes jeden all shown see visible given left remain remains remaining present buffer currently immediately     asap urgent thanks thank thx cheers gracias danke rid free frei libre quede queden quedan queda hay sind werden wird     gemeldet gemeldeten reportado reportados reportan senalan has have had being under across whatever say says said     tell tells complain complains hinzu only solo solamente unicamente nur really actually completely entirely";
 
 /// Verbs of changing, as a prohibition speaks of them.
 pub(super) const EDITS: &str = "change edit touch modify alter write fix apply save repair rewrite update do make \

@@ -2,7 +2,7 @@
 
 use crate::llm::ask::lexicon::{
     ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES, LOOKS, MAKES,
-    MENDS, MODALS, NEGATIONS, NO_SPANISH, NO_VERBS, OFFERS, OPENING, OTHER_VERBS, OTHERS, PARTICIPLES, POLITE,
+    MENDS, MODALS, NEGATIONS, NO_SPANISH, NO_VERBS, OFFERS, ONLY, OPENING, OTHER_VERBS, OTHERS, PARTICIPLES, POLITE,
     QUESTIONS, REPORTS, SPANISH, SPANISH_ENCLITICS, SPANISH_ENDINGS, SPANISH_STEMS, SPANISH_VERBS, SUBJECTS, TIDIES,
     WISHES, WORKS, YET,
 };
@@ -26,6 +26,8 @@ pub(super) struct Word {
     pub(super) folded: String,
     /// Whether its form says that it is a name.
     pub(super) name: bool,
+    /// As it was written.
+    pub(super) raw: String,
 }
 
 impl Word {
@@ -39,7 +41,7 @@ impl Word {
     }
 
     /// The same with one letter wrong, too many, missing or swapped, in words long enough to be told apart.
-    fn nearly(&self, stems: &str) -> bool {
+    pub(super) fn nearly(&self, stems: &str) -> bool {
         let word = self.folded.as_str();
         let length = word.chars().count();
         length >= 5
@@ -67,7 +69,19 @@ impl Word {
             || hanging.any(|enclitic| self.folded.strip_suffix(enclitic).is_some_and(form))
     }
 
-    fn reports(&self) -> bool {
+    /// `F541`, `f541`, `PLR0913`, `reportReturnType`: the code of a diagnostic, and no name of a symbol.
+    pub(super) fn is_code(&self) -> bool {
+        let core = self.raw.trim_matches(|c: char| !c.is_alphanumeric());
+        let digits = core.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let letters = core.len() - digits.len();
+        let all_digits = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+        let upper = core[..letters].chars().all(|c| c.is_ascii_uppercase()) && digits.len() >= 2;
+        let numbered = (1..=4).contains(&letters) && all_digits && digits.len() <= 5 && (upper || digits.len() >= 3);
+        let named = core.strip_prefix("report").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+        (numbered || named) && !self.raw.contains('(')
+    }
+
+    pub(super) fn reports(&self) -> bool {
         !self.name && (self.begins(REPORTS) || self.nearly(REPORTS) || self.is(CLEAN))
     }
 }
@@ -87,7 +101,7 @@ fn one_slip(a: &str, b: &str) -> bool {
 }
 
 /// Words up to a comma, a conjunction or the end of a sentence.
-type Clause = Vec<Word>;
+pub(super) type Clause = Vec<Word>;
 
 /// A request in its parts.
 #[derive(Clone, Debug)]
@@ -125,7 +139,7 @@ fn word(raw: &str, first: bool) -> Option<Word> {
     let name = quoted || path || dotted || digits || camel;
     // A capital letter says little: headings and German nouns have one as well.
     let known = |word: &Word| word.begins(REPORTS) || word.is(GENERIC) || word.is(FILLERS) || word.is(FOREIGN);
-    let plain = Word { folded: fold(core), name };
+    let plain = Word { folded: fold(core), name, raw: raw.to_owned() };
     let named = name || (capital && !known(&plain));
     Some(Word { name: named, ..plain })
 }
@@ -172,18 +186,7 @@ impl RequestReading {
 
     /// What the whole of it wishes: a repair where one of its parts does, else work, else an answer.
     pub(super) fn wish(&self) -> ClauseWish {
-        let mut wishes = Vec::new();
-        for sentence in &self.sentences {
-            let mut asking = false;
-            for clause in sentence {
-                let wish = wish(clause);
-                // What follows `tell me how` in its sentence is what is asked about; `find out why` is whole.
-                let open = clause.split_last().map_or(&[][..], |(_, open)| open);
-                let asks = open.iter().any(|word| word.is(INTERROGATIVES)) || opens_with_modal(clause);
-                asking |= wish == ClauseWish::Question && asks;
-                wishes.push(if asking { ClauseWish::Question } else { wish });
-            }
-        }
+        let wishes: Vec<ClauseWish> = self.wishes().into_iter().flatten().map(|(_, wish)| wish).collect();
         let first = [ClauseWish::Repair, ClauseWish::Mend, ClauseWish::Work, ClauseWish::Question]
             .into_iter()
             .find(|w| wishes.contains(w));
@@ -192,6 +195,24 @@ impl RequestReading {
             None if self.asks => ClauseWish::Question,
             first => first.unwrap_or(ClauseWish::Nothing),
         }
+    }
+
+    /// What each clause wishes, sentence by sentence.
+    pub(super) fn wishes(&self) -> Vec<Vec<(&Clause, ClauseWish)>> {
+        let mut sentences = Vec::new();
+        for sentence in &self.sentences {
+            let (mut asking, mut wishes) = (false, Vec::new());
+            for clause in sentence {
+                let wish = wish(clause);
+                // What follows `tell me how` in its sentence is what is asked about; `find out why` is whole.
+                let open = clause.split_last().map_or(&[][..], |(_, open)| open);
+                let asks = open.iter().any(|word| word.is(INTERROGATIVES)) || opens_with_modal(clause);
+                asking |= wish == ClauseWish::Question && asks;
+                wishes.push((clause, if asking { ClauseWish::Question } else { wish }));
+            }
+            sentences.push(wishes);
+        }
+        sentences
     }
 
     /// Whether it is Spanish, as far as its verbs and small words tell. The word that opens a clause says more than
@@ -279,9 +300,16 @@ fn wish(clause: &[Word]) -> ClauseWish {
         return ClauseWish::Question;
     }
     // A negation turns the wish; what it turns is read all the same.
-    let skipped = clause.iter().take_while(|word| word.is(POLITE) || word.is(NEGATIONS)).count();
+    let lead = |word: &&Word| word.is(POLITE) || word.is(NEGATIONS) || word.is(ONLY);
+    let skipped = clause.iter().take_while(lead).count();
     let rest = &clause[skipped..];
     let Some(verb) = rest.first() else { return ClauseWish::Nothing };
+    // `only the unused import`: the verb goes without saying.
+    let only = clause[..skipped].iter().any(|word| word.is(ONLY) || word.is("just"));
+    let named = |first: &&Word| (first.reports() || first.is_code()) && !first.begins(LOOKS);
+    if only && self::object(rest).first().is_some_and(named) {
+        return ClauseWish::Repair;
+    }
     let object = object(&rest[1..]);
     if verb.begins(LOOKS) && !verb.name && !verb.reports() && !verb.is(NEGATIONS) {
         return ClauseWish::Question;
@@ -319,10 +347,12 @@ fn mending(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option
     let gerund = wished && verb.is(GERUNDS);
     let begins = |stems: &str| verb.begins(stems) && !verb.is(NO_VERBS) && !ends_as_noun(verb);
     let reports = object.iter().any(|word| word.reports());
-    let undefined = object.iter().any(|word| word.begins("undefined unresolved unused"));
-    let foreign = |word: &Word| word.is(FOREIGN) && !word.name && !(undefined && word.is("name names"));
+    let undefined = object.iter().any(|word| word.begins("undefined unresolved unused indefinid undefinier definid"));
+    let is_names = |word: &Word| word.is("name names nombre nombres namen");
+    let foreign = |word: &Word| word.is(FOREIGN) && !word.name && !(undefined && is_names(word));
     let foreign = object.iter().any(|word| foreign(word));
-    let unknown = object.iter().filter(|word| !word.name && !word.reports() && !word.is(GENERIC)).count();
+    let says_little = |word: &Word| word.is(GENERIC) || word.is(ONLY) || word.is(NEGATIONS) || is_names(word);
+    let unknown = object.iter().filter(|word| !word.name && !word.reports() && !says_little(word)).count();
     if gerund || begins(MENDS) || (verb.nearly(MENDS) && !verb.is(NO_VERBS)) {
         let at_hand = !foreign && unknown <= if reports { 2 } else { 1 };
         return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Mend });

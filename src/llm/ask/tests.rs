@@ -293,6 +293,23 @@ fn each_request_is_taken_for_what_it_is() {
 }
 
 #[test]
+fn what_a_repair_names_is_a_name_and_nothing_else_is_left_undone() {
+    let known = ["Cart::total", "Cart", "total", "prices.py", "x"];
+    let mut wrong = Vec::new();
+    for (_, query) in TABLE.iter().filter(|(wanted, _)| *wanted == Repair) {
+        let wanted = wanted(query, "");
+        wrong.extend(
+            wanted.names().iter().filter(|(name, _)| !known.contains(name)).map(|found| format!("{query}: {found:?}")),
+        );
+        let undone: &[&str] = if query.starts_with("run the tests") { &["run the tests"] } else { &[] };
+        if wanted.undone != undone {
+            wrong.push(format!("{query}: {:?}", wanted.undone));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn mending_is_told_from_asking_and_reports_from_one_bug() {
     for (query, wanted) in [
         ("fix this", (true, false)),

@@ -16,6 +16,9 @@ fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLi
         source: "lsp:basedpyright".into(),
         confidence: String::new(),
         suggested_action: None,
+        theme: String::new(),
+        also: Vec::new(),
+        unanswered: Vec::new(),
     }
 }
 
@@ -86,11 +89,12 @@ fn severity_then_preference_then_order_and_never_a_suppression() {
 fn the_end_says_what_is_left_and_why() {
     let mut input = question();
     input.context.reports.fixes.retain(|fix| is_suppression(&fix.title));
+    input.ask.applied = 14;
     input.ask.results = vec![LastResult { tool: "apply_fix".into(), ok: true, text: String::new() }];
     let reply = step(&input);
     assert_eq!((reply.action, reply.proceed), (None, false));
     assert!(reply.answer.starts_with(
-        "Applied 1 offered fix. No fix that may be applied here is offered for 3 diagnostics: warning F401 in a.py"
+        "Applied 14 offered fixes. No fix that may be applied here is offered for 3 diagnostics: warning F401 in a.py"
     ));
     assert!(reply.answer.contains("error reportReturnType in a.py::g"), "{}", reply.answer);
     assert!(reply.answer.contains("[model]"), "the way out is named");
@@ -127,7 +131,7 @@ fn a_question_gets_an_honest_answer_and_no_edit() {
         ("rename f to h", "Doing it needs a language model, and none is configured"),
         ("fix nothing", "Nothing was changed, as you say"),
         ("no toques nada", "Nothing was changed, as you say"),
-        ("fix the errors but not the warnings", "Nothing was changed: to mend one thing and leave another"),
+        ("fix the errors but not the warnings", "Nothing was changed: to fix one thing and leave another"),
         ("hello", "say so: `fix the errors`"),
         ("forget everything", "say so: `fix the errors`"),
         ("", "say so: `fix the errors`"),
@@ -159,7 +163,7 @@ fn a_plan_has_one_step_a_symbol_severest_first() {
             .reason
             .contains("No fix that may be applied here is offered for 1 diagnostic: error reportReturnType in a.py::g")
     );
-    assert!(reply.reason.starts_with("The language servers offer 3 fixes."));
+    assert!(reply.reason.starts_with("The language servers offer 3 fixes, in 2 steps."));
 
     let empty = plan(&with("fix it", ReportFacts::default()));
     assert!(empty.steps.is_empty() && empty.reason.contains("nothing to fix"));

@@ -49,6 +49,9 @@ fn line(severity: &str, code: &str, message: &str) -> DiagnosticLine {
         source: "lsp:basedpyright".into(),
         confidence: String::new(),
         suggested_action: None,
+        theme: String::new(),
+        also: Vec::new(),
+        unanswered: Vec::new(),
     }
 }
 
@@ -115,6 +118,7 @@ pub(crate) fn task() -> StepInput {
         reports: ReportFacts { diagnostics, fixes, ..ReportFacts::default() },
         memory: MemoryFacts { lines: memory, tokens: None },
         framing: Framing::default(),
+        ..ModelContext::default()
     };
     StepInput { context, ask: StepAsk { step: 3, error_count: 1, results, ..StepAsk::default() } }
 }

@@ -19,7 +19,13 @@ fn setup(check: &str, config: Value) -> Setup {
         checks: vec![check.into()],
         ..PlanReplyStep::default()
     };
-    let plan = || PlanReply { title: "T".into(), reason: "R".into(), steps: vec![step.clone()], confidence: 1.0 };
+    let plan = || PlanReply {
+        title: "T".into(),
+        reason: "R".into(),
+        steps: vec![step.clone()],
+        confidence: 1.0,
+        declined: false,
+    };
     let edit = act("edit_file", replace("return 1", "return 11"));
     Setup { replies: vec![edit], plans: vec![plan(), plan(), plan()], config, ..Setup::default() }
 }

@@ -393,3 +393,21 @@ async fn what_a_replacement_leaves_above_a_definition_is_said() {
     assert!(!talked[2].last().contains("stays above it"), "{}", talked[2].last());
     assert!(project.read("a.py").ends_with("@functools.cache\ndef f() -> int:\n    return 3\n"));
 }
+
+#[tokio::test]
+async fn what_a_model_says_and_its_last_word_are_paragraphs_of_their_own() {
+    let project = project();
+    let reply = ChatReply { text: "I did so.".into(), ..calls(&[("done", json!({"answer": "Finished."}))]) };
+    let mut engine = Engine::new(&project, talk(vec![reply]));
+    let outcome = engine.ask("what does f return?").await;
+    assert_eq!(outcome["answer"], "Finished.", "{outcome}");
+    let words: String = engine
+        .seen()
+        .iter()
+        .filter_map(|event| match event {
+            Event::Words { text } => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(words, "I did so.\n\nFinished.");
+}

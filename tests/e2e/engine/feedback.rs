@@ -32,7 +32,13 @@ fn plan(steps: &[(&str, &str)]) -> PlanReply {
         expect: "changed".into(),
         ..PlanReplyStep::default()
     };
-    PlanReply { title: "T".into(), reason: "R".into(), steps: steps.iter().map(step).collect(), confidence: 1.0 }
+    PlanReply {
+        title: "T".into(),
+        reason: "R".into(),
+        steps: steps.iter().map(step).collect(),
+        confidence: 1.0,
+        declined: false,
+    }
 }
 
 fn request(text: &str) -> Request {

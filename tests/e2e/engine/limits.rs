@@ -167,6 +167,7 @@ async fn a_plan_at_its_budget_pauses_with_its_next_step_open() {
         reason: "R".into(),
         steps: vec![step("one"), step("two")],
         confidence: 1.0,
+        declined: false,
     }];
     let config = json!({"limits": {"tokens": 120}});
     let engine = Engine::new(&project, Setup { replies: vec![edit], plans, config, tokens: 60, ..Setup::default() });

@@ -38,7 +38,7 @@ fn setup() -> Setup {
         ..PlanReplyStep::default()
     };
     let steps = vec![step("one"), step("two")];
-    let plans = vec![PlanReply { title: "T".into(), reason: "R".into(), steps, confidence: 1.0 }];
+    let plans = vec![PlanReply { title: "T".into(), reason: "R".into(), steps, confidence: 1.0, declined: false }];
     Setup { replies, plans, config: json!({"commands_allowed": ["echo"]}), ..Setup::default() }
 }
 

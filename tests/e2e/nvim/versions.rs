@@ -144,7 +144,7 @@ async fn nulls_of_a_server_are_nothing() {
     assert!(fake.nvim.lua::<bool>(attached).await, "the server has started");
     let fixes = "local answer
         local path = vim.api.nvim_buf_get_name(vim.fn.bufnr('b.py'))
-        require('sextant.fixes').fixes({ path = path, ms = 20000 }, function(_, found) answer = found end)
+        require('sextant.fixes').fixes({ path = path, ms = 20000 }, function(_, told) answer = told and told.found end)
         vim.wait(20000, function() return answer ~= nil end, 5)
         local change
         require('sextant.fixes').change({ id = answer[1] and answer[1].id, ms = 20000 }, function(_, found) change = found end)

@@ -25,7 +25,7 @@ use sextant::diagnostics::syntax::Syntax;
 use sextant::editor::error::EditorError;
 use sextant::editor::event::Event;
 use sextant::editor::lookup::{LookupAnswer, NameLookup};
-use sextant::editor::{Applied, Document, Editor, FileEdit, Fix, Marks, Save, WorkspaceChange};
+use sextant::editor::{Applied, Document, Editor, FileEdit, FixAnswers, Marks, Save, WorkspaceChange};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::abilities::{Abilities, Style};
 use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
@@ -209,7 +209,13 @@ pub fn planned(title: &str, symbols: &[&str]) -> PlanReplyStep {
 }
 
 pub fn plan_of(steps: impl IntoIterator<Item = PlanReplyStep>) -> PlanReply {
-    PlanReply { title: "T".into(), reason: "R".into(), steps: steps.into_iter().collect(), confidence: 1.0 }
+    PlanReply {
+        title: "T".into(),
+        reason: "R".into(),
+        steps: steps.into_iter().collect(),
+        confidence: 1.0,
+        declined: false,
+    }
 }
 
 /// The last action of a step.
@@ -239,7 +245,7 @@ impl Model for Script {
         Abilities { style, context: self.context.unwrap_or(context) }
     }
 
-    async fn chat(&self, input: &ChatInput<'_>, _words: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
+    async fn chat(&self, input: &ChatInput<'_>, words: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
         self.talked.lock().unwrap().push(Talked {
             system: input.system.to_owned(),
             messages: input.messages.to_vec(),
@@ -251,7 +257,9 @@ impl Model for Script {
             return (Ok(says(&plan_text(&plan))), self.usage);
         }
         let next = self.chats.as_ref().and_then(|chats| chats.lock().unwrap().pop_front());
-        (Ok(next.unwrap_or_else(|| says("done"))), self.usage)
+        let reply = next.unwrap_or_else(|| says("done"));
+        words(&reply.text);
+        (Ok(reply), self.usage)
     }
 
     async fn step(&self, input: &StepInput, _words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
@@ -275,7 +283,8 @@ impl Model for Script {
     async fn plan(&self, input: &PlanInput, _words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
         self.planned.lock().unwrap().push(input.clone());
         self.calls.note("plan").await;
-        let empty = PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0 };
+        let empty =
+            PlanReply { title: "T".into(), reason: "R".into(), steps: Vec::new(), confidence: 1.0, declined: false };
         (Ok(self.plans.lock().unwrap().pop_front().unwrap_or(empty)), self.usage)
     }
 }
@@ -401,9 +410,14 @@ impl Editor for Counted {
         self.calls.done(self.inner.loaded().await)
     }
 
-    async fn fixes(&self, path: &str, range: Option<Range>, deadline: Deadline) -> Result<Vec<Fix>, EditorError> {
+    async fn fixes(
+        &self,
+        path: &str,
+        range: Option<Range>,
+        patience: (Deadline, bool),
+    ) -> Result<FixAnswers, EditorError> {
         self.calls.note("fixes").await;
-        self.calls.done(self.inner.fixes(path, range, deadline).await)
+        self.calls.done(self.inner.fixes(path, range, patience).await)
     }
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {

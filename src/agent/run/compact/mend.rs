@@ -31,7 +31,7 @@ pub(super) async fn mend(
         return Ok(false);
     }
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
-    let offers = code_actions::offers(session, task, new, usize::MAX, deadline);
+    let offers = code_actions::offers(session, task, new, usize::MAX, (deadline, false));
     let (offers, _) = stop::unless_stopped(session, cancel, offers).await?;
     let offers = learn::trusted(session, task, new, offers).await;
     for at in 0..new.len() {
