@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::agent::state::language::Say;
 use crate::cli::answers::GivenAnswer;
 use crate::cli::headless;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
 use crate::cli::terminal;
+use clap::Args;
+use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 pub(super) struct ForgetArguments {
@@ -28,7 +29,7 @@ pub(super) fn run(arguments: &ForgetArguments) -> ExitCode {
     let as_json = arguments.folder.as_json();
     let own: headless::HeadlessRun<'_> = &|session, _request, cancel| {
         let text = arguments.text.clone();
-        Box::pin(async move { Ok(told(&session.forget(&text, Say::to(&text), cancel).await?, as_json)) })
+        Box::pin(async move { Ok(told(&session.forget(&text, cancel).await?, as_json)) })
     };
     let text = arguments.text.clone();
     let joined: join::JoinedRun<'_> = &move |session, _request, by| {

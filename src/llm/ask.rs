@@ -9,7 +9,7 @@ mod reading;
 pub mod wanted;
 
 use crate::llm::ask::reading::{ClauseWish, RequestReading};
-use crate::llm::ask::wanted::Wanted;
+use crate::llm::ask::wanted::RepairWish;
 use crate::llm::said;
 
 /// The offline model serves repairs only; a prompt reminds a language model of questions.
@@ -161,21 +161,16 @@ fn title(query: &str) -> &str {
 
 /// Which of what is reported a request wants repaired, and what it wants besides. Of a step of a plan its own words
 /// count where they ask for a repair, and those that the plan was made for (`user`) otherwise.
-pub fn wanted(query: &str, user: &str) -> Wanted {
+pub fn wanted(query: &str, user: &str) -> RepairWish {
     let own = user.is_empty() || classify(title(query)) == Ask::Repair;
     let words = if own { title(query) } else { user };
-    if classify(words) == Ask::Repair { narrowing::read(words) } else { Wanted::default() }
+    if classify(words) == Ask::Repair { narrowing::read(words) } else { RepairWish::default() }
 }
 
 /// Whether a request forbids every change: then no tool of its task may make one, whatever a model says. One that
 /// forbids a part (`but leave the tests alone`) does not.
 pub fn forbids(query: &str) -> bool {
     RequestReading::of(query).forbids()
-}
-
-/// Whether a request is written in Spanish: what frames its answer is then said in Spanish, too.
-pub fn is_spanish(query: &str) -> bool {
-    RequestReading::of(query).is_spanish()
 }
 
 /// Whether it does so until the user says another word: `plan it, but change nothing yet`.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::llm::ask::wanted::NamedPlace;
+use crate::llm::ask::wanted::RepairPlace;
 use crate::llm::contract::Contract;
 use crate::llm::framing::Framing;
 use crate::llm::prompt::budget::PromptBudget;
@@ -55,7 +55,7 @@ pub struct RequestFacts {
     pub named: Vec<String>,
     /// The same of a request to repair, for a model that reads no prompt.
     #[serde(skip)]
-    pub places: Vec<NamedPlace>,
+    pub places: Vec<RepairPlace>,
 }
 
 /// What there is to read.

@@ -12,7 +12,7 @@ use crate::llm::ask::kinds::{Kind, Reported};
 use crate::llm::ask::wanted::Narrowed;
 use crate::llm::ask::{self, Ask};
 use crate::llm::input::{ModelContext, ModelInput, PlanInput, RequestFacts, StepInput};
-use crate::llm::offline::answers::{Answer, alike, belief, named, reporter, sentence};
+use crate::llm::offline::answers::{RepairAnswer, alike, belief, named, reporter, sentence};
 use crate::llm::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage,
 };
@@ -91,7 +91,7 @@ pub fn step(input: &StepInput) -> StepReply {
     let narrowed = narrowed(request);
     let offers = usable(&reports.fixes).filter(|(_, fix)| is_wanted(fix, &narrowed, &reports.diagnostics));
     let Some((_, fix)) = offers.min_by_key(|(i, fix)| rank(*i, fix, &reports.diagnostics)) else {
-        return Answer::new(request, reports, &narrowed).after(ask.applied);
+        return RepairAnswer::new(request, reports, &narrowed).after(ask.applied);
     };
     let reasoning = match reported(fix, &reports.diagnostics) {
         Some(line) => format!(
@@ -133,7 +133,7 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     }
     let narrowed = narrowed(request);
     let groups = groups(&reports.fixes, &narrowed, &reports.diagnostics);
-    let answer = Answer::new(request, reports, &narrowed);
+    let answer = RepairAnswer::new(request, reports, &narrowed);
     if groups.is_empty() {
         return PlanReply {
             title: "Nothing to apply".to_owned(),

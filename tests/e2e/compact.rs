@@ -267,14 +267,14 @@ async fn a_question_is_answered_in_prose_and_edits_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_spanish_request_is_worked_on_and_answered_in_spanish() {
+async fn a_spanish_request_is_worked_on_and_answered_in_english() {
     let project = cart();
     let ran = ask(&project, "corrige total, suma uno de más", vec![fence(TOTAL)]).await;
     assert_eq!(project.read("cart.py"), TEXT.replace(" + 1", ""), "{}", ran.outcome);
     let wrong = || fence("def total(self) -> float:\n    return sum(self.costs)");
     let project = cart();
     let ran = ask(&project, "corrige total, suma uno de más", vec![wrong(), wrong(), wrong()]).await;
-    assert!(ran.summary().contains("sin terminar tras 2 intentos, se ha deshecho todo"), "{}", ran.summary());
+    assert!(ran.summary().contains("not done after 2 tries, everything was taken back"), "{}", ran.summary());
     assert_eq!(project.read("cart.py"), TEXT);
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sextant::agent::commands::agent::Agent;
 use sextant::agent::state::config::Config;
-use sextant::agent::state::language::Say;
 use sextant::agent::state::outcome::Outcome;
 use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
@@ -126,38 +125,33 @@ async fn a_preference_is_kept_told_and_forgotten_in_so_many_words() {
     let desk = Desk::new(project, Vec::new(), talking(&server), config);
     let told = |count: usize| memory_of(&server.requests()[count - 1]);
 
-    let kept = desk.session.prefer("remember that I like Zweihander names", Say::default()).await.expect("kept");
+    let kept = desk.session.prefer("remember that I like Zweihander names").await.expect("kept");
     assert!(kept.starts_with("Kept for this project: “I like Zweihander names”."), "{kept}");
-    let kept = desk.session.prefer("recuerda que style: long functions", Say::default()).await.expect("kept");
+    let kept = desk.session.prefer("recuerda que style: long functions").await.expect("kept");
     assert!(kept.contains("“style: long functions”"), "{kept}");
     server.push(done("yes"));
     desk.ask("name it").await;
     // The project's word counts, and what the request is about comes first.
     assert_eq!(told(1), "prefers I like Zweihander names\nprefers style: long functions");
 
-    let secret = desk.session.prefer("remember that the api key is sk-abcdefghijklmnop1234", Say::default()).await;
+    let secret = desk.session.prefer("remember that the api key is sk-abcdefghijklmnop1234").await;
     assert!(secret.is_err_and(|failure| failure.message.contains("nothing was kept")));
-    let about =
-        desk.session.recall_about("what do you know about zweihander?", Say::default()).await.expect("an answer");
+    let about = desk.session.recall_about("what do you know about zweihander?").await.expect("an answer");
     assert!(about.contains("- prefers I like Zweihander names"), "{about}");
 
-    let gone = desk
-        .session
-        .forget("olvida todo sobre zweihander", Say::default(), &CancellationToken::new())
-        .await
-        .expect("forgotten");
+    let gone = desk.session.forget("olvida todo sobre zweihander", &CancellationToken::new()).await.expect("forgotten");
     assert!(gone.starts_with("“zweihander”: forgotten: preferences: 1."), "{gone}");
     assert!(gone.contains("- preference i-like-zweihander-names"), "{gone}");
     assert!(!on_disk(&desk.project.record().folder(), "weihander"));
     server.push(done("yes"));
     desk.ask("name it").await;
     assert_eq!(told(2), "prefers style: long functions");
-    let gone = desk.session.forget("forget style", Say::default(), &CancellationToken::new()).await.expect("forgotten");
+    let gone = desk.session.forget("forget style", &CancellationToken::new()).await.expect("forgotten");
     assert!(gone.contains("Your configuration still has preferences.style"), "{gone}");
-    let none = desk.session.forget("forget style", Say::default(), &CancellationToken::new()).await.expect("an answer");
+    let none = desk.session.forget("forget style", &CancellationToken::new()).await.expect("an answer");
     assert!(none.contains("nothing was found to forget"), "{none}");
     for vague in ["forget ", "forget it", "olvida eso"] {
-        assert!(desk.session.forget(vague, Say::default(), &CancellationToken::new()).await.is_err(), "{vague}");
+        assert!(desk.session.forget(vague, &CancellationToken::new()).await.is_err(), "{vague}");
     }
 
     // The look at the project runs beside the tasks.

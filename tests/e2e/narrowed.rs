@@ -80,3 +80,34 @@ fn all_counts_of_a_task_are_the_same() {
     assert!(answer.starts_with("Applied 9 offered fixes. "), "{answer}");
     assert!(outcome["summary"].as_str().is_some_and(|text| text.contains("9 fixed")), "{outcome}");
 }
+
+/// What a shell prints, without the lines that repeat the request.
+fn said(project: &Project, arguments: &[&str]) -> String {
+    let output = sextant(project, arguments);
+    let text = [output.stdout, output.stderr].concat();
+    let request = arguments[1];
+    String::from_utf8_lossy(&text).lines().filter(|line| !line.contains(request)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_spanish_and_a_german_request_are_answered_in_whole_english() {
+    for (request, says) in [
+        ("arregla los errores de este archivo", "changed inv/report.py. 0 new diagnostics, 1 fixed"),
+        ("behebe die Fehler in dieser Datei", "changed inv/report.py. 0 new diagnostics, 1 fixed"),
+        ("dónde está count", "inv/report.py::count, line 4"),
+        ("arregla los errores y añade un test", "needs a language model"),
+    ] {
+        let project = project();
+        let asked = said(&project, &["ask", request, "--file", "inv/report.py", "--headless"]);
+        assert!(asked.contains(says), "{request}: {asked}");
+        let own = asked.replace("añade un test", "");
+        let foreign = |c: char| "áéíóúñ¿¡äöüß".contains(c);
+        assert!(!own.contains(foreign) && !own.contains("cambiado") && !own.contains("riesgo"), "{request}: {asked}");
+    }
+    for request in ["arregla los errores de este archivo", "behebe die Fehler in dieser Datei"] {
+        let project = project();
+        let planned = said(&project, &["plan", request, "--file", "inv/report.py", "--headless", "--approve"]);
+        assert!(planned.contains("  - because: ") && planned.contains("1 of 1 step done"), "{planned}");
+        assert!(!planned.contains("porque") && !planned.contains("hechos") && !planned.contains("riesgo"), "{planned}");
+    }
+}

@@ -20,7 +20,6 @@ use crate::agent::plan::{Plan, Steps};
 use crate::agent::planner::replan;
 use crate::agent::run::{finish, listed};
 use crate::agent::state::config::Config;
-use crate::agent::state::language::Say;
 use crate::agent::state::neighbours::Neighbours;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::outside::OutsideClient;
@@ -252,16 +251,16 @@ impl Agent {
         remember::learned(self).await
     }
 
-    pub async fn prefer(&self, text: &str, say: Say) -> Result<String, Failure> {
-        remember::prefer(self, text, say).await
+    pub async fn prefer(&self, text: &str) -> Result<String, Failure> {
+        remember::prefer(self, text).await
     }
 
-    pub async fn recall_about(&self, text: &str, say: Say) -> Result<String, Failure> {
-        remember::recall_about(self, text, say).await
+    pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {
+        remember::recall_about(self, text).await
     }
 
-    pub async fn forget(&self, text: &str, say: Say, cancel: &CancellationToken) -> Result<String, Failure> {
-        forget::forget(self, text, say, cancel).await
+    pub async fn forget(&self, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
+        forget::forget(self, text, cancel).await
     }
 
     /// Ends the short term of memory.

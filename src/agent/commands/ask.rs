@@ -12,7 +12,6 @@ use crate::agent::plan::mode::{Mode, Phase};
 use crate::agent::planner::ending;
 use crate::agent::run::unfit::{self, CameTo};
 use crate::agent::run::{finish, requested, run_loop, start, work};
-use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ended, Ending, Outcome};
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
@@ -63,24 +62,18 @@ pub(crate) async fn run_ask(
     task.events.did(TaskFact::WorkBegan);
     durable::keep_call(session, task).await;
     let ended = work::work(session, task, cancel).await;
-    let (limits, say) = (&session.config.limits, Say::to(&task.request));
+    let limits = &session.config.limits;
     let word = match &ended {
         // The answer has been shown as it came.
         Ok(Ended::Done { .. }) => String::new(),
-        Ok(Ended::OutOfSteps) => say.of(
-            format!("stopped after {}", counted(limits.steps, "step")),
-            format!("detenido tras {}", say.counted(limits.steps as usize, "step", "paso", "pasos")),
-        ),
+        Ok(Ended::OutOfSteps) => format!("stopped after {}", counted(limits.steps, "step")),
         Ok(Ended::TooManyErrors(last)) => {
-            let errors = say.counted(limits.errors as usize, "error", "error", "errores");
-            say.of(
-                format!("gave up after {errors} in a row, the last: {last}"),
-                format!("abandonado tras {errors} sin pausa, el último: {last}"),
-            )
+            let errors = counted(limits.errors as usize, "error");
+            format!("gave up after {errors} in a row, the last: {last}")
         }
         Ok(Ended::Objected(objection)) => objection.reason.clone(),
         Ok(Ended::Unsolved(why)) => why.clone(),
-        Err(_) => say.of("broken off", "interrumpido"),
+        Err(_) => "broken off".to_owned(),
     };
     let phase = match &ended {
         Ok(Ended::Done { .. } | Ended::Unsolved(_)) => Phase::Completed,

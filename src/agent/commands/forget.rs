@@ -9,11 +9,11 @@ use crate::agent::durable::{open, phase_name};
 use crate::agent::edit::questions::{self, UserQuestion};
 use crate::agent::memory::preferences::{self, bare, failure, own_name};
 use crate::agent::plan::mode::Phase;
-use crate::agent::state::language::Say;
 use crate::agent::state::memory::Remember;
 use crate::agent::state::notes::short;
 use crate::agent::state::session::Session;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::editor::event::QuestionKind;
 use crate::memory::forget::{Cost, Forget, Forgotten};
 
@@ -37,17 +37,17 @@ enum Choice {
 ///
 /// # Errors
 /// Where it is not clear what is meant, and where a question has no answer: nothing is forgotten then.
-pub async fn forget(session: &Session, text: &str, say: Say, cancel: &CancellationToken) -> Result<String, Failure> {
+pub async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
     let what = bare(text);
     if ALL.contains(&what.to_lowercase().as_str()) {
-        return forget_all(session, say, cancel).await;
+        return forget_all(session, cancel).await;
     }
     // A short word stands inside of many others, and a pronoun for something that is not said here.
     if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
     let remember = preferences::needs_memory(session).await?;
-    let asked = Asked { what: &what, say, cancel };
+    let asked = Asked { what: &what, cancel };
     let gone = carry_out(session, &remember, Forget::text(what.as_str()), asked).await?;
     let gone = match gone {
         // A preference may be called by its name, or by words that are not side by side in it.
@@ -56,48 +56,44 @@ pub async fn forget(session: &Session, text: &str, say: Say, cancel: &Cancellati
         }
         gone => gone,
     };
-    let Some(gone) = gone else { return Ok(nothing(say)) };
-    let mut answer = told(&format!("“{what}”"), &gone, say);
+    let Some(gone) = gone else { return Ok(nothing()) };
+    let mut answer = told(&format!("“{what}”"), &gone);
     let lower = what.to_lowercase();
     for (key, value) in preferences::configured_preferences(session) {
         if format!("{key} {value}").to_lowercase().contains(&lower) {
-            answer.push_str(&configured(&key, &value, say));
+            answer.push_str(&configured(&key, &value));
         }
     }
     Ok(answer)
 }
 
 /// Forgets all that is remembered of this workspace, as [`forget`] does.
-pub async fn forget_all(session: &Session, say: Say, cancel: &CancellationToken) -> Result<String, Failure> {
+pub async fn forget_all(session: &Session, cancel: &CancellationToken) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
-    let what = say.of("everything", "todo");
-    let asked = Asked { what: &what, say, cancel };
+    let what = "everything".to_owned();
+    let asked = Asked { what: &what, cancel };
     let Some(gone) = carry_out(session, &remember, Forget::everything(), asked).await? else {
-        return Ok(nothing(say));
+        return Ok(nothing());
     };
-    let mut answer = told(&what, &gone, say);
+    let mut answer = told(&what, &gone);
     for (key, value) in preferences::configured_preferences(session) {
-        answer.push_str(&configured(&key, &value, say));
+        answer.push_str(&configured(&key, &value));
     }
     Ok(answer)
 }
 
-fn nothing(say: Say) -> String {
-    say.of("nothing was forgotten", "no se ha olvidado nada")
+fn nothing() -> String {
+    "nothing was forgotten".to_owned()
 }
 
-fn configured(key: &str, value: &str, say: Say) -> String {
-    say.of(
-        format!("\nYour configuration still has preferences.{key} = “{value}”; change it there."),
-        format!("\nTu configuración aún tiene preferences.{key} = “{value}”; cámbialo allí."),
-    )
+fn configured(key: &str, value: &str) -> String {
+    format!("\nYour configuration still has preferences.{key} = “{value}”; change it there.")
 }
 
 /// What is to be forgotten, in the user's words, and the way to stop it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     what: &'a str,
-    say: Say,
     cancel: &'a CancellationToken,
 }
 
@@ -143,23 +139,15 @@ fn is_dear(cost: &Cost) -> bool {
 }
 
 async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
-    let Asked { what, say, cancel } = asked;
+    let Asked { what, cancel } = asked;
     let named: Vec<String> = dear.iter().take(NAMED).map(|cost| format!("“{}”", short(&cost.request, 60))).collect();
     let more = if dear.len() > NAMED { ", …" } else { "" };
     let (count, named) = (dear.len(), format!("{}{more}", named.join(", ")));
-    let text = say.of(
-        format!("Forgetting {what} also takes what undo and resume need of {count} task(s): {named}. What now?"),
-        format!(
-            "Olvidar {what} quita también lo que necesitan deshacer y reanudar de {count} tarea(s): {named}. ¿Qué hago?"
-        ),
-    );
+    let text = format!("Forgetting {what} also takes what undo and resume need of {count} task(s): {named}. What now?");
     let options = [
-        say.of(
-            "forget it there too: these cannot be undone any more",
-            "olvidarlo también ahí: ya no se podrán deshacer",
-        ),
-        say.of("keep these tasks and forget the rest", "conservar esas tareas y olvidar el resto"),
-        say.of("forget nothing", "no olvidar nada"),
+        "forget it there too: these cannot be undone any more".to_owned(),
+        "keep these tasks and forget the rest".to_owned(),
+        "forget nothing".to_owned(),
     ];
     let answer = tokio::select! {
         answer = questions::ask_user(session, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
@@ -190,65 +178,25 @@ async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
     }
 }
 
-/// What went by kind, and what stays and why, in the user's language.
-fn told(what: &str, gone: &Forgotten, say: Say) -> String {
-    let went = if say.spanish { counted(gone) } else { gone.to_string() };
-    let mut lines = vec![format!("{what}: {went}.")];
-    let preference = say.of("preference", "preferencia");
+/// What went by kind, and what stays and why.
+fn told(what: &str, gone: &Forgotten) -> String {
+    let mut lines = vec![format!("{what}: {gone}.")];
+    let preference = "preference".to_owned();
     lines.extend(gone.preferences.iter().map(|key| format!("- {preference} {key}")));
     lines.extend(gone.shown.iter().map(|text| format!("- {text}")));
     let more = gone.entry_count().saturating_sub(gone.shown.len());
     if more > 0 {
-        lines.push(format!("- {}", say.counted(more, "more entry", "entrada más", "entradas más")));
+        lines.push(format!("- {}", counted(more, "more entry")));
     }
     let undone = gone.record.task_names.len();
     if undone > 0 {
-        lines.push(say.of(
-            format!("Tasks that cannot be undone or resumed any more: {undone}."),
-            format!("Tareas que ya no se pueden deshacer ni reanudar: {undone}."),
-        ));
+        lines.push(format!("Tasks that cannot be undone or resumed any more: {undone}."));
     }
     if !gone.record.kept.is_empty() {
         let count = gone.record.kept.len();
-        lines.push(say.of(
-            format!("Kept, for their undo or since another process works on them: {count} task(s); these may hold it."),
-            format!("Conservadas, para deshacerlas o porque otro proceso trabaja en ellas: {count} tarea(s); aún pueden tenerlo."),
+        lines.push(format!(
+            "Kept, for their undo or since another process works on them: {count} task(s); these may hold it."
         ));
     }
     lines.join("\n")
-}
-
-/// [`Forgotten`] as it displays itself, in Spanish.
-fn counted(gone: &Forgotten) -> String {
-    let spanish = |what: &str| match what {
-        "entries" => "entradas",
-        "summaries" => "resúmenes",
-        "preferences" => "preferencias",
-        "learnings" => "lo aprendido",
-        "project files" => "archivos del proyecto",
-        "project commands" => "comandos del proyecto",
-        "trace records" => "registros de la traza",
-        "runs" => "ejecuciones",
-        "checkpoints" => "puntos de control",
-        "task states" => "estados de tareas",
-        _ => "variables",
-    };
-    let counts = gone.counts();
-    let some: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{}: {count}", spanish(what)))
-        .collect();
-    let mut out = if some.is_empty() {
-        "no había nada que olvidar".to_owned()
-    } else {
-        format!("olvidado: {}", some.join(", "))
-    };
-    if gone.left.log_left {
-        out.push_str("; otro proceso estaba leyendo, así que su registro aún tiene el texto");
-    }
-    for copy in &gone.left.copies_left {
-        out.push_str(&format!("; {} se apartó por estar dañado y aún puede tenerlo", copy.display()));
-    }
-    out
 }

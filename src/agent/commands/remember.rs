@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::agent::memory::learn;
 use crate::agent::memory::preferences::{self, LEARNINGS, LONGEST, SHOWN};
-use crate::agent::state::language::Say;
 use crate::agent::state::notes::{has_secret, short};
 use crate::agent::state::session::Session;
 use crate::base::clock::now_ms;
@@ -16,7 +15,7 @@ use crate::memory::preferences::Preference;
 use crate::memory::search::Filters;
 
 /// Keeps what the user prefers, and says what was kept.
-pub(crate) async fn prefer(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
     let text = preferences::bare(text);
     if text.is_empty() {
@@ -44,19 +43,18 @@ pub(crate) async fn prefer(session: &Session, text: &str, say: Say) -> Result<St
     });
     let former = kept.await.map_err(|error| preferences::failure(&error))?.map(|one| preferences::text_of(&one.value));
     let former = former.filter(|former| *former != value).unwrap_or_default();
-    let (instead, en_vez) = match former.as_str() {
-        "" => (String::new(), String::new()),
-        former => (format!(", in place of “{former}”"), format!(", en vez de “{former}”")),
+    let instead = match former.as_str() {
+        "" => String::new(),
+        former => format!(", in place of “{former}”"),
     };
     let kept = preferences::shown(&key, &value);
-    Ok(say.of(
-        format!("Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."),
-        format!("Guardado para este proyecto: “{kept}”{en_vez}. Se dice al modelo con cada petición aquí; “olvida {value}” lo borra."),
+    Ok(format!(
+        "Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."
     ))
 }
 
 /// What is known about something.
-pub(crate) async fn recall_about(session: &Session, text: &str, say: Say) -> Result<String, Failure> {
+pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String, Failure> {
     let remember = preferences::needs_memory(session).await?;
     let (what, project) = (preferences::bare(text), remember.project);
     let words = what.clone();
@@ -77,9 +75,9 @@ pub(crate) async fn recall_about(session: &Session, text: &str, say: Say) -> Res
     lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
     lines.extend(hits.iter().map(|hit| preferences::line_of(&hit.entry)));
     Ok(match lines.is_empty() {
-        true => say.of(format!("Nothing is known about “{what}”."), format!("No se sabe nada de “{what}”.")),
+        true => format!("Nothing is known about “{what}”."),
         false => {
-            let about = say.of(format!("Known about “{what}”:"), format!("Sobre “{what}” se sabe:"));
+            let about = format!("Known about “{what}”:");
             format!("{about}\n{}", lines.join("\n"))
         }
     })

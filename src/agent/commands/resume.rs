@@ -18,7 +18,6 @@ use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepResult, StepState, Steps};
 use crate::agent::planner::{ending, replan, run};
 use crate::agent::run::{narrow, start};
-use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, Outcome};
 use crate::agent::state::session::Session;
 use crate::agent::state::span;
@@ -78,7 +77,7 @@ pub(crate) async fn go_on(
         task.keep.begun = (!task.journal.is_empty()).then_some(0);
         return ask::run_ask(session, &mut task, cancel).await;
     };
-    say_another_model(session, &plan, &task);
+    say_another_model(session, &plan);
     if let Some(running) = running {
         let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
         if !left.is_empty() {
@@ -111,10 +110,7 @@ async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Res
         (step.state, step.result) = (StepState::Open, StepResult::default());
         let files: Vec<String> = files.into_iter().collect();
         let files = files.join(", ");
-        let text = Say::to(&task.request).of(
-            format!("step {number} was done, and its edit is not in {files} any more: it is run again"),
-            format!("el paso {number} estaba hecho, y su cambio ya no está en {files}: se repite"),
-        );
+        let text = format!("step {number} was done, and its edit is not in {files} any more: it is run again");
         session.emit(Event::Progress { text });
     }
     Ok(())
@@ -139,13 +135,10 @@ async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failu
 
 /// A plan of one model may go on with another, where the configuration says so now: nobody is to take it for the
 /// first one's work.
-fn say_another_model(session: &Session, plan: &Plan, task: &Task) {
+fn say_another_model(session: &Session, plan: &Plan) {
     let (before, now) = (plan.model.as_str(), session.model.name());
     if !before.is_empty() && before != now {
-        let text = Say::to(&task.request).of(
-            format!("the plan was made with {before}; it goes on with {now}"),
-            format!("el plan se hizo con {before}; sigue con {now}"),
-        );
+        let text = format!("the plan was made with {before}; it goes on with {now}");
         session.emit(Event::Progress { text });
     }
 }

@@ -78,7 +78,7 @@ pub(crate) async fn offers(
 ) -> (Vec<FixOffer>, usize) {
     let mut offers = Vec::new();
     task.conversation.offered.clear();
-    task.reports.unanswered.clear();
+    task.reports.offers.unanswered.clear();
     let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
     let mut asked = 0;
     for items in found.chunks(at_once) {
@@ -92,11 +92,11 @@ pub(crate) async fn offers(
             let before = offers.len();
             sift(task, (index, item), &fixes, &mut offers);
             match (offers.len() > before, silent.is_empty()) {
-                (true, _) => drop(task.reports.barren.remove(&key)),
-                (false, true) => drop(task.reports.barren.insert(key)),
+                (true, _) => drop(task.reports.offers.barren.remove(&key)),
+                (false, true) => drop(task.reports.offers.barren.insert(key)),
                 (false, false) => {
                     let names = silent.iter().map(|name| comparison::short(name).to_owned()).collect();
-                    task.reports.unanswered.insert(key, names);
+                    task.reports.offers.unanswered.insert(key, names);
                 }
             }
         }
@@ -112,7 +112,7 @@ async fn ask_about(
     items: &[LocatedDiagnostic],
     (deadline, waits): (Deadline, bool),
 ) -> Vec<Option<FixAnswers>> {
-    let known = task.reports.waited.clone();
+    let known = task.reports.offers.waited.clone();
     // Who needed a wait and answered will need it again; who did not answer then is not waited for another time.
     let slow = waits && known.values().any(|answered| *answered);
     let first = if slow { deadline.left() } else { deadline.left().min(if waits { SAID_AFTER } else { PATIENCE }) };
@@ -143,7 +143,7 @@ async fn ask_about(
             let text = format!("{name} has not said which fixes it offers: no answer in time");
             session.emit(Event::Progress { text });
         }
-        task.reports.waited.insert(name, answered);
+        task.reports.offers.waited.insert(name, answered);
     }
     answers
 }
@@ -194,7 +194,7 @@ pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut
             break;
         }
         // A server that was slow to offer a fix is slow to say what it would change.
-        let slow = task.reports.waited.values().any(|answered| *answered);
+        let slow = task.reports.offers.waited.values().any(|answered| *answered);
         let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
         let Ok(wanted) = wanted(session, &offer.id, patience).await else {
             // One that does not say what its fix would change is not asked about all the others.

@@ -70,7 +70,7 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
         .filter(|offer| task.conversation.tried.contains(&offer.key))
         .map(|offer| offer.id.clone())
         .collect();
-    let unanswered = task.reports.unanswered.values().flatten().cloned().collect();
+    let unanswered = task.reports.offers.unanswered.values().flatten().cloned().collect();
     let offers = learn::trusted(session, task, &found, offers).await;
     let (_, offers) = triage::weigh(session, task, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));

@@ -163,20 +163,15 @@ pub(crate) async fn weigh(
         if objection.is_some() {
             unsure.extend(&group.members);
         }
-        let mut shown = found[group.shown].clone();
+        let (mut shown, (confidence, doubtful)) = (found[group.shown].clone(), (judged.confidence, judged.doubtful));
         let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
         let offered = || the_one(&fixes, &group.members).map(|fix| fix.title.clone());
         shown.diagnostic.suggested_action = objection.or_else(offered).or_else(said);
         if let Some(word) = &shown.diagnostic.suggested_action {
             task.reports.suggested.insert(key(&shown), word.clone());
         }
-        seen.push(RankedDiagnostic {
-            found: shown,
-            sources: group.sources.clone(),
-            codes: group.members.iter().filter_map(|index| found[*index].diagnostic.code.clone()).collect(),
-            confidence: judged.confidence,
-            doubtful: judged.doubtful,
-        });
+        let (sources, codes) = (group.sources.clone(), codes_of(group, found));
+        seen.push(RankedDiagnostic { found: shown, sources, codes, confidence, doubtful });
     }
     let follow = |fix: FixOffer| match fix.diagnostic {
         Some(index) if unsure.contains(&index) => None,
@@ -184,6 +179,11 @@ pub(crate) async fn weigh(
         None => Some(fix),
     };
     (seen, fixes.into_iter().filter_map(follow).collect())
+}
+
+/// The codes under which it is said.
+fn codes_of(group: &Merged, found: &[LocatedDiagnostic]) -> Vec<String> {
+    group.members.iter().filter_map(|index| found[*index].diagnostic.code.clone()).collect()
 }
 
 fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {

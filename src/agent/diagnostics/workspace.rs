@@ -147,11 +147,10 @@ fn on_disk(session: &Session, file: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::state::language::Say;
 
     #[test]
     fn the_words_say_how_far_it_went() {
-        let words = |looked_at, of| LookReach { looked_at, of }.words(Say::default());
+        let words = |looked_at, of| LookReach { looked_at, of }.words();
         assert_eq!(words(1, 1), "looked at the one file of the workspace");
         assert_eq!(words(7, 7), "looked at all 7 files of the workspace");
         assert_eq!(words(200, 512), "looked at 200 of the 512 files of the workspace, those changed last first");

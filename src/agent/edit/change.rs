@@ -185,7 +185,7 @@ async fn attempt(
 async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
     let permitted = permissions::permit(session, task, wanted);
     if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
-        task.intent.consent.foreseen = foresee::foreseen(session, task, wanted).await;
+        task.intent.consent.foreseen = foresee::foreseen(session, wanted).await;
     }
     permitted
 }

@@ -10,11 +10,9 @@ use crate::agent::state::baseline::{doubt, doubt_stale};
 use crate::agent::state::comparison::{self, Verdict};
 use crate::agent::state::edit_request::{self, EditRequest};
 use crate::agent::state::known_words;
-use crate::agent::state::language::Say;
 use crate::agent::state::render::Line;
 use crate::agent::state::session::Session;
 use crate::agent::state::snapshots::{Snapshot, Snapshots};
-use crate::agent::state::task::Task;
 use crate::base::deadline::Deadline;
 use crate::diagnostics::model::{Freshness, Report};
 use crate::diagnostics::syntax;
@@ -36,8 +34,8 @@ impl<'a> ProposedEdit<'a> {
     }
 
     /// A question with what the edit would introduce below it.
-    pub(crate) async fn asked(&self, session: &Session, task: &Task, question: &str) -> String {
-        let foreseen = self.foreseen.get_or_init(|| foreseen(session, task, self.wanted)).await;
+    pub(crate) async fn asked(&self, session: &Session, question: &str) -> String {
+        let foreseen = self.foreseen.get_or_init(|| foreseen(session, self.wanted)).await;
         below(question, foreseen)
     }
 }
@@ -48,32 +46,30 @@ pub(crate) fn below(question: &str, foreseen: &str) -> String {
 }
 
 /// What edits would introduce, or that it is not known. A stop ends it at once.
-pub(crate) async fn foreseen(session: &Session, task: &Task, wanted: &[EditRequest]) -> String {
+pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> String {
     if !session.config.diagnostics.on_edit || !session.approvals.can_ask() {
         return String::new();
     }
-    let say = Say::to(&task.request);
     let cancel = session.cancelled();
     tokio::select! {
         biased;
         () = cancel.cancelled() => String::new(),
         found = look_ahead(session, wanted) => match found {
-            Ok(verdict) => words(session, say, &verdict),
+            Ok(verdict) => words(session, &verdict),
             Err(EditorError::Unsupported(_)) => known_words::not_foreseen(
-                say,
-                &say.of("its servers are asked once it is made", "sus servidores se consultan una vez hecho"),
+                "its servers are asked once it is made",
             ),
-            Err(error) => known_words::not_foreseen(say, &error.to_string()),
+            Err(error) => known_words::not_foreseen(&error.to_string()),
         },
     }
 }
 
-fn words(session: &Session, say: Say, verdict: &Verdict) -> String {
+fn words(session: &Session, verdict: &Verdict) -> String {
     let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
-    let mut out = vec![known_words::of_candidate(say, verdict, &new)];
+    let mut out = vec![known_words::of_candidate(verdict, &new)];
     out.extend(new.iter().take(SHOWN).map(|line| format!("  {}", line.text(""))));
     if let Some(more) = new.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        out.push(say.of(format!("  and {more} more"), format!("  y {more} más")));
+        out.push(format!("  and {more} more"));
     }
     out.join("\n")
 }

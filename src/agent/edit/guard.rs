@@ -12,7 +12,6 @@ use crate::agent::state::authority::{self, Basis};
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::doubt::{Doubt, Uncounted};
 use crate::agent::state::edit_request::{self, EditRequest};
-use crate::agent::state::language::Say;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -28,8 +27,6 @@ use crate::workspace::running::{self, runs_code};
 
 const FILE_OPTIONS: [&str; 3] = ["change it once", "allow this file for the session", "no"];
 const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
-const FILE_OPCIONES: [&str; 3] = ["cambiarlo una vez", "permitir este archivo en esta sesión", "no"];
-const CHECK_OPCIONES: [&str; 2] = ["hacerlo", "no"];
 
 /// Lets an edit through as far as the user's word reaches, and answers with what it is not to be credited with.
 ///
@@ -130,9 +127,9 @@ async fn may_touch(
     if is_named_by(task, path, heard) || session.approvals.allowed_file(path) {
         return Ok(());
     }
-    let (say, name, why) = (Say::to(&task.request), clean(path), capital(&reason));
-    let text = say.of(format!("Change {name}? {why}."), format!("¿Cambiar {name}? {why}."));
-    let options = if say.spanish { FILE_OPCIONES } else { FILE_OPTIONS }.map(str::to_owned).to_vec();
+    let (name, why) = (clean(path), capital(&reason));
+    let text = format!("Change {name}? {why}.");
+    let options = FILE_OPTIONS.map(str::to_owned).to_vec();
     task.events.trace(
         task.counts.step.max(1),
         Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
@@ -169,7 +166,7 @@ async fn answer(
         }
         None => text.to_owned(),
     };
-    let text = edit.asked(session, task, &text).await;
+    let text = edit.asked(session, &text).await;
     let since = Instant::now();
     let choice = questions::ask_user(session, UserQuestion { kind, text: &text, options, shows }).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
@@ -227,12 +224,9 @@ async fn weigh(
         }
         Weight::Asked => {
             task.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
-            let (say, name) = (Say::to(&task.request), clean(path));
-            let text = say.of(
-                format!("The edit of {name} goes further than mending: {reason}. Do it?"),
-                format!("El cambio de {name} va más allá de arreglar: {reason}. ¿Hacerlo?"),
-            );
-            let options = if say.spanish { CHECK_OPCIONES } else { CHECK_OPTIONS }.map(str::to_owned);
+            let name = clean(path);
+            let text = format!("The edit of {name} goes further than mending: {reason}. Do it?");
+            let options = CHECK_OPTIONS.map(str::to_owned);
             match answer(session, task, edit, (&clean(&text), &options, QuestionKind::Edit, None)).await? {
                 1 => Ok(()),
                 _ => {

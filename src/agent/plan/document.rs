@@ -85,18 +85,16 @@ pub fn write(plan: &Plan) -> String {
         out.push('\n');
     }
     for step in &plan.steps {
-        write_step(step, plan.spanish, &mut out);
+        write_step(step, &mut out);
     }
     out
 }
 
-fn write_step(step: &Step, spanish: bool, out: &mut String) {
+fn write_step(step: &Step, out: &mut String) {
     out.push_str(&format!("- [{}] {}\n", mark(step.state), line(&step.title)));
     let mut detail = |name: &str, text: &str| {
         let text = line(text);
         if !text.is_empty() {
-            let of = LABELS.iter().find(|(english, _)| spanish && *english == name);
-            let name = of.map_or(name, |(_, label)| *label);
             out.push_str(&format!("  - {name}: {text}\n"));
         }
     };

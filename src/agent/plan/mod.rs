@@ -125,9 +125,6 @@ pub struct Plan {
     pub title: String,
     pub reason: String,
     pub steps: Vec<Step>,
-    /// Whether it was asked for in Spanish: the labels of its document are, too.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub spanish: bool,
     /// The model that made it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,

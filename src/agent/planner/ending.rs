@@ -8,7 +8,6 @@ use crate::agent::plan::mode::Phase;
 use crate::agent::plan::{Plan, StepState, event};
 use crate::agent::run::finish;
 use crate::agent::run::unfit::CameTo;
-use crate::agent::state::language::Say;
 use crate::agent::state::outcome::{Ending, FailedStep, Outcome};
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
@@ -16,6 +15,7 @@ use crate::agent::state::task::Task;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::hint::HintCode;
 use crate::base::message::headline;
+use crate::base::plural::counted;
 use crate::editor::event::Event;
 
 /// Failed steps that a summary tells of; the document has them all.
@@ -48,16 +48,16 @@ pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
 }
 
 /// How far a plan came, and why not further.
-pub(crate) fn words(say: Say, (done, all): (usize, usize), replans: u32, failed: &[FailedStep]) -> String {
-    let times = say.counted(replans as usize, "time", "vez", "veces");
-    let steps = say.counted(all, "step", "paso", "pasos");
-    let mut out = say.of(format!("{done} of {steps} done"), format!("{done} de {steps} hechos"));
+pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedStep]) -> String {
+    let times = counted(replans as usize, "time");
+    let steps = counted(all, "step");
+    let mut out = format!("{done} of {steps} done");
     if replans > 0 {
-        out.push_str(&say.of(format!(", planned anew {times}"), format!(", replanificado {times}")));
+        out.push_str(&format!(", planned anew {times}"));
     }
     for FailedStep { step, title, reason, .. } in failed.iter().filter(|step| !step.replaced).take(TOLD) {
         let english = format!(". Step {step} (“{title}”) failed: {reason}");
-        out.push_str(&say.of(english, format!(". El paso {step} («{title}») falló: {reason}")));
+        out.push_str(&english);
     }
     out
 }
@@ -95,7 +95,7 @@ pub(crate) async fn end_run(
     }
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.progress.course.replaced);
-    let word = words(Say::to(&task.request), (done, plan.steps.len()), task.progress.replans, &failed);
+    let word = words((done, plan.steps.len()), task.progress.replans, &failed);
     let word =
         if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
     let fails = stopped || failed.iter().any(|step| !step.replaced) || task.progress.question.is_some();
@@ -118,36 +118,24 @@ pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> Str
     if !session.model.needs_providers() {
         return String::new();
     }
-    let (cancel, say) = (session.cancelled(), Say::to(&task.request));
+    let cancel = session.cancelled();
     let Ok(left) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
         return String::new();
     };
-    let count = say.counted(left.open, "more fix", "arreglo", "arreglos");
+    let count = counted(left.open, "more fix");
     let mut out = match (left.open, left.more) {
         (0, false) => String::new(),
-        (0, true) => say.of(
-            ". Not everything that is still reported could be asked about: plan again",
-            ". No se ha podido preguntar por todo lo que sigue ahí: planifica otra vez",
-        ),
-        (_, false) => say.of(
-            format!(". {count} on offer: plan again to go on"),
-            format!(". Quedan {count}: planifica otra vez para seguir"),
-        ),
-        (_, true) => say.of(
-            format!(". At least {count} on offer: plan again to go on"),
-            format!(". Quedan al menos {count}: planifica otra vez para seguir"),
-        ),
+        (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
+        (_, false) => format!(". {count} on offer: plan again to go on"),
+        (_, true) => format!(". At least {count} on offer: plan again to go on"),
     };
     if !left.unanswered.is_empty() {
         let names: Vec<String> = left.unanswered.iter().cloned().collect();
         out.push_str(&format!(". Not answered: which fixes {} still offers", names.join(" and ")));
     }
     if left.tried > 0 {
-        let kept = say.counted(left.tried, "diagnostic", "diagnóstico", "diagnósticos");
-        out.push_str(&say.of(
-            format!(". For {kept} a fix is offered that did not help here"),
-            format!(". Para {kept} se ofrece un arreglo que aquí no sirvió"),
-        ));
+        let kept = counted(left.tried, "diagnostic");
+        out.push_str(&format!(". For {kept} a fix is offered that did not help here"));
     }
     out
 }

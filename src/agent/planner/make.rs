@@ -6,7 +6,6 @@ use crate::agent::budget;
 use crate::agent::plan::{Plan, Step};
 use crate::agent::planner::{talk, validate};
 use crate::agent::run::{context, model_turn};
-use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::stop;
 use crate::agent::state::task::Task;
@@ -96,7 +95,6 @@ async fn held(
     };
     let held = stop::unless_stopped(session, cancel, validate::validate(session, task, reply, kept)).await?;
     Ok(held.map(|mut plan| {
-        plan.spanish = Say::to(&task.request).spanish;
         session.model.name().clone_into(&mut plan.model);
         for (number, step) in (1..).zip(&plan.steps) {
             let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);

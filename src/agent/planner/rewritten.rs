@@ -56,8 +56,8 @@ pub(crate) async fn rewritten(
         problems.extend(wrong.into_iter().map(|message| Problem { line: line(index), message }));
         steps[index] = Step { state: StepState::Open, ..held };
     }
-    let (spanish, model) = (standing.spanish, standing.model.clone());
-    let plan = Plan { title: read.title, reason: read.reason, steps, spanish, model, declined: false };
+    let model = standing.model.clone();
+    let plan = Plan { title: read.title, reason: read.reason, steps, model, declined: false };
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 

@@ -17,7 +17,6 @@ use crate::agent::planner::attempt::{self, Tried};
 use crate::agent::planner::ending::{self, goes_on, resumable};
 use crate::agent::planner::{available, looks, replan};
 use crate::agent::run::run_loop;
-use crate::agent::state::language::Say;
 use crate::agent::state::outcome::Outcome;
 use crate::agent::state::session::Session;
 use crate::agent::state::span;
@@ -235,9 +234,7 @@ async fn run_edit(
         keep::remember_step(session, plan, index, task).await;
         durable::keep_judged(session, plan, task).await;
         let step = &plan.steps[index];
-        if let Some(question) =
-            task.intent.consent.question(Say::to(&task.request), (index, &step.title), step.state, mark)
-        {
+        if let Some(question) = task.intent.consent.question((index, &step.title), step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
         session.emit(event::plan_event(plan, Phase::Executing.words()));
@@ -326,9 +323,7 @@ async fn decide(
     let decision = evaluate::decide(task.mode, &facts);
     task.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
-        Decision::Ask(trigger) => Some(
-            Question::new(Say::to(&task.request).spanish, index, step, trigger, mark).with_objection(tried.objection),
-        ),
+        Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
         _ => None,
     };
     (decision, question)

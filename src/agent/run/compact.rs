@@ -16,12 +16,12 @@ use crate::agent::plan::mode::Mode;
 use crate::agent::run::compact::tries::TargetEnd;
 use crate::agent::run::model_turn::{answered, next_step};
 use crate::agent::run::run_loop;
-use crate::agent::state::language::Say;
 use crate::agent::state::outcome::Ended;
 use crate::agent::state::session::Session;
 use crate::agent::state::span;
 use crate::agent::state::task::Task;
 use crate::base::failure::Failure;
+use crate::base::plural::counted;
 use crate::editor::event::Event;
 use crate::llm::ask::{self, Ask};
 use crate::llm::chat::{ChatInput, ChatMessage, ChatReply};
@@ -96,19 +96,12 @@ async fn ask_model(
 }
 
 /// What a user reads of a task whose tries are used up.
-fn given_up(task: &Task, tries: u32, last: &str, kept: bool) -> String {
-    let say = Say::to(&task.request);
-    let tries = say.counted(tries as usize, "try", "intento", "intentos");
+fn given_up(tries: u32, last: &str, kept: bool) -> String {
+    let tries = counted(tries as usize, "try");
     if kept {
-        return say.of(
-            format!("not done after {tries}, the best text is kept: {last}"),
-            format!("sin terminar tras {tries}, se conserva el mejor texto: {last}"),
-        );
+        return format!("not done after {tries}, the best text is kept: {last}");
     }
-    say.of(
-        format!("not done after {tries}, everything was taken back: {last}"),
-        format!("sin terminar tras {tries}, se ha deshecho todo: {last}"),
-    )
+    format!("not done after {tries}, everything was taken back: {last}")
 }
 
 #[cfg(test)]

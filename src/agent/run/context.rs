@@ -48,7 +48,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let unseen = all - found.len();
     if only_fixes {
         // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
-        found.sort_by_cached_key(|found| task.reports.barren.contains(&triage::key(found)));
+        found.sort_by_cached_key(|found| task.reports.offers.barren.contains(&triage::key(found)));
     }
     let checks = &session.config.diagnostics;
     // Who lives on what servers offer waits for one as long as it may take to start.
@@ -216,7 +216,7 @@ async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
 }
 
 fn line(task: &Task, seen: &RankedDiagnostic) -> DiagnosticLine {
-    let unanswered = task.reports.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
+    let unanswered = task.reports.offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
     let line = render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful);
     DiagnosticLine { also: seen.codes.clone(), unanswered, ..line }
 }

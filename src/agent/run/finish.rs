@@ -14,7 +14,6 @@ use crate::agent::state::comparison::{self, Status, Verdict};
 use crate::agent::state::in_flight::RunningStart;
 use crate::agent::state::journal::Journal;
 use crate::agent::state::known_words;
-use crate::agent::state::language::Say;
 use crate::agent::state::located::LocatedDiagnostic;
 use crate::agent::state::outcome::Outcome;
 use crate::agent::state::render::{self, Line};
@@ -24,6 +23,7 @@ use crate::agent::state::task::Task;
 use crate::agent::state::{stop, typed};
 use crate::base::deadline::Deadline;
 use crate::base::lock::lock;
+use crate::base::plural::counted;
 use crate::diagnostics::model::Report;
 use crate::diagnostics::syntax;
 use crate::editor::Document;
@@ -62,15 +62,14 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
     listed::show(session, task, &new, &verdict.pending).await;
     reached::keep_open(session, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect()).await;
-    let say = Say::to(&task.request);
     let word = match task.reports.reach {
-        Some(reach) if word.is_empty() => reach.words(say),
-        Some(reach) => format!("{word}. {}", reach.words(say)),
+        Some(reach) if word.is_empty() => reach.words(),
+        Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),
     };
     let judged = unfit::judge(session, task, came_to, (&files, &verdict));
     let mut summary = summary(
-        (&word, say),
+        &word,
         &files,
         &verdict,
         (new.len(), verdict.fixed_from(floor), verdict.unchanged_from(floor)),
@@ -227,7 +226,7 @@ async fn themes(shown: &[LocatedDiagnostic]) -> Vec<String> {
 }
 
 pub(crate) fn summary(
-    (word, say): (&str, Say),
+    word: &str,
     files: &[String],
     verdict: &Verdict,
     (new, fixed, unchanged): (usize, usize, usize),
@@ -238,28 +237,27 @@ pub(crate) fn summary(
         parts.push(word.trim_end_matches('.').to_owned());
     }
     if files.is_empty() {
-        parts.push(say.of("nothing was changed", "no se ha cambiado nada"));
+        parts.push("nothing was changed".to_owned());
     } else {
         let files = files.join(", ");
-        parts.push(say.of(format!("changed {files}"), format!("cambiado: {files}")));
-        parts.push(known_words::of_task(say, verdict, new, (fixed, unchanged)));
+        parts.push(format!("changed {files}"));
+        parts.push(known_words::of_task(verdict, new, (fixed, unchanged)));
     }
     parts.extend(verdict.not_counted.first().map(|first| {
         let count = verdict.not_counted.len();
-        say.of(format!("{count} not counted as fixed: {first}"), format!("{count} sin contar como arreglados: {first}"))
+        format!("{count} not counted as fixed: {first}")
     }));
     if usage.calls > 0 && usage.prompt_tokens > 0 {
         let tokens = usage.prompt_tokens + usage.completion_tokens;
-        let about = if usage.estimated { say.of("about ", "unos ") } else { String::new() };
-        let tokens = say.counted(tokens as usize, "token", "token", "tokens");
+        let about = if usage.estimated { "about ".to_owned() } else { String::new() };
+        let tokens = counted(tokens as usize, "token");
         let cached = usage.cached_tokens;
         let cached = match cached {
             0 => String::new(),
-            _ => say.of(format!(" ({cached} of them cached)"), format!(" ({cached} de ellos en caché)")),
+            _ => format!(" ({cached} of them cached)"),
         };
-        let calls = say.counted(usage.calls as usize, "call", "llamada", "llamadas");
-        parts
-            .push(say.of(format!("{about}{tokens}{cached} in {calls}"), format!("{about}{tokens}{cached} en {calls}")));
+        let calls = counted(usage.calls as usize, "call");
+        parts.push(format!("{about}{tokens}{cached} in {calls}"));
     }
     parts.join(". ") + "."
 }

@@ -7,7 +7,7 @@ use crate::agent::state::task::Task;
 use crate::agent::state::wanted;
 use crate::agent::target;
 use crate::diagnostics::policy::{Effect, Trace};
-use crate::llm::ask::wanted::NamedPlace;
+use crate::llm::ask::wanted::RepairPlace;
 use crate::llm::ask::{self, Ask};
 use crate::symbols::path::SymbolPath;
 use crate::workspace::files;
@@ -50,7 +50,7 @@ pub(crate) async fn look_up(session: &Session, task: &mut Task) {
         let wanted = ask::wanted(&request, "");
         let found = |(name, wide): (&str, bool)| {
             let paths = paths(&root, here.as_ref(), name, wide);
-            (!paths.is_empty()).then(|| NamedPlace { name: name.to_owned(), paths })
+            (!paths.is_empty()).then(|| RepairPlace { name: name.to_owned(), paths })
         };
         wanted.names().into_iter().filter_map(found).collect()
     };

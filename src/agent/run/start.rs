@@ -7,7 +7,6 @@ use crate::agent::edit::permissions;
 use crate::agent::memory::keep;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::{analyse, listed, named, narrow};
-use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::risk;
 use crate::agent::state::scope::Scope;
@@ -145,7 +144,7 @@ pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Op
         complexity: risk.complexity,
         confidence: risk.confidence,
         reasons: risk.reasons.clone(),
-        line: risk::line(Say::to(&task.request), &risk),
+        line: risk::line(&risk),
     });
     task.intent.risk = Some(risk);
 }

@@ -5,7 +5,6 @@ use crate::agent::plan::mode::Mode;
 use crate::agent::run::{finish, unfinished};
 use crate::agent::state::comparison::Verdict;
 use crate::agent::state::config::NewErrors;
-use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::base::message::headline;
@@ -25,7 +24,7 @@ pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<Stri
     }
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let verdict = finish::known_verdict(session, task).await;
-    let reason = why(&verdict, rule, Say::to(&task.journal.request))?;
+    let reason = why(&verdict, rule)?;
     match rollback::roll_back_to(session, task, 0, false).await {
         Ok(_) => {
             let about = format!("the changes of {}", files.join(", "));
@@ -40,7 +39,7 @@ pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<Stri
 }
 
 /// Why the changes do not stay.
-fn why(verdict: &Verdict, rule: NewErrors, say: Say) -> Option<String> {
+fn why(verdict: &Verdict, rule: NewErrors) -> Option<String> {
     let errors: Vec<_> = verdict.new_from(Severity::Error).collect();
     let first = match rule {
         NewErrors::Keep => None,
@@ -49,17 +48,8 @@ fn why(verdict: &Verdict, rule: NewErrors, say: Say) -> Option<String> {
     }?;
     let (path, message) = (&first.symbol.file, headline(&first.diagnostic.message));
     Some(match rule {
-        NewErrors::UndoSyntax => say.of(
-            format!("the changes were taken back, since {path} did not parse any more: {message}"),
-            format!("los cambios se han deshecho porque {path} ya no se podía analizar: {message}"),
-        ),
-        _ => say.of(
-            format!("the changes were taken back, since they left {}: {message}", counted(errors.len(), "new error")),
-            format!(
-                "los cambios se han deshecho porque dejaban {}: {message}",
-                say.counted(errors.len(), "new error", "error nuevo", "errores nuevos")
-            ),
-        ),
+        NewErrors::UndoSyntax => format!("the changes were taken back, since {path} did not parse any more: {message}"),
+        _ => format!("the changes were taken back, since they left {}: {message}", counted(errors.len(), "new error")),
     })
 }
 
@@ -92,7 +82,6 @@ pub(crate) fn judge(
     came_to: CameTo,
     (files, verdict): (&[String], &Verdict),
 ) -> WorkVerdict {
-    let say = Say::to(&task.journal.request);
     let errors = verdict.count(Severity::Error);
     let not_done = |why: String| WorkVerdict { ok: false, why: Some(why).filter(|_| came_to != CameTo::Short) };
     match came_to {
@@ -100,9 +89,9 @@ pub(crate) fn judge(
         CameTo::End | CameTo::Short | CameTo::Waits => {}
     }
     if errors > 0 {
-        let count = say.counted(errors, "new error", "error nuevo", "errores nuevos");
+        let count = counted(errors, "new error");
         let stay = if errors == 1 { "stays" } else { "stay" };
-        return not_done(say.of(format!("Not done: {count} {stay}"), format!("Sin terminar: queda {count}")));
+        return not_done(format!("Not done: {count} {stay}"));
     }
     if came_to == CameTo::Short {
         return WorkVerdict::default();
@@ -114,12 +103,10 @@ pub(crate) fn judge(
     }
     if came_to == CameTo::End && task.mode == Mode::Simple && files.is_empty() {
         if unfinished::asks_for_change(task) {
-            return not_done(
-                say.of("Not done: the request asks for a change", "Sin terminar: la petición pide un cambio"),
-            );
+            return not_done("Not done: the request asks for a change".to_owned());
         }
         if task.notes.had_work() && ask::classify(&task.request) == Ask::Repair {
-            return not_done(say.of("Not done: nothing was repaired", "Sin terminar: no se ha arreglado nada"));
+            return not_done("Not done: nothing was repaired".to_owned());
         }
     }
     WorkVerdict { ok: !declines(session, task), why: None }

@@ -11,7 +11,6 @@ use crate::agent::plan::question::Question;
 use crate::agent::state::doubt::{Doubt, Uncounted};
 use crate::agent::state::edit_request::EditRequest;
 use crate::agent::state::journal::Journal;
-use crate::agent::state::language::Say;
 use crate::agent::state::scope::{self, Scope};
 use crate::agent::state::task::Task;
 use crate::diagnostics::model::Diagnostic;
@@ -61,31 +60,20 @@ impl Consent {
     }
 
     /// A step that came to nothing because it lacks the user's word: the question for it.
-    pub(crate) fn question(
-        &self,
-        say: Say,
-        (step, title): (usize, &str),
-        state: StepState,
-        mark: usize,
-    ) -> Option<Question> {
+    pub(crate) fn question(&self, (step, title): (usize, &str), state: StepState, mark: usize) -> Option<Question> {
         if self.withheld.is_empty() || state == StepState::Done {
             return None;
         }
         let what: Vec<&str> = self.withheld.iter().map(String::as_str).collect();
         let (number, what) = (step + 1, what.join(", "));
-        let mut text = say.of(
-            format!(
-                "Step {number} (“{title}”) would delete {what}, which the approved plan does not say. To do the step again allows it. What now?"
-            ),
-            format!(
-                "El paso {number} («{title}») borraría {what}, que el plan aprobado no dice. Repetir el paso lo permite. ¿Qué hacemos?"
-            ),
+        let mut text = format!(
+            "Step {number} (“{title}”) would delete {what}, which the approved plan does not say. To do the step again allows it. What now?"
         );
         if !self.foreseen.is_empty() {
             text = format!("{text}\n{}", self.foreseen);
         }
         let allows = self.withheld.iter().cloned().collect();
-        Some(Question { step, text, mark, allows, spanish: say.spanish, ..Question::default() })
+        Some(Question { step, text, mark, allows, ..Question::default() })
     }
 }
 

@@ -51,7 +51,6 @@ pub struct Verdict {
     pub revealed: Vec<LocatedDiagnostic>,
     pub fixed: Vec<Diagnostic>,
     pub unchanged: usize,
-    /// How severe each of the unchanged is.
     pub stays: Vec<Severity>,
     /// Of the unchanged, those that say it in other words, and what they said before.
     pub updated: Vec<(LocatedDiagnostic, String)>,
@@ -93,12 +92,11 @@ impl Verdict {
         self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
     }
 
-    /// How many of the fixed ones are at least as severe as the floor.
+    /// How many of the fixed ones are as severe as that.
     pub fn fixed_from(&self, floor: Severity) -> usize {
         self.fixed.iter().filter(|gone| gone.severity <= floor).count()
     }
 
-    /// How many of the unchanged ones are at least as severe as the floor.
     pub fn unchanged_from(&self, floor: Severity) -> usize {
         self.stays.iter().filter(|severity| **severity <= floor).count()
     }
@@ -108,7 +106,7 @@ impl Verdict {
     }
 }
 
-/// The reports' own story, before any comparison.
+/// The reports' own story.
 pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
     let open = reports.iter().filter(|report| !report.freshness.is_fresh());
     let (late, others): (Vec<&Report>, Vec<&Report>) =

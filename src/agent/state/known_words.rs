@@ -1,32 +1,20 @@
 //! How it is said what a change did to the diagnostics: a count only of what is known, “not known” of the rest.
 
 use crate::agent::state::comparison::{Status, Verdict};
-use crate::agent::state::language::Say;
 use crate::agent::state::render::Line;
+use crate::base::plural::counted;
 
 /// What is known of the diagnostics after a task.
-pub(crate) fn of_task(say: Say, verdict: &Verdict, new: usize, (fixed, all): (usize, usize)) -> String {
+pub(crate) fn of_task(verdict: &Verdict, new: usize, (fixed, all): (usize, usize)) -> String {
     let pending = verdict.pending.join(", ");
-    let count = say.counted(new, "new diagnostic", "diagnóstico nuevo", "diagnósticos nuevos");
+    let count = counted(new, "new diagnostic");
     match verdict.status {
-        Status::Complete => say.of(
-            format!("{count}, {fixed} fixed, {all} unchanged"),
-            format!("{count}, {}, {all} sin cambios", say.counted(fixed, "fixed", "arreglado", "arreglados")),
-        ),
-        Status::Partial if new == 0 => say.of(
-            format!("whether anything is new is not known yet: {pending}"),
-            format!("aún no se sabe si hay algo nuevo: {pending}"),
-        ),
-        Status::Partial => say.of(
-            format!("{count} so far, not known yet: {pending}"),
-            format!("{count} hasta ahora, aún no se sabe: {pending}"),
-        ),
+        Status::Complete => format!("{count}, {fixed} fixed, {all} unchanged"),
+        Status::Partial if new == 0 => format!("whether anything is new is not known yet: {pending}"),
+        Status::Partial => format!("{count} so far, not known yet: {pending}"),
         status => {
             let who = if pending.is_empty() { String::new() } else { format!(": {pending}") };
-            say.of(
-                format!("diagnostics {}: what the change did is not known{who}", status.name()),
-                format!("diagnósticos {}: no se sabe qué hizo el cambio{who}", status.name()),
-            )
+            format!("diagnostics {}: what the change did is not known{who}", status.name())
         }
     }
 }
@@ -55,32 +43,27 @@ pub(crate) fn of_edit(status: Status, (new, fixed): (usize, usize), more: &str) 
 }
 
 /// The same of an edit that is not made, before the lines of what is new.
-pub(crate) fn of_candidate(say: Say, verdict: &Verdict, new: &[Line]) -> String {
+pub(crate) fn of_candidate(verdict: &Verdict, new: &[Line]) -> String {
     let pending = verdict.pending.join(", ");
     let errors = new.iter().all(|line| line.severity == "error");
     let count = match errors {
-        true => say.counted(new.len(), "error", "error", "errores"),
-        false => say.counted(new.len(), "new diagnostic", "diagnóstico nuevo", "diagnósticos nuevos"),
+        true => counted(new.len(), "error"),
+        false => counted(new.len(), "new diagnostic"),
     };
     match verdict.status {
-        Status::Complete if new.is_empty() => {
-            say.of("It would introduce nothing that is reported.", "No introduciría nada que se señale.")
-        }
-        Status::Complete => say.of(format!("It would introduce {count}:"), format!("Introduciría {count}:")),
-        Status::Partial if new.is_empty() => not_foreseen(say, &pending),
-        Status::Partial => say.of(
-            format!("It would introduce {count} at least, not known: {pending}:"),
-            format!("Introduciría al menos {count}, no se sabe: {pending}:"),
-        ),
-        Status::Skipped => not_foreseen(say, &say.of("nobody reports on it", "nadie informa de ello")),
-        status if pending.is_empty() => not_foreseen(say, status.name()),
-        status => not_foreseen(say, &format!("{}, {pending}", status.name())),
+        Status::Complete if new.is_empty() => "It would introduce nothing that is reported.".to_owned(),
+        Status::Complete => format!("It would introduce {count}:"),
+        Status::Partial if new.is_empty() => not_foreseen(&pending),
+        Status::Partial => format!("It would introduce {count} at least, not known: {pending}:"),
+        Status::Skipped => not_foreseen("nobody reports on it"),
+        status if pending.is_empty() => not_foreseen(status.name()),
+        status => not_foreseen(&format!("{}, {pending}", status.name())),
     }
 }
 
 /// What an edit would introduce cannot be told.
-pub(crate) fn not_foreseen(say: Say, why: &str) -> String {
-    say.of(format!("What it would introduce is not known: {why}"), format!("No se sabe qué introduciría: {why}"))
+pub(crate) fn not_foreseen(why: &str) -> String {
+    format!("What it would introduce is not known: {why}")
 }
 
 fn unknown(status: Status) -> &'static str {
@@ -104,12 +87,9 @@ mod tests {
     fn nothing_new_is_said_only_where_all_is_known() {
         for status in ALL {
             let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(status) };
-            let words = [
-                of_task(Say::default(), &verdict, 0, (2, 0)),
-                of_step(&verdict, 0, 2),
-                of_edit(status, (0, 2), ", 3 unchanged"),
-            ];
-            let ahead = of_candidate(Say::default(), &verdict, &[]);
+            let words =
+                [of_task(&verdict, 0, (2, 0)), of_step(&verdict, 0, 2), of_edit(status, (0, 2), ", 3 unchanged")];
+            let ahead = of_candidate(&verdict, &[]);
             assert_eq!(ahead.contains("nothing"), status == Status::Complete, "{status:?}: {ahead}");
             assert_eq!(ahead.contains("not known"), status != Status::Complete, "{status:?}: {ahead}");
             for words in words {

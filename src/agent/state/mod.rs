@@ -16,7 +16,6 @@ pub(crate) mod in_flight;
 pub mod journal;
 pub(crate) mod kind;
 pub(crate) mod known_words;
-pub mod language;
 pub(crate) mod located;
 pub(crate) mod memory;
 pub mod neighbours;

@@ -1,6 +1,6 @@
 //! How far a look over the workspace came.
 
-use crate::agent::state::language::Say;
+use crate::base::plural::counted;
 
 /// How far a look over the workspace went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,18 +13,15 @@ pub(crate) struct LookReach {
 
 impl LookReach {
     /// In the words of a summary.
-    pub(crate) fn words(self, say: Say) -> String {
-        let (looked_at, of) = (self.looked_at, say.counted(self.of, "file", "archivo", "archivos"));
+    pub(crate) fn words(self) -> String {
+        let (looked_at, of) = (self.looked_at, counted(self.of, "file"));
         if self.of == 1 && looked_at == 1 {
-            return say.of("looked at the one file of the workspace", "revisado el único archivo del proyecto");
+            return "looked at the one file of the workspace".to_owned();
         }
         if looked_at == self.of {
-            return say.of(format!("looked at all {of} of the workspace"), format!("revisados los {of} del proyecto"));
+            return format!("looked at all {of} of the workspace");
         }
-        say.of(
-            format!("looked at {looked_at} of the {of} of the workspace, those changed last first"),
-            format!("revisados {looked_at} de los {of} del proyecto, primero los que cambiaron al final"),
-        )
+        format!("looked at {looked_at} of the {of} of the workspace, those changed last first")
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
-use crate::agent::state::language::Say;
 use crate::agent::state::scope::Scope;
+use crate::base::plural::counted;
+use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,47 +59,44 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
         let begins = |word: &str| words.split(|c: char| !c.is_alphanumeric()).any(|known| known.starts_with(word));
         list.iter().copied().find(|word| begins(word))
     };
-    let say = Say::to(request);
     let mut reasons = Vec::new();
     let mut score: f64 = 0.1;
     match scope {
         Scope::Workspace => {
             score += 0.4;
-            reasons.push(say.of("the whole workspace may be changed", "puede cambiar todo el proyecto"));
+            reasons.push("the whole workspace may be changed".to_owned());
         }
         Scope::Files(files) => {
             score += 0.1 + 0.1 * files.len().min(3) as f64;
-            let count = say.counted(files.len(), "whole file", "archivo entero", "archivos enteros");
-            reasons.push(say.of(format!("{count} may be changed"), format!("puede cambiar {count}")));
+            let count = counted(files.len(), "whole file");
+            reasons.push(format!("{count} may be changed"));
         }
         Scope::Symbols(symbols) => {
             score += 0.05 * symbols.len().min(6) as f64;
-            let count = say.counted(symbols.len(), "symbol", "símbolo", "símbolos");
-            reasons.push(say.of(format!("confined to {count}"), format!("limitado a {count}")));
+            let count = counted(symbols.len(), "symbol");
+            reasons.push(format!("confined to {count}"));
         }
         Scope::Parts { files, symbols } => {
             score += 0.1 + 0.1 * files.len().min(3) as f64 + 0.05 * symbols.len().min(6) as f64;
-            let whole = say.counted(files.len(), "whole file", "archivo entero", "archivos enteros");
-            let count = say.counted(symbols.len(), "symbol", "símbolo", "símbolos");
-            let (english, spanish) =
-                (format!("confined to {count} and {whole}"), format!("limitado a {count} y {whole}"));
-            reasons.push(say.of(english, spanish));
+            let whole = counted(files.len(), "whole file");
+            let count = counted(symbols.len(), "symbol");
+            reasons.push(format!("confined to {count} and {whole}"));
         }
     }
     if let Some(word) = says(WIDE) {
         score += 0.2;
-        reasons.push(say.of(format!("the request is wide (“{word}”)"), format!("la petición es amplia («{word}»)")));
+        reasons.push(format!("the request is wide (“{word}”)"));
     }
     let destructive = says(DESTRUCTIVE);
     if let Some(word) = destructive {
         score += 0.15;
         let removes = format!("the request may remove things (“{word}”)");
-        reasons.push(say.of(removes, format!("la petición puede borrar cosas («{word}»)")));
+        reasons.push(removes);
     }
     if diagnostics > 10 {
         score += 0.1;
-        let count = say.counted(diagnostics, "diagnostic", "diagnóstico", "diagnósticos");
-        reasons.push(say.of(format!("{count} to begin with"), format!("{count} al empezar")));
+        let count = counted(diagnostics, "diagnostic");
+        reasons.push(format!("{count} to begin with"));
     }
     let complexity = score.min(1.0);
     let level = match (complexity, destructive.is_some(), scope) {
@@ -114,22 +110,15 @@ pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Opti
 }
 
 /// An estimate for a reader.
-pub(crate) fn line(say: Say, risk: &Risk) -> String {
+pub(crate) fn line(risk: &Risk) -> String {
     let Risk { estimated_steps: steps, complexity, confidence, reasons, .. } = risk;
     let level = match risk.level {
-        Level::Low => say.of("low", "bajo"),
-        Level::Medium => say.of("medium", "medio"),
-        Level::High => say.of("high", "alto"),
+        Level::Low => "low".to_owned(),
+        Level::Medium => "medium".to_owned(),
+        Level::High => "high".to_owned(),
     };
     let reasons = reasons.join("; ");
-    say.of(
-        format!(
-            "risk {level} (steps: about {steps}, complexity {complexity:.2}, confidence {confidence:.2}): {reasons}"
-        ),
-        format!(
-            "riesgo {level} (pasos: unos {steps}, complejidad {complexity:.2}, confianza {confidence:.2}): {reasons}"
-        ),
-    )
+    format!("risk {level} (steps: about {steps}, complexity {complexity:.2}, confidence {confidence:.2}): {reasons}")
 }
 
 #[cfg(test)]

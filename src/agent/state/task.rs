@@ -31,7 +31,7 @@ use crate::agent::state::unlooked::Unlooked;
 use crate::base::clock;
 use crate::diagnostics::model::Report;
 use crate::llm::ask;
-use crate::llm::ask::wanted::NamedPlace;
+use crate::llm::ask::wanted::RepairPlace;
 use crate::llm::step::LastResult;
 
 /// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
@@ -70,7 +70,7 @@ pub struct TaskIntent {
     /// What the request is taken for, and what it names.
     pub analysis: Analysis,
     /// Where a request to repair wants it done, for a model that reads no prompt.
-    pub places: Vec<NamedPlace>,
+    pub places: Vec<RepairPlace>,
     /// What it may cost and break; for the user to know.
     pub risk: Option<Risk>,
     /// What the user has allowed beyond what was asked for, and what waits for a word.
@@ -92,12 +92,8 @@ pub struct TaskReports {
     pub deferred: Option<Baseline>,
     /// What comes later than an edit waits for it.
     pub(crate) late: LateReports,
-    /// Who was asked for the fixes of a diagnostic and has not answered, by symbol and message.
-    pub(crate) unanswered: BTreeMap<String, Vec<String>>,
-    /// Providers that were waited for when they were asked for fixes, and whether they answered at last.
-    pub(crate) waited: BTreeMap<String, bool>,
-    /// What no fix was offered for when the servers were asked last: asked about again after the rest.
-    pub barren: BTreeSet<String>,
+    /// What is known of the fixes that were asked for.
+    pub(crate) offers: OfferReports,
     /// Files that the task has created; nothing can be old in them.
     pub created: BTreeSet<String>,
     /// What is to be done about a diagnostic, as far as it was weighed, by symbol and message.
@@ -108,6 +104,17 @@ pub struct TaskReports {
     pub shown: bool,
     /// How far it looked over the workspace, where it did.
     pub(crate) reach: Option<LookReach>,
+}
+
+/// What is known of the fixes that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct OfferReports {
+    /// Who was asked for the fixes of a diagnostic and has not answered, by symbol and message.
+    pub(crate) unanswered: BTreeMap<String, Vec<String>>,
+    /// Providers that were waited for when they were asked for fixes, and whether they answered at last.
+    pub(crate) waited: BTreeMap<String, bool>,
+    /// What no fix was offered for when the servers were asked last: asked about again after the rest.
+    pub(crate) barren: BTreeSet<String>,
 }
 
 /// What comes later than an edit waits for it.

@@ -14,7 +14,6 @@ use crate::agent::edit::questions::{self, UserQuestion};
 use crate::agent::events::fact::TaskFact;
 use crate::agent::state::called::Subject;
 use crate::agent::state::edit_answer::WAYS_ON;
-use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
 use crate::agent::tools::arguments;
@@ -36,7 +35,6 @@ use crate::llm::tools::Access;
 const LONGEST: usize = 280;
 
 const OPTIONS: [&str; 3] = ["run it once", "allow exactly this for the session", "no"];
-const OPCIONES: [&str; 3] = ["ejecutarla una vez", "permitir justo esta en esta sesión", "no"];
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<RunCommand>(
     "run_command",
@@ -117,14 +115,11 @@ async fn may_run(session: &Session, task: &mut Task, command: &[String]) -> Resu
         Allowance::Asked(shown, why) => (shown, why),
     };
     let since = Instant::now();
-    let (say, shown_clean) = (Say::to(&task.request), clean(&shown));
-    let options = if say.spanish { OPCIONES } else { OPTIONS }.map(str::to_owned);
-    let short = say.of("Your list is not enough", "Tu lista no basta");
+    let shown_clean = clean(&shown);
+    let options = OPTIONS.map(str::to_owned);
+    let short = "Your list is not enough".to_owned();
     let why = why.map(|why| format!(" {short}: {why}.")).unwrap_or_default();
-    let text = say.of(
-        format!("Run `{shown_clean}` in the workspace?{why}"),
-        format!("¿Ejecutar `{shown_clean}` en el proyecto?{why}"),
-    );
+    let text = format!("Run `{shown_clean}` in the workspace?{why}");
     let choice = questions::ask_user(session, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     match choice? {

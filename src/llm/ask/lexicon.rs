@@ -165,35 +165,3 @@ pub(super) const REST: &str = "else other others besides but except outside beyo
     salvo excepto fuera sonst anderes ausser";
 /// Words that put a prohibition off to a later word of the user.
 pub(super) const YET: &str = "yet now first before until aun todavia ahora primero antes noch erst";
-
-/// Small words of Spanish that English and German have not, and those of the other two that Spanish has not. `a` and
-/// `no` are words of more than one.
-pub(super) const SPANISH: &str = "el la los las un una unos unas del por para con sin que y es lo esto esta este estos estas \
-    eso todo todos todas nada al su mi tu como donde cual porque pero hay muy mas puedes puede favor hola gracias";
-pub(super) const NO_SPANISH: &str = "the an of in to from and is are this that these those it with for not my please can you what \
-    der die das und ist mit nicht ein eine bitte";
-/// Stems of Spanish verbs, each followed by one of the endings below: a stem alone begins English words as well
-/// (`create`, `generate`).
-pub(super) const SPANISH_STEMS: &str = "arregl correg corrig corrij repar solucion limpi resuelv explic muestr mostr ensen \
-    renombr traduc escrib reescrib anad agreg elimin borr cambi cre muev gener simplific mejor orden implement document \
-    formate refactoriz extra busc comprueb ejecut reemplaz sustitu conviert actualiz anot analiz sugier propon hag \
-    toqu olvid recuerd deshag tradu aplic";
-pub(super) const SPANISH_ENDINGS: &str = "a as e es en o ar er ir ad ed id ando iendo amos emos ye yas";
-/// What may hang on at the end of such a form. Not `te`, which makes English words of many.
-pub(super) const SPANISH_ENCLITICS: &str = "lo la los las le les me nos melo mela melos melas selo sela";
-/// Other forms that begin a Spanish wish or question, and mean nothing in English.
-pub(super) const SPANISH_VERBS: &str = "haz hazlo pon ponle di dime quita quitar quitalo organiza organizar resolver mover lista \
-    listar lee leer leeme revisa revisar usa usar mira deja dejar necesito quiero quisiera puedes podrias debes \
-    puede que quien donde como cuando cual cuales cuantos deshaz rehaz";
-/// Words that begin an English or German wish or question, and mean nothing in Spanish: they tell its language
-/// whatever the names behind them look like.
-pub(super) const OTHER_VERBS: &str = "fix repair mend correct clean tidy resolve solve delete remove drop add insert make get \
-    keep use put set rename write implement create refactor move extract translate document test change replace convert \
-    optimize optimise rewrite generate inline split simplify improve format reformat run execute show list check review \
-    explain tell find search look read print undo redo revert forget remember turn apply give let call define declare \
-    swap merge sort order organize organise update upgrade annotate type return import export copy reuse switch do stop \
-    what why how where when who which is are does did can could would will should \
-    behebe korrigiere repariere benenne losche entferne andere ersetze schreibe fuge erklare zeige erstelle mache was \
-    warum wie wo";
-/// How many small words such an opening outweighs: the names in a request may be spelled like them.
-pub(super) const OPENING: usize = 4;

@@ -7,11 +7,11 @@ use crate::llm::ask::lexicon::{
     TIDIES, WISHES, WRONG, YET,
 };
 use crate::llm::ask::reading::{ClauseWish, RequestReading, Word};
-use crate::llm::ask::wanted::{Name, Part, Role, Wanted};
+use crate::llm::ask::wanted::{Name, Part, RepairWish, Role};
 
 /// Reads a request. Without a wish for a repair in it nothing is wanted.
-pub(super) fn read(query: &str) -> Wanted {
-    let (mut wanted, mut shown) = (Wanted::default(), Part::default());
+pub(super) fn read(query: &str) -> RepairWish {
+    let (mut wanted, mut shown) = (RepairWish::default(), Part::default());
     for sentence in RequestReading::of(query).wishes() {
         // Where the last wish of this sentence ended: what follows without a verb goes on with it.
         let mut open = None;

@@ -2,9 +2,8 @@
 
 use crate::llm::ask::lexicon::{
     ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES, LOOKS, MAKES,
-    MENDS, MODALS, NEGATIONS, NO_SPANISH, NO_VERBS, OFFERS, ONLY, OPENING, OTHER_VERBS, OTHERS, PARTICIPLES, POLITE,
-    QUESTIONS, REPORTS, SPANISH, SPANISH_ENCLITICS, SPANISH_ENDINGS, SPANISH_STEMS, SPANISH_VERBS, SUBJECTS, TIDIES,
-    WISHES, WORKS, YET,
+    MENDS, MODALS, NEGATIONS, NO_VERBS, OFFERS, ONLY, OTHERS, PARTICIPLES, POLITE, QUESTIONS, REPORTS, SUBJECTS,
+    TIDIES, WISHES, WORKS, YET,
 };
 use crate::llm::ask::prohibition::forbids;
 
@@ -54,19 +53,6 @@ impl Word {
                     [whole - 1, whole, whole + 1].into_iter().any(|n| n <= length && one_slip(stem, &cut(n)))
                 }
             })
-    }
-
-    /// `renombra`, `corrígelo`, `haz`: a form of a verb that no other language here has.
-    fn is_spanish_verb(&self) -> bool {
-        let is_one = |text: &str, list: &str| list.split_whitespace().any(|one| one == text);
-        let form = |text: &str| {
-            let ends = |stem: &str| text.strip_prefix(stem).is_some_and(|end| is_one(end, SPANISH_ENDINGS));
-            SPANISH_STEMS.split_whitespace().any(ends)
-        };
-        let mut hanging = SPANISH_ENCLITICS.split_whitespace();
-        self.is(SPANISH_VERBS)
-            || form(&self.folded)
-            || hanging.any(|enclitic| self.folded.strip_suffix(enclitic).is_some_and(form))
     }
 
     /// `F541`, `f541`, `PLR0913`, `reportReturnType`: the code of a diagnostic, and no name of a symbol.
@@ -213,21 +199,6 @@ impl RequestReading {
             sentences.push(wishes);
         }
         sentences
-    }
-
-    /// Whether it is Spanish, as far as its verbs and small words tell. The word that opens a clause says more than
-    /// those behind it, which may be names: `rename la to lo`. What is quoted or has the form of a name says nothing.
-    pub(super) fn is_spanish(&self) -> bool {
-        let count = |list: &str| self.clauses().flatten().filter(|word| word.is(list) && !word.name).count();
-        let (mut spanish, mut other) = (count(SPANISH), count(NO_SPANISH));
-        for word in self.clauses().filter_map(|clause| clause.iter().find(|word| !word.is(POLITE))) {
-            match (word.name, word.is_spanish_verb(), word.is(OTHER_VERBS)) {
-                (false, true, _) => spanish += OPENING,
-                (false, false, true) => other += OPENING,
-                _ => {}
-            }
-        }
-        spanish > other
     }
 
     /// Whether a word of it turns or limits what it wishes.

@@ -6,7 +6,7 @@ use crate::llm::ask::kinds::{self, Kind, Reported};
 
 /// What a name of a request stands for in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamedPlace {
+pub struct RepairPlace {
     pub name: String,
     /// Full paths of symbols, files and folders.
     pub paths: Vec<String>,
@@ -56,7 +56,7 @@ pub(super) struct Part {
 
 /// What a request asks to have repaired, by its words alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RepairWish {
     pub(super) parts: Vec<Part>,
     /// What it asks for besides, in its own words.
     pub undone: Vec<String>,
@@ -71,7 +71,7 @@ pub struct Narrowed {
     pub undone: Vec<String>,
 }
 
-impl Wanted {
+impl RepairWish {
     /// The words that may be names of symbols, files or folders, each with whether it may be one of any file: a plain
     /// word is looked for where the user is.
     pub fn names(&self) -> Vec<(&str, bool)> {
@@ -80,7 +80,7 @@ impl Wanted {
     }
 
     /// Takes what its names stand for. What is not among the places may still be in a scope, by its last name.
-    pub fn resolved(self, places: &[NamedPlace], scope: &[String]) -> Narrowed {
+    pub fn resolved(self, places: &[RepairPlace], scope: &[String]) -> Narrowed {
         let Self { mut parts, undone } = self;
         let mut missing = Vec::new();
         for part in &mut parts {

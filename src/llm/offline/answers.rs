@@ -15,7 +15,7 @@ const NAMED: usize = 5;
 const HOW_TO_ASK: &str = "To have what is reported fixed, say so: `fix the errors`, `fix F401`, `fix this`.";
 
 /// An answer about what is reported, as far as the request wants it repaired.
-pub(super) struct Answer<'a> {
+pub(super) struct RepairAnswer<'a> {
     reports: &'a ReportFacts,
     narrowed: &'a Narrowed,
     /// Where it was looked: the scope, in words.
@@ -23,7 +23,7 @@ pub(super) struct Answer<'a> {
     wanted: Vec<&'a DiagnosticLine>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> RepairAnswer<'a> {
     pub(super) fn new(request: &RequestFacts, reports: &'a ReportFacts, narrowed: &'a Narrowed) -> Self {
         let wanted = reports.diagnostics.iter().filter(|line| narrowed.wants(&Reported::from(*line))).collect();
         let place = match request.scope.as_slice() {

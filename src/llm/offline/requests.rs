@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::llm::ask;
 use crate::llm::ask::kinds::Reported;
-use crate::llm::ask::wanted::NamedPlace;
+use crate::llm::ask::wanted::RepairPlace;
 use crate::llm::input::{ModelContext, ModelInput, PlanAsk, ReportFacts, RequestFacts, StepAsk};
 use crate::llm::offline::{narrowed, plan, step};
 use crate::llm::step::{DiagnosticLine, FixOffer};
@@ -184,7 +184,7 @@ fn line([severity, code, theme, source, message, symbol]: &[&str; 6]) -> Diagnos
 fn context(query: &str) -> ModelContext {
     let place = |name: &str| {
         let known = PLACES.iter().find(|(known, _)| *known == name);
-        known.map(|(_, path)| NamedPlace { name: name.to_owned(), paths: vec![(*path).to_owned()] })
+        known.map(|(_, path)| RepairPlace { name: name.to_owned(), paths: vec![(*path).to_owned()] })
     };
     let places = ask::wanted(query, "").names().into_iter().filter_map(|(name, _)| place(name)).collect();
     let request = RequestFacts { query: query.to_owned(), places, ..RequestFacts::default() };
@@ -268,7 +268,8 @@ fn a_step_of_a_plan_repairs_what_its_plan_was_made_for() {
     assert_eq!(chosen(&input), None);
     let mut input = input;
     input.context.request.query = "fix the errors in inv/tools.py".to_owned();
-    input.context.request.places = vec![NamedPlace { name: "inv/tools.py".into(), paths: vec!["inv/tools.py".into()] }];
+    input.context.request.places =
+        vec![RepairPlace { name: "inv/tools.py".into(), paths: vec!["inv/tools.py".into()] }];
     assert_eq!(chosen(&input), Some(Value::from("5")), "its own words go before");
 }
 

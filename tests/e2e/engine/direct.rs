@@ -24,9 +24,9 @@ async fn reading_and_finding_need_no_model() {
     let read = say(&engine, "read f").await;
     assert_eq!(read["answer"], "a.py::f\ndef f() -> int:\n    return 1", "{read}");
     assert_eq!(read["summary"], "a.py::f: 2 lines");
-    assert_eq!(say(&engine, "lee b.py").await["summary"], "b.py: 5 líneas");
+    assert_eq!(say(&engine, "lee b.py").await["summary"], "b.py: 5 lines");
     assert_eq!(say(&engine, "where is g?").await["summary"], "a.py::g, line 5");
-    assert_eq!(say(&engine, "¿dónde está h?").await["summary"], "b.py::h, línea 4");
+    assert_eq!(say(&engine, "¿dónde está h?").await["summary"], "b.py::h, line 4");
     let uses = say(&engine, "who uses f?").await["answer"].as_str().unwrap().to_owned();
     assert!(uses.contains("a.py::g:6: return f()") && uses.contains("b.py::h:5: return f() + 1"), "{uses}");
     assert!(!uses.contains("def f()"), "the definition is no use: {uses}");
@@ -78,7 +78,7 @@ async fn undo_why_and_mode_are_the_user_s_own_words() {
     let step = say(&engine, "undo step 7").await;
     assert!(step["failed"]["message"].is_string(), "{step}");
     let mode = say(&engine, "cambia a supervisado").await;
-    assert!(mode["summary"].as_str().unwrap().ends_with("en modo supervised"), "{mode}");
+    assert!(mode["summary"].as_str().unwrap().ends_with("in mode supervised"), "{mode}");
     assert!(
         say(&engine, "switch to simple").await["summary"]
             .as_str()

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use sextant::agent::state::language::Say;
 use sextant::agent::state::request::Request;
 use sextant::base::failure::FailureKind;
 use tokio_util::sync::CancellationToken;
@@ -59,7 +58,7 @@ async fn a_stop_ends_the_question_and_nothing_is_forgotten() {
     let mut engine = changed(&project).await;
     engine.session.answers_come();
     let (session, cancel) = (engine.session.clone(), CancellationToken::new());
-    let asked = session.forget("quebracho", Say::default(), &cancel);
+    let asked = session.forget("quebracho", &cancel);
     let stopped = async {
         engine.question().await;
         cancel.cancel();
@@ -67,7 +66,7 @@ async fn a_stop_ends_the_question_and_nothing_is_forgotten() {
     let (ended, ()) = tokio::join!(asked, stopped);
     let failure = ended.expect_err("it was stopped");
     assert_eq!(failure.kind, FailureKind::Cancelled, "{failure:?}");
-    let again = session.forget("quebracho", Say::default(), &cancel).await;
+    let again = session.forget("quebracho", &cancel).await;
     assert!(again.is_err_and(|failure| failure.kind == FailureKind::Cancelled), "nor is anything begun");
     let left = project.memory().forget_costs(&sextant::memory::forget::Forget::text("quebracho")).expect("read");
     assert!(!left.is_empty());

@@ -127,9 +127,9 @@ async fn what_the_user_says_to_memory_needs_no_model_and_is_done() {
     assert!(gone.contains("forgotten: preferences: 1") && gone.contains("i-like-quebracho-names"), "{gone}");
     assert!(!said("what have you learned?").await.contains("quebracho"));
     let gone = said("olvida todo sobre zweihander").await;
-    assert!(gone.contains("olvidado: ") && gone.contains("Zweihander"), "what went is named, in its language: {gone}");
-    assert!(said("recuerda que prefiero el estilo corto").await.contains("Guardado para este proyecto: “"));
-    assert!(said("¿qué sabes de lignum vitae?").await.contains("No se sabe nada de “lignum vitae”"));
+    assert!(gone.contains("forgotten: ") && gone.contains("Zweihander"), "what went is named: {gone}");
+    assert!(said("recuerda que prefiero el estilo corto").await.contains("Kept for this project: “"));
+    assert!(said("¿qué sabes de lignum vitae?").await.contains("Nothing is known about “lignum vitae”"));
     assert!(said("what do you know about zweihander?").await.contains("Nothing is known about"));
     assert_eq!(engine.model.asked.lock().unwrap().len(), 2, "the one task alone asked a model");
     assert!(!engine.calls.names().contains(&"plan"), "nothing was planned");

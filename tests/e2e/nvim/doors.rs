@@ -23,7 +23,7 @@ async fn a_direct_request_is_answered_without_a_model_and_asks_which_one_is_mean
     let question = nvim.wait("SextantQuestion").await;
     assert_eq!(question["options"], json!(["b.py::alpha", "c.py::alpha"]), "{question}");
     nvim.command("AgentAnswer 2").await;
-    assert_eq!(nvim.finished().await, "c.py::alpha: 2 líneas");
+    assert_eq!(nvim.finished().await, "c.py::alpha: 2 lines");
     let answer = nvim.answer().await;
     assert!(answer.contains("? ¿Qué alpha?") && answer.contains("  2. c.py::alpha"), "{answer}");
     assert!(answer.contains("def alpha() -> int:\n    return 1\n"), "{answer}");

@@ -5,7 +5,6 @@ use crate::agent::commands::intents::phrase::Phrase;
 use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::durable::traces;
 use crate::agent::memory;
-use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
 use crate::base::failure::{Failure, FailureKind};
@@ -84,7 +83,7 @@ pub fn is_stop(text: &str) -> bool {
 
 /// The last thing that was done or refused, and what of its step led to it. `None` where no task was and lines are
 /// named: the question is about them.
-pub(crate) async fn direct_why(session: &Session, request: &Request, say: Say) -> Option<DirectAnswer> {
+pub(crate) async fn direct_why(session: &Session, request: &Request) -> Option<DirectAnswer> {
     let entries = match session.trace() {
         entries if !entries.is_empty() => entries,
         // Of the last task here, whoever worked on it.
@@ -92,7 +91,7 @@ pub(crate) async fn direct_why(session: &Session, request: &Request, say: Say) -
     };
     let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
     let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
-        let nothing = say.of("nothing was decided here yet", "todavía no se ha decidido nada aquí");
+        let nothing = "nothing was decided here yet".to_owned();
         let is_about_lines = entries.is_empty() && request.lines.is_some();
         return (!is_about_lines).then(|| DirectAnswer::new("", nothing));
     };
@@ -105,20 +104,17 @@ pub(crate) async fn direct_why(session: &Session, request: &Request, say: Say) -
         .take(MOST)
         .map(|entry| format!("- {}", line(&entry.trace)))
         .collect();
-    let (english, spanish) = match last.call {
-        Some(call) => (format!(", call {call}"), format!(", llamada {call}")),
-        None => (String::new(), String::new()),
-    };
-    let step = say.of(format!("step {}{english}", last.step), format!("paso {}{spanish}", last.step));
+    let call = last.call.map(|call| format!(", call {call}")).unwrap_or_default();
+    let step = format!("step {}{call}", last.step);
     let mut text = format!("{step}: {}", line(&last.trace));
     if !before.is_empty() {
-        text.push_str(&say.of("\nwhat it came from:\n", "\nde dónde viene:\n"));
+        text.push_str("\nwhat it came from:\n");
         text.push_str(&before.join("\n"));
     }
-    Some(DirectAnswer::new(text, say.of("the trace shows all of it", "la traza lo muestra todo")))
+    Some(DirectAnswer::new(text, "the trace shows all of it".to_owned()))
 }
 
-pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<DirectAnswer, Failure> {
+pub(crate) async fn direct_stats(session: &Session) -> Result<DirectAnswer, Failure> {
     let Some(remember) = memory::remember(session).await else {
         return Err(Failure::user("nothing is counted without memory", "`memory.enabled` turns it on"));
     };
@@ -139,11 +135,11 @@ pub(crate) async fn direct_stats(session: &Session, say: Say) -> Result<DirectAn
             )
         })
         .collect();
-    let none = say.of("no task has been counted yet", "todavía no se ha contado ninguna tarea");
+    let none = "no task has been counted yet".to_owned();
     let runs = stats.modes.iter().map(|mode| mode.runs).sum::<u64>() as usize;
     Ok(if lines.is_empty() {
         DirectAnswer::new("", none)
     } else {
-        DirectAnswer::new(lines.join("\n"), say.counted(runs, "run", "tarea", "tareas"))
+        DirectAnswer::new(lines.join("\n"), counted(runs, "run"))
     })
 }

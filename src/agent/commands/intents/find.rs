@@ -6,7 +6,6 @@ use crate::agent::commands::intents::intent::Direct;
 use crate::agent::commands::intents::phrase::{Phrase, name};
 use crate::agent::commands::intents::read::{self, ends_with, is_sure, last_part};
 use crate::agent::commands::intents::said::DirectAnswer;
-use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
 use crate::agent::target;
@@ -75,17 +74,13 @@ pub(crate) async fn direct_where(
     session: &Session,
     request: &Request,
     given: &str,
-    say: Say,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = read::named(session, request, given, say).await? else { return Ok(None) };
+    let Some(found) = read::named(session, request, given).await? else { return Ok(None) };
     if found.names.is_empty() {
-        return Ok(Some(DirectAnswer::new(
-            "",
-            say.of(format!("{} is a file", found.file), format!("{} es un archivo", found.file)),
-        )));
+        return Ok(Some(DirectAnswer::new("", format!("{} is a file", found.file))));
     }
     let line = line_of(session, &found.file, &found.names).await?.unwrap_or(1);
-    Ok(Some(DirectAnswer::new("", say.of(format!("{found}, line {line}"), format!("{found}, línea {line}")))))
+    Ok(Some(DirectAnswer::new("", format!("{found}, line {line}"))))
 }
 
 /// One-based line of a symbol's name.
@@ -102,9 +97,8 @@ pub(crate) async fn direct_uses(
     session: &Session,
     request: &Request,
     given: &str,
-    say: Say,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = read::named(session, request, given, say).await? else { return Ok(None) };
+    let Some(found) = read::named(session, request, given).await? else { return Ok(None) };
     let word = if found.names.is_empty() {
         // A file is used by the name that it is imported under.
         let stem = found.file.rsplit('/').next().unwrap_or(&found.file);
@@ -121,16 +115,11 @@ pub(crate) async fn direct_uses(
     let lines: Vec<&str> = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own)).collect();
     let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
     if none {
-        return Ok(Some(DirectAnswer::new(
-            "",
-            say.of(format!("nothing else names {word}"), format!("nada más nombra {word}")),
-        )));
+        return Ok(Some(DirectAnswer::new("", format!("nothing else names {word}"))));
     }
     let count = lines.len();
     let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
-    let summary = say.of(
-        format!("{} of text with {by_word} (by word; another symbol of that name counts too)", counted(count, "line")),
-        format!("{count} líneas nombran {by_word} (por palabra; otro símbolo del mismo nombre cuenta también)"),
-    );
+    let summary =
+        format!("{} of text with {by_word} (by word; another symbol of that name counts too)", counted(count, "line"));
     Ok(Some(DirectAnswer::new(lines.join("\n"), summary)))
 }

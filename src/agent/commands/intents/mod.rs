@@ -25,7 +25,6 @@ use crate::agent::events::envelope::TaskEvent;
 use crate::agent::events::envelope::TraceEntry;
 use crate::agent::plan::mode::Mode;
 use crate::agent::state::comparison::Status;
-use crate::agent::state::language::Say;
 use crate::agent::state::outcome::Outcome;
 use crate::agent::state::request::Request;
 use crate::agent::state::session::Session;
@@ -61,24 +60,22 @@ pub(crate) async fn direct(
     cancel: &CancellationToken,
 ) -> Result<Option<Outcome>, Failure> {
     let Some(direct) = recognise(&request.text) else { return Ok(None) };
-    let spanish = Phrase::new(&request.text).is_some_and(|phrase| phrase.spanish());
-    let say = Say { spanish };
     let said = match &direct {
-        Direct::Read(name) => read::direct_read(session, request, name, say).await?,
-        Direct::Outline(name) => read::direct_outline(session, name, say).await?,
-        Direct::Where(name) => find::direct_where(session, request, name, say).await?,
-        Direct::Uses(name) => find::direct_uses(session, request, name, say).await?,
+        Direct::Read(name) => read::direct_read(session, request, name).await?,
+        Direct::Outline(name) => read::direct_outline(session, name).await?,
+        Direct::Where(name) => find::direct_where(session, request, name).await?,
+        Direct::Uses(name) => find::direct_uses(session, request, name).await?,
         Direct::Undo { target, reason } => Some(undo::undo(session, target, reason).await?),
         Direct::Redo => Some(undo::redo(session).await?),
-        Direct::Forget(text) => Some(answered(forget::forget(session, text, say, cancel).await?)),
-        Direct::ForgetAll => Some(answered(forget::forget_all(session, say, cancel).await?)),
-        Direct::Remember(text) => Some(answered(remember::prefer(session, text, say).await?)),
-        Direct::Recall(text) => Some(answered(remember::recall_about(session, text, say).await?)),
+        Direct::Forget(text) => Some(answered(forget::forget(session, text, cancel).await?)),
+        Direct::ForgetAll => Some(answered(forget::forget_all(session, cancel).await?)),
+        Direct::Remember(text) => Some(answered(remember::prefer(session, text).await?)),
+        Direct::Recall(text) => Some(answered(remember::recall_about(session, text).await?)),
         Direct::Learned => Some(answered(remember::learned(session).await?)),
-        Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted, say)),
-        Direct::Why => explain::direct_why(session, request, say).await,
-        Direct::Stop => Some(DirectAnswer::new("", say.of("nothing is running", "no hay nada en marcha"))),
-        Direct::Stats => Some(explain::direct_stats(session, say).await?),
+        Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted)),
+        Direct::Why => explain::direct_why(session, request).await,
+        Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
+        Direct::Stats => Some(explain::direct_stats(session).await?),
     };
     let Some(said) = said else { return Ok(None) };
     session.emit(Event::Started {

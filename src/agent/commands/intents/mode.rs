@@ -4,7 +4,6 @@ use crate::agent::commands::intents::intent::{Direct, ModeWish};
 use crate::agent::commands::intents::phrase::{Phrase, fold};
 use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::state::config::PlanMode;
-use crate::agent::state::language::Say;
 use crate::agent::state::session::Session;
 use crate::editor::event::Event;
 
@@ -50,23 +49,16 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
     }))
 }
 
-pub(crate) fn direct_mode(session: &Session, wanted: ModeWish, say: Say) -> DirectAnswer {
+pub(crate) fn direct_mode(session: &Session, wanted: ModeWish) -> DirectAnswer {
     let ModeWish::Plan(mode) = wanted else {
-        let text = say.of(
-            "a request without a plan is the simple mode already; planner and supervised are how a plan is carried out",
-            "una petición sin plan ya es el modo simple; planner y supervised son las maneras de llevar a cabo un plan",
-        );
+        let text =
+            "a request without a plan is the simple mode already; planner and supervised are how a plan is carried out"
+                .to_owned();
         return DirectAnswer::new("", text);
     };
     session.set_mode(mode);
     let name = session.mode().to_string();
     // The front end keeps the mode for the sessions of other workspaces.
     session.emit(Event::Mode { mode: name.clone() });
-    DirectAnswer::new(
-        "",
-        say.of(
-            format!("plans are now carried out in mode {name}"),
-            format!("los planes se llevan a cabo ahora en modo {name}"),
-        ),
-    )
+    DirectAnswer::new("", format!("plans are now carried out in mode {name}"))
 }

@@ -8,7 +8,6 @@ use crate::agent::commands::intents::said::DirectAnswer;
 use crate::agent::edit::questions::{self, UserQuestion};
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::analyse;
-use crate::agent::state::language::Say;
 use crate::agent::state::request::Request;
 use crate::agent::state::scope::Scope;
 use crate::agent::state::session::Session;
@@ -68,12 +67,7 @@ pub(crate) fn is_sure(name: &str) -> bool {
 }
 
 /// What a name stands for, the user asked where it may be several. `None` where it is nothing.
-pub(crate) async fn named(
-    session: &Session,
-    request: &Request,
-    given: &str,
-    say: Say,
-) -> Result<Option<SymbolPath>, Failure> {
+pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> Result<Option<SymbolPath>, Failure> {
     let here = match &request.path {
         Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
@@ -101,28 +95,22 @@ pub(crate) async fn named(
     let found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
     match found.as_slice() {
         [] if is_sure(given) => Err(Failure::user(
-            say.of(
-                format!("there is no symbol and no file named {given}"),
-                format!("no hay ningún símbolo ni archivo {given}"),
-            ),
-            say.of("`list FILE` shows the symbols of a file", "`lista ARCHIVO` muestra los símbolos de un archivo"),
+            format!("there is no symbol and no file named {given}"),
+            "`list FILE` shows the symbols of a file".to_owned(),
         )),
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
-        many => which(session, given, many, say).await.map(Some),
+        many => which(session, given, many).await.map(Some),
     }
 }
 
-async fn which(session: &Session, given: &str, many: &[SymbolPath], say: Say) -> Result<SymbolPath, Failure> {
+async fn which(session: &Session, given: &str, many: &[SymbolPath]) -> Result<SymbolPath, Failure> {
     let options: Vec<String> = many.iter().take(MOST).map(ToString::to_string).collect();
     if !session.approvals.can_ask() {
-        let message = say.of(format!("{given} is in several places"), format!("{given} está en varios sitios"));
-        return Err(Failure::user(
-            message,
-            say.of(format!("name one: {}", options.join(", ")), format!("nombra uno: {}", options.join(", "))),
-        ));
+        let message = format!("{given} is in several places");
+        return Err(Failure::user(message, format!("name one: {}", options.join(", "))));
     }
-    let question = say.of(format!("Which {given}?"), format!("¿Qué {given}?"));
+    let question = format!("Which {given}?");
     let choice = questions::ask_user(session, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
     Ok(many[choice.clamp(1, many.len()) - 1].clone())
 }
@@ -137,27 +125,22 @@ pub(crate) async fn direct_read(
     session: &Session,
     request: &Request,
     given: &str,
-    say: Say,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(session, request, given, say).await? else { return Ok(None) };
+    let Some(found) = named(session, request, given).await? else { return Ok(None) };
     let text = if found.names.is_empty() {
         read_for_user(session, "read_file", json!({"path": found.file})).await?
     } else {
         read_for_user(session, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
     };
     let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
-    Ok(Some(DirectAnswer::new(
-        text,
-        say.of(format!("{found}: {}", counted(lines, "line")), format!("{found}: {lines} líneas")),
-    )))
+    Ok(Some(DirectAnswer::new(text, format!("{found}: {}", counted(lines, "line")))))
 }
 
-pub(crate) async fn direct_outline(session: &Session, given: &str, say: Say) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(session, &Request::default(), given, say).await? else { return Ok(None) };
+pub(crate) async fn direct_outline(session: &Session, given: &str) -> Result<Option<DirectAnswer>, Failure> {
+    let Some(found) = named(session, &Request::default(), given).await? else { return Ok(None) };
     let text = read_for_user(session, "list_symbols", json!({"query": found.file, "plain": true})).await?;
     let count = text.lines().count();
-    let summary =
-        say.of(format!("{}: {}", found.file, counted(count, "symbol")), format!("{}: {count} símbolos", found.file));
+    let summary = format!("{}: {}", found.file, counted(count, "symbol"));
     Ok(Some(DirectAnswer::new(text, summary)))
 }
 

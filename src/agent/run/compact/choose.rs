@@ -5,7 +5,6 @@ use std::fmt;
 use crate::agent::diagnostics::reported;
 use crate::agent::plan::mode::Mode;
 use crate::agent::run::sources::SOURCE;
-use crate::agent::state::language::Say;
 use crate::agent::state::scope::{Scope, source};
 use crate::agent::state::session::Session;
 use crate::agent::state::task::Task;
@@ -65,7 +64,7 @@ pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<Compac
         }
     }
     if chosen.is_empty() {
-        return Err(nothing(task));
+        return Err(nothing());
     }
     if chosen.len() > MOST {
         let left: Vec<String> = chosen.split_off(MOST).iter().map(ToString::to_string).collect();
@@ -81,14 +80,10 @@ fn own_symbols(task: &Task) -> Vec<SymbolPath> {
     symbols.filter(|(at, symbol)| *at == 0 || !widened(symbol)).map(|(_, symbol)| symbol.clone()).collect()
 }
 
-fn nothing(task: &Task) -> Failure {
-    let say = Say::to(&task.request);
+fn nothing() -> Failure {
     Failure::user(
-        say.of("this is more than a small model is asked about at once", "es demasiado para un modelo pequeño"),
-        say.of(
-            "put the cursor into a function, or name one in the request",
-            "pon el cursor en una función, o nombra una en la petición",
-        ),
+        "this is more than a small model is asked about at once",
+        "put the cursor into a function, or name one in the request",
     )
 }
 

@@ -167,7 +167,7 @@ async fn settle(
 ) -> Result<TargetEnd, Failure> {
     let last = course.fault.map(|fault| headline(&fault.problems.join("; "))).unwrap_or_default();
     let Some(best) = course.best.filter(|best| !best.verdict.is_worse_than_before()) else {
-        return Ok(TargetEnd::Unsolved(given_up(task, course.tries, &last, false)));
+        return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
     };
     let piece = stop::unless_stopped(session, cancel, shown::shown(session, task, target)).await??;
     if let Err(problem) = put(session, task, &piece, &best.taken).await {
@@ -180,7 +180,7 @@ async fn settle(
         return Ok(TargetEnd::Changed);
     }
     let why = headline(&best.verdict.problems.join("; "));
-    Ok(TargetEnd::Unsolved(given_up(task, course.tries, &why, true)))
+    Ok(TargetEnd::Unsolved(given_up(course.tries, &why, true)))
 }
 
 /// What of a file does not parse with a new text in it, where it did before.
