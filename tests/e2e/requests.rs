@@ -107,7 +107,7 @@ fn a_request_in_spanish_is_framed_in_english_and_one_thing_is_counted_as_one() {
 fn a_request_without_a_file_looks_at_the_workspace_and_speaks_of_the_shell() {
     let project =
         Project::new(&[("a.py", "import os\n\n\ndef f() -> int:\n    return 1\n"), ("b/c.py", "x: int = 1\n")]);
-    let output = sextant(&project, &["ask", "fix the errors"]);
+    let output = sextant(&project, &["ask", "fix the warnings"]);
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(
         !said.contains("attach a language server") && !said.contains(":Agent") && !said.contains(":help"),
@@ -158,7 +158,7 @@ fn a_file_that_exists_is_read_whatever_a_symbol_may_be_called() {
 }
 
 #[test]
-fn the_errors_and_all_errors_are_the_same_to_the_offline_model() {
+fn the_warnings_and_all_warnings_are_the_same_to_the_offline_model() {
     // One that two servers report, and one that nobody but ruff does.
     let text = "import re\n\nprint(f\"a\")\n";
     let after = |request: &str| {
@@ -168,7 +168,7 @@ fn the_errors_and_all_errors_are_the_same_to_the_offline_model() {
         assert!(!said.contains("Change it?"), "nobody could answer: {said}");
         [project.read("a.py"), project.read("b/c.py")]
     };
-    let (some, all) = (after("fix the errors"), after("fix all errors"));
+    let (some, all) = (after("fix the warnings"), after("fix all warnings"));
     assert_eq!(some, all);
     assert_eq!(some[1].trim(), "print(\"a\")");
 }

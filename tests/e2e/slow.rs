@@ -47,7 +47,7 @@ fn plan(project: &Project, tools: &Path) -> Output {
 
 /// What a plan is, without what differs from run to run.
 fn steps(output: &Output) -> Value {
-    let plan = outcome(output)["plan"].clone();
+    let plan = outcome(output)["outcome"]["plan"].clone();
     let steps = plan["steps"].as_array().expect("steps").iter();
     let steps: Vec<Value> =
         steps.map(|step| json!([step["title"], step["symbols"], step["because"], step["expect"]])).collect();

@@ -64,7 +64,7 @@ async fn a_plan_of_more_fixes_than_fit_one_prompt_leaves_none_untold() {
         Project::new(&[("a.py", text.trim_end()), ("pyproject.toml", "[tool.ruff.lint]\nselect = [\"F401\"]\n")]);
     let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
     nvim.edit("a.py").await;
-    nvim.command("AgentPlan fix the errors").await;
+    nvim.command("AgentPlan fix the warnings").await;
     let plan = nvim.wait("SextantPlan").await;
     assert_eq!(plan["steps"], 75, "{plan}");
     nvim.keys("<CR>").await;
