@@ -50,12 +50,12 @@ pub(crate) fn listen(port: u16) -> io::Result<TcpListener> {
 pub(crate) struct WaitingRoom(Arc<Mutex<VecDeque<(Instant, CancellationToken)>>>);
 
 /// One place in it, until this is dropped.
-pub(crate) struct Place {
+pub(crate) struct WaitingPlace {
     room: WaitingRoom,
     leave: CancellationToken,
 }
 
-impl Drop for Place {
+impl Drop for WaitingPlace {
     fn drop(&mut self) {
         lock(&self.room.0).retain(|(_, other)| *other != self.leave);
     }
@@ -63,12 +63,12 @@ impl Drop for Place {
 
 impl WaitingRoom {
     /// A place in it, once there is one: whoever comes next waits outside until then.
-    pub(crate) async fn enter(&self) -> Place {
+    pub(crate) async fn enter(&self) -> WaitingPlace {
         let leave = CancellationToken::new();
         while let Some(left) = self.take(&leave) {
             tokio::time::sleep(left).await;
         }
-        Place { room: self.clone(), leave }
+        WaitingPlace { room: self.clone(), leave }
     }
 
     /// How long a place has to be waited for; `None` where one was taken.
@@ -87,7 +87,7 @@ impl WaitingRoom {
     }
 }
 
-impl Place {
+impl WaitingPlace {
     /// Reads the head of a connection's first request, and lets `serve` answer it: `true` where the head has the token.
     /// One without it is answered as long as it may wait.
     pub(crate) async fn admit<F>(self, mut stream: TcpStream, wanted: &str, serve: impl FnOnce(ReadAhead, bool) -> F)
