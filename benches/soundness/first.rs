@@ -84,7 +84,13 @@ impl Model for Hand {
     }
 
     async fn plan(&self, _: &PlanInput, _: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
-        let empty = PlanReply { title: String::new(), reason: String::new(), steps: Vec::new(), confidence: 1.0 };
+        let empty = PlanReply {
+            title: String::new(),
+            reason: String::new(),
+            steps: Vec::new(),
+            confidence: 1.0,
+            declined: false,
+        };
         (Ok(empty), Usage::default())
     }
 }

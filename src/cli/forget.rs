@@ -9,8 +9,6 @@ use crate::cli::answers::GivenAnswer;
 use crate::cli::headless;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
 use crate::cli::terminal;
-use clap::Args;
-use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 pub(super) struct ForgetArguments {

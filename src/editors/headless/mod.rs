@@ -30,7 +30,9 @@ use crate::diagnostics::server::config::ServerConfig;
 use crate::editor::error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::lookup::{LookupAnswer, NameLookup};
-use crate::editor::{Applied, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange};
+use crate::editor::{
+    Applied, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
+};
 use crate::editors::headless::asked::{ask, asked, file_text, text};
 use crate::editors::headless::files::Files;
 use crate::editors::headless::fixes::Fixes;
