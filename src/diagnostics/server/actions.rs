@@ -103,7 +103,12 @@ impl LanguageServer {
         } else {
             deadline.left()
         };
-        let answer = self.asked::<CodeActionRequest>(&run, &params, Deadline::after(limit)).await;
+        let answer = if waits {
+            // That it has been silent for long is no reason to give up here: it may still be starting.
+            run.connection.request::<CodeActionRequest>(&params, limit).await
+        } else {
+            self.asked::<CodeActionRequest>(&run, &params, Deadline::after(limit)).await
+        };
         run.actions_unanswered.store(matches!(answer, Err(RequestError::TimedOut)), Ordering::Relaxed);
         let answer = match answer {
             Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {

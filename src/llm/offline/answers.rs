@@ -126,8 +126,10 @@ impl<'a> RepairAnswer<'a> {
         match shown.max(self.reports.older) {
             0 => Vec::new(),
             _ if !self.narrowed.missing.is_empty() => Vec::new(),
-            1 => vec!["1 other diagnostic is reported here and was not asked for.".to_owned()],
-            count => vec![format!("{count} other diagnostics are reported here and were not asked for.")],
+            count => {
+                let (are, were) = if count == 1 { ("is", "was") } else { ("are", "were") };
+                vec![format!("{} {are} reported here and {were} not asked for.", counted(count, "other diagnostic"))]
+            }
         }
     }
 
