@@ -47,7 +47,7 @@ async fn a_command_in_a_folder_of_the_workspace_works_in_its_session() {
     let inner = project.root().join("packages/one");
     let root = inner.to_str().expect("a path");
     nvim.command("call append('$', 'import sys')").await;
-    let symbol = ["ask", "fix the errors", "--root", root, "--file", "packages/one/one.py"];
+    let symbol = ["ask", "fix the warnings", "--root", root, "--file", "packages/one/one.py"];
     let asked = sextant(&project, &symbol).await;
     let wanted = format!("working in the session {} of {}", session.entry.name, project.root().display());
     assert!(stderr(&asked).contains(&wanted), "{}", stderr(&asked));

@@ -73,7 +73,7 @@ async fn a_shell_finds_the_session_of_an_editor_and_asks_in_it() {
     let line = format!("{}  {}", session.entry.name, project.root().display());
     assert!(stdout(&listed).lines().any(|listed| listed.starts_with(&line)), "{}", stdout(&listed));
 
-    let asked = sextant(&project, &["ask", "fix the errors", "--file", "cart.py"]).await;
+    let asked = sextant(&project, &["ask", "fix the warnings", "--file", "cart.py"]).await;
     assert!(stderr(&asked).contains(&format!("working in the session {}", session.entry.name)), "{}", stderr(&asked));
     assert!(asked.status.success(), "{}{}", stdout(&asked), stderr(&asked));
     let summary = nvim.finished().await;

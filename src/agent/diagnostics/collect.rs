@@ -174,8 +174,8 @@ async fn typed_in(session: &Session, changed: &[Document]) -> Document {
     }
 }
 
-/// Every other loaded file that an edit of these may break, but for those that somebody types in. What was opened for the reach of an edit is left out: each
-/// edit says itself whether it reaches that.
+/// Every other loaded file that an edit of these may break, but for those that somebody types in. What was opened for the
+/// reach of an edit is left out: each edit says itself whether it reaches that.
 pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
     let loaded = session.editor.loaded().await;
     let reached = session.looked.reached.lock().await.clone();

@@ -33,6 +33,8 @@ const MOST_MS: u64 = 10_000;
 #[derive(Debug, Default)]
 pub(crate) struct ReachedFiles {
     pub(crate) documents: Vec<Document>,
+    /// The files in reach that are open by themselves.
+    pub(crate) open: Vec<String>,
     pub(crate) unlooked: Unlooked,
     /// Who has not spoken of them before the edit.
     pub(crate) stale: Vec<String>,
@@ -46,6 +48,10 @@ impl ReachedFiles {
         let is_new = |document: &Document| self.documents.iter().all(|known| known.path != document.path);
         let new: Vec<Document> = documents.into_iter().filter(is_new).collect();
         self.documents.extend(new);
+    }
+
+    fn is_looked_at(&self, file: &str) -> bool {
+        self.documents.iter().any(|document| document.path == file)
     }
 
     /// The files that are looked at.
@@ -101,6 +107,7 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
         false => (reach, Vec::new()),
     };
     let mut reached = ReachedFiles { unrelated, ..open(session, &reach).await };
+    reached.open = reach.files.iter().filter(|file| !reached.is_looked_at(file)).cloned().collect();
     if reached.documents.is_empty() {
         return reached;
     }

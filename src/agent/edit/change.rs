@@ -108,6 +108,12 @@ fn left_out(session: &Session, wanted: &[EditRequest]) -> Vec<String> {
     if typed.is_empty() { Vec::new() } else { vec![format!("{TYPED}: {}", typed.join(", "))] }
 }
 
+/// The open files in reach of an edit that its answer leaves out.
+fn typed_in_reach(session: &Session, known: &Baseline) -> Vec<String> {
+    let typed = lock(&session.looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
+    typed.map(|file| format!("{file} (somebody types in it)")).collect()
+}
+
 const TYPED: &str = "not looked at, since somebody types in them";
 
 /// Takes what was written as ours.
@@ -146,7 +152,7 @@ async fn attempt(
         let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
         reached.take_earlier(reached::others(session, &burst.reached, &paths).await);
         deadline = reached.deadline(deadline, session.config.diagnostics.timeout_ms);
-        burst.take_reach(reached.paths(), &reached.unlooked, reached.stale);
+        burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
         task.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
@@ -326,7 +332,8 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     let mut after: Snapshots =
         collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
-    let others = without_others(&mut before, &mut after, |file| known.changes(file));
+    let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file);
+    let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
     let late = without_late(&mut before, &mut after, &known.late, session.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
         if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
@@ -334,7 +341,8 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         }
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
-    doubt(&mut verdict, [others, late, known.unlooked.words(), reached::unheard(&known.reached, reports)].concat());
+    let unheard = reached::unheard(&known.reached, reports);
+    doubt(&mut verdict, [others, late, known.unlooked.words(), unheard, typed_in_reach(session, known)].concat());
     doubt_stale(&mut verdict, &known.stale);
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);

@@ -202,7 +202,7 @@ async fn of_other_tasks(
     let others = history.iter().filter(|journal| journal.task != task);
     let others: BTreeSet<String> = others.flat_map(Journal::files).collect();
     drop(history);
-    without_others(start, after, |file| own.contains(file) || !others.contains(file))
+    without_others(start, after, |file| own.contains(file) || !others.contains(file), |_| true)
 }
 
 /// The same of the task that runs, for somebody else, as a list shows it; `None` where it has changed nothing.

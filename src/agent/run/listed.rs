@@ -116,7 +116,7 @@ async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
     let mut start = with_created(&listed.start, &listed.created, &known);
     let mut after = known.clone();
     let files = journal.files();
-    without_others(&mut start, &mut after, |file| files.contains(file));
+    without_others(&mut start, &mut after, |file| files.contains(file), |_| true);
     let floor = session.config.diagnostics.severity_floor;
     without_late(&mut start, &mut after, &listed.late, floor);
     let mut verdict = comparison::compared(&start, &after, &[]).await;

@@ -21,6 +21,8 @@ pub struct Baseline {
     pub late: BTreeSet<SnapshotKey>,
     /// Files in reach of the edits that were looked at.
     pub reached: BTreeSet<String>,
+    /// Those of them that are open by themselves.
+    pub open: BTreeSet<String>,
     /// Those that were not.
     pub unlooked: Unlooked,
     /// The files that the edits have changed so far.
@@ -86,10 +88,12 @@ impl Baseline {
     pub(crate) fn take_reach(
         &mut self,
         looked_at: impl IntoIterator<Item = String>,
+        open: Vec<String>,
         unlooked: &Unlooked,
         stale: Vec<String>,
     ) {
         self.reached.extend(looked_at);
+        self.open.extend(open);
         self.unlooked.extend(unlooked);
         self.stale.extend(stale);
     }
@@ -128,8 +132,13 @@ pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTr
 }
 
 /// Takes out what is said of files that others have changed meanwhile, a user, a client or another editor: what is new
-/// there is not this change's. Names who might have said more of them because of it, which is not known.
-pub fn without_others(before: &mut Snapshots, after: &mut Snapshots, own: impl Fn(&str) -> bool) -> Vec<String> {
+/// there is not this change's. Names who might have said more of those in its reach, which is not known.
+pub fn without_others(
+    before: &mut Snapshots,
+    after: &mut Snapshots,
+    own: impl Fn(&str) -> bool,
+    is_in_reach: impl Fn(&str) -> bool,
+) -> Vec<String> {
     let moved = |key: &SnapshotKey, now: &Snapshot| before.get(key).is_some_and(|old| old.text != now.text);
     let others = after.iter().filter(|(key, now)| !own(&key.0) && moved(key, now));
     let others: Vec<SnapshotKey> = others.map(|(key, _)| key.clone()).collect();
@@ -137,7 +146,8 @@ pub fn without_others(before: &mut Snapshots, after: &mut Snapshots, own: impl F
         before.remove(key);
         after.remove(key);
     }
-    let may_differ = others.iter().filter(|key| !looks_at_one_file(&key.1) && key.1 != syntax::NAME);
+    let looks_further = |key: &&SnapshotKey| !looks_at_one_file(&key.1) && key.1 != syntax::NAME;
+    let may_differ = others.iter().filter(|key| is_in_reach(&key.0)).filter(looks_further);
     may_differ.map(|key| format!("{} ({}, changed by others meanwhile)", tool(&key.1), key.0)).collect()
 }
 
@@ -223,6 +233,7 @@ mod tests {
             ("own.py", "lsp:basedpyright", Severity::Error),
             ("other.py", "lsp:basedpyright", Severity::Error),
             ("other.py", "lsp:ruff", Severity::Error),
+            ("apart.py", "lsp:basedpyright", Severity::Error),
             ("still.py", "lsp:basedpyright", Severity::Error),
         ];
         let (mut before, mut after) = (snaps(&said), snaps(&said));
@@ -230,7 +241,7 @@ mod tests {
             let text = format!("{} is another\n", key.0);
             *snap = Arc::new(Snapshot { text: Some(text.as_str().into()), diagnostics: snap.diagnostics.clone() });
         }
-        let open = without_others(&mut before, &mut after, |file| file == "own.py");
+        let open = without_others(&mut before, &mut after, |file| file == "own.py", |file| file != "apart.py");
         let left = |snaps: &Snapshots| snaps.keys().map(|key| key.0.clone()).collect::<Vec<_>>();
         assert_eq!((left(&before), left(&after)), (vec!["own.py".into(), "still.py".into()], left(&before)));
         assert_eq!(open, ["basedpyright (other.py, changed by others meanwhile)"]);

@@ -123,5 +123,5 @@ async fn everything_is_everything_and_the_answer_counts_it() {
     assert_eq!(project.memory().entry_count().expect("read"), 0);
     // Nothing is left that an undo would cost: it is not asked again.
     let again = engine.ask("olvida todo").await;
-    assert_eq!(again["summary"], "todo: no había nada que olvidar.", "{again}");
+    assert_eq!(again["summary"], "everything: nothing was found to forget.", "{again}");
 }

@@ -15,10 +15,10 @@ async fn how_it_went_and_why_are_pages() {
     let mut link = EditorLink::to(&project).await;
     link.open("cart.py");
     let uri = link.uri("cart.py");
-    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     link.message(":wa writes 1 changed buffer").await;
     for (command, arguments, part) in [
-        ("agent.why", json!([]), "# Trace: fix the errors"),
+        ("agent.why", json!([]), "# Trace: fix the warnings"),
         ("agent.stats", json!([]), "| runs                 |          1 |"),
     ] {
         let before = link.told.lock().unwrap().shown.len();
@@ -44,7 +44,7 @@ async fn a_step_is_left_out_by_its_number_and_the_rest_is_run() {
     let mut link = EditorLink::to(&project).await;
     link.open("cart.py");
     let uri = link.uri("cart.py");
-    link.command("agent.plan", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    link.command("agent.plan", json!(["fix all the warnings", {"workspace": true}]), Some(&uri));
     let page = link.until("the page", |told| told.shown.first().cloned()).await;
     link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
     assert_eq!(link.told.lock().unwrap().lines[0], None, "a page that is looked at as a whole");

@@ -66,6 +66,6 @@ async fn what_an_engine_that_was_killed_left_is_in_nobodys_way() {
     let mut link = EditorLink::to(&project).await;
     link.open("cart.py");
     let uri = link.uri("cart.py");
-    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     link.message(":wa writes 1 changed buffer").await;
 }

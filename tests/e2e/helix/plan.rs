@@ -11,7 +11,7 @@ async fn planned(project: &Project) -> (EditorLink, String) {
     let mut link = EditorLink::to(project).await;
     link.open("cart.py");
     let uri = link.uri("cart.py");
-    link.command("agent.plan", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    link.command("agent.plan", json!(["fix all the warnings", {"workspace": true}]), Some(&uri));
     let plan = link.until("the page", |told| told.shown.first().cloned()).await;
     assert!(plan.ends_with("/plan.md"), "{plan}");
     let page = plan.clone();
@@ -112,7 +112,7 @@ async fn a_new_plan_takes_the_place_of_what_the_user_has_made_of_the_one_before(
     }
     let uri = link.uri("price.py");
     link.open("price.py");
-    link.command("agent.plan", json!(["fix all the errors in price.py"]), Some(&uri));
+    link.command("agent.plan", json!(["fix all the warnings in price.py"]), Some(&uri));
     link.message("undo in it (u) brings them back").await;
     let page = plan.clone();
     link.until("the new plan", |told| {

@@ -17,7 +17,7 @@ async fn an_open_file_is_mended_in_its_buffer_and_undone_there() {
     let uri = link.uri("cart.py");
     // The buffer goes before the disk.
     link.type_text(&uri, &format!("{CART}# mine\n"));
-    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     let said = link.message(":wa writes 1 changed buffer").await;
     assert!(!said.contains('\n'), "{said}");
     let mended = format!("{}# mine\n", CART.replace("import os\n", ""));
@@ -45,7 +45,7 @@ async fn files_that_are_not_open_are_written_and_a_shell_joins() {
     let mut link = EditorLink::to(&project).await;
     link.open("cart.py");
     let uri = link.uri("cart.py");
-    link.command("agent.ask", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    link.command("agent.ask", json!(["fix all the warnings", {"workspace": true}]), Some(&uri));
     link.message(":wa writes 1 changed buffer").await;
     assert!(!link.text(&uri).contains("import") && project.read("cart.py") == CART);
     assert!(!project.read("price.py").contains("import"), "nobody has it open");
@@ -63,7 +63,7 @@ async fn nothing_is_edited_while_the_user_types_nor_where_the_editor_refuses() {
     link.open("cart.py");
     let uri = link.uri("cart.py");
     link.told.lock().unwrap().refuses = true;
-    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     link.message("nothing was changed").await;
     assert_eq!((link.text(&uri).as_str(), link.told.lock().unwrap().edits), (CART, 0));
     link.command("agent.show", json!([]), Some(&uri));
@@ -74,7 +74,7 @@ async fn nothing_is_edited_while_the_user_types_nor_where_the_editor_refuses() {
     // Typed now, so the edit has to wait until the keys rest.
     let typed = std::time::Instant::now();
     link.type_text(&uri, &format!("{CART}# typed\n"));
-    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     // The page is edited meanwhile, since nobody types in it.
     link.until("an edit", |told| (!told.texts[&uri].1.contains("import os")).then_some(())).await;
     assert!(typed.elapsed() >= std::time::Duration::from_millis(1500), "{:?}", typed.elapsed());
@@ -89,7 +89,7 @@ async fn an_edit_that_the_user_types_behind_at_once_is_done_and_can_be_undone() 
     link.open("cart.py");
     let uri = link.uri("cart.py");
     link.told.lock().unwrap().types = Some("# typed\n".to_owned());
-    link.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    link.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     link.message(":wa writes 1 changed buffer").await;
     let mended = CART.replace("import os\n", "");
     assert_eq!(link.text(&uri), format!("{mended}# typed\n"));
@@ -109,7 +109,7 @@ async fn a_command_of_no_document_is_about_the_file_that_the_editor_has_open() {
     first.command("agent.stop", json!([]), None);
     first.message("nothing is running").await;
     let mut other = EditorLink::to(&project).await;
-    other.command("agent.ask", json!(["fix the errors"]), None);
+    other.command("agent.ask", json!(["fix the warnings"]), None);
     other.message(":wa writes 1 changed buffer").await;
     assert_eq!(first.text(&uri), CART.replace("import os\n", ""));
     assert_eq!(project.read("price.py"), PRICE, "it was not asked about all of the workspace");
@@ -180,13 +180,13 @@ async fn a_buffer_outside_of_the_workspace_is_refused_and_nothing_else_is_edited
     let uri = sextant::base::path::to_uri(&outside).expect("absolute");
     link.open_uri(&uri, PRICE);
     for command in ["agent.ask", "agent.plan"] {
-        link.command(command, json!(["fix all the errors"]), Some(&uri));
+        link.command(command, json!(["fix all the warnings"]), Some(&uri));
         link.message("is outside of the workspace").await;
     }
     assert_eq!((link.text(&link.uri("cart.py")).as_str(), project.read("cart.py").as_str()), (CART, CART));
     assert_eq!(link.text(&uri), PRICE);
     // Its user may mean the workspace all the same.
-    link.command("agent.ask", json!(["fix all the errors", {"workspace": true}]), Some(&uri));
+    link.command("agent.ask", json!(["fix all the warnings", {"workspace": true}]), Some(&uri));
     link.message(":wa writes 1 changed buffer").await;
     assert!(!link.text(&link.uri("cart.py")).contains("import"));
 }
@@ -205,7 +205,7 @@ async fn of_two_editors_with_a_file_the_one_that_asks_is_edited_and_the_other_is
     other.type_text(&uri, &format!("{CART}# typed elsewhere\n"));
     other.command("agent.stop", json!([]), Some(&uri));
     other.message("nothing is running").await;
-    asks.command("agent.ask", json!(["fix the errors"]), Some(&uri));
+    asks.command("agent.ask", json!(["fix the warnings"]), Some(&uri));
     other.message("cart.py was changed in another editor").await;
     asks.message(":wa writes 1 changed buffer").await;
     assert_eq!(asks.text(&uri), CART.replace("import os\n", ""));

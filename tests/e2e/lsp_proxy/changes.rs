@@ -27,7 +27,7 @@ async fn mended(place: &Place) -> (OwnEngine, Arc<Agent>, HelixClient, String) {
     let agent = (&mut own.agent).await.expect("a session");
     let uri = helix.open("a.py", "python");
     assert_eq!(offered(&helix, &uri, 0), Vec::<Value>::new());
-    helix.command("agent.ask", json!(["fix the errors"]));
+    helix.command("agent.ask", json!(["fix the warnings"]));
     helix.wait("the end", |seen| {
         seen.said.iter().any(|said| said.contains(":wa writes 1 changed buffer")).then_some(())
     });

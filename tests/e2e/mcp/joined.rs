@@ -115,7 +115,8 @@ async fn edits_of_a_session_that_is_killed_are_told_to_be_made_or_not_and_never_
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_waits_for_a_file_that_somebody_types_in() {
     let other = "def price(count: int) -> int:\n    return count * 0\n";
-    let project = Project::new(&[("cart.py", CART), ("other.py", other)]);
+    let cart = format!("# Carts.\nfrom other import price\n\nprint(price(1))\n{CART}");
+    let project = Project::new(&[("cart.py", &cart), ("other.py", other)]);
     let nvim = used(&project).await;
     let mut client = McpClient::open(&project, "codex", &[]).await;
     client.read("read_file", json!({"path": "other.py"})).await;
@@ -123,6 +124,7 @@ async fn nobody_waits_for_a_file_that_somebody_types_in() {
         vim.api.nvim_buf_set_text(0, 0, 0, 0, 0, { '#' }) end))";
     nvim.command(&format!("lua {typing}")).await;
     let (mut partial, mut named) = (0, 0);
+    let mut texts = Vec::new();
     for number in 0..10 {
         let edit = replace("other.py", &format!("count * {number}"), &format!("count * {}", number + 1));
         let result = client.call("edit_file", edit).await;
@@ -130,10 +132,19 @@ async fn nobody_waits_for_a_file_that_somebody_types_in() {
         partial += usize::from(result["structuredContent"]["diagnostics_status"] == "partial");
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         named += usize::from(text.contains("somebody types in them: cart.py"));
+        texts.push(text.to_owned());
     }
+    // What the edit may break there is not known.
+    let gone =
+        client.call("edit_file", replace("other.py", "def price", "def prize")).await["structuredContent"].take();
     nvim.command("lua keys:stop()").await;
-    // The first edits find out that somebody types, on a busy machine some more; without that nearly all are partial.
-    assert!(partial <= 4 && named >= 6, "{partial} partial, {named} name the file that is left out");
+    // The text may come to rest for a moment, and a busy machine may make a server late.
+    assert!(partial <= 2, "{partial} partial, {named} name the file that is left out: {texts:#?}");
+    let is_known = gone["new_diagnostics"].to_string().contains("cart.py");
+    assert!(
+        is_known || gone["diagnostics_status"] == "partial" && gone["pending"].to_string().contains("cart.py"),
+        "{gone}"
+    );
     assert!(project.read("other.py").contains("count * 10"));
     assert!(client.end().await.success());
 }

@@ -25,7 +25,7 @@ async fn a_direct_request_is_answered_without_a_model_and_asks_which_one_is_mean
     nvim.command("AgentAnswer 2").await;
     assert_eq!(nvim.finished().await, "c.py::alpha: 2 lines");
     let answer = nvim.answer().await;
-    assert!(answer.contains("? ¿Qué alpha?") && answer.contains("  2. c.py::alpha"), "{answer}");
+    assert!(answer.contains("? Which alpha?") && answer.contains("  2. c.py::alpha"), "{answer}");
     assert!(answer.contains("def alpha() -> int:\n    return 1\n"), "{answer}");
     nvim.command("AgentAsk switch to supervised").await;
     assert!(nvim.finished().await.contains("supervised"));

@@ -48,7 +48,7 @@ async fn a_file_is_changed_in_the_neovim_that_has_it_and_refused_elsewhere() {
     both_are_found(&project).await;
     one.command("call append('$', 'extra = 1')").await;
     // The second one was used last, and does not have the file.
-    two.command("AgentAsk! fix the errors").await;
+    two.command("AgentAsk! fix the warnings").await;
     let (_, ended) = two.wait_for(&["SextantFinished", "SextantFailed"]).await;
     let answer = two.answer().await;
     assert!(format!("{ended}{answer}").contains(&name(&one)), "{ended} {answer}");
@@ -56,7 +56,7 @@ async fn a_file_is_changed_in_the_neovim_that_has_it_and_refused_elsewhere() {
     assert_eq!(one.text().await, format!("{UNUSED}extra = 1\n"));
 
     // A shell and another agent are brought to the one that has it, whoever was used last.
-    let asked = sextant(&project, &["ask", "fix the errors", "--file", "cart.py"]).await;
+    let asked = sextant(&project, &["ask", "fix the warnings", "--file", "cart.py"]).await;
     assert!(stderr(&asked).contains(&format!("working in the session {}", name(&one))), "{}", stderr(&asked));
     assert_eq!(one.text().await, format!("{MENDED}extra = 1\n"), "{}{}", stdout(&asked), stderr(&asked));
     let mut client = McpClient::open(&project, "codex", &[]).await;
@@ -68,7 +68,7 @@ async fn a_file_is_changed_in_the_neovim_that_has_it_and_refused_elsewhere() {
     assert_eq!((two.text().await, project.read("other.py")), ("x = 2\n".to_owned(), "x = 2\n".to_owned()));
     assert!(client.end().await.success());
     // Who works beside them is refused as well.
-    let beside = sextant(&project, &["ask", "fix the errors", "--file", "cart.py", "--headless"]).await;
+    let beside = sextant(&project, &["ask", "fix the warnings", "--file", "cart.py", "--headless"]).await;
     assert!(!stdout(&beside).contains("1 edit"), "{}", stdout(&beside));
     assert_eq!(project.read("cart.py"), UNUSED, "the unsaved changes are the user's to write");
 }
@@ -79,7 +79,7 @@ async fn a_file_that_both_have_is_read_again_in_the_other_one() {
     let mut one = used(&project, "cart.py").await;
     let two = used(&project, "cart.py").await;
     both_are_found(&project).await;
-    one.command("AgentAsk fix the errors").await;
+    one.command("AgentAsk fix the warnings").await;
     one.finished().await;
     assert_eq!(project.read("cart.py"), MENDED);
     reads(&two, MENDED).await;

@@ -37,7 +37,7 @@ async fn the_whole_workspace_is_what_is_on_disk_too_and_the_buffers_stay_as_they
     nvim.command("argadd pkg/unused0.py").await;
     nvim.edit("open.py").await;
     let before = buffers(&nvim).await;
-    nvim.command("AgentAsk! fix all errors").await;
+    nvim.command("AgentAsk! fix all warnings").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("looked at all 36 files of the workspace"), "{summary}\n{}", nvim.answer().await);
     assert!(summary.contains("5 fixed"), "{summary}");
@@ -97,7 +97,9 @@ async fn the_summary_counts_what_the_edits_have_counted_after_an_undo_too() {
     nvim.edit("src/shop/report.py").await;
     nvim.command("1").await;
     // In the second round ruff is not asked about the file by itself: it was edited under the first.
-    for request in ["AgentAsk fix this", "AgentAsk! fix all errors", "AgentAsk! fix all errors"] {
+    for request in
+        ["AgentAsk fix this", "AgentAsk! fix all errors and warnings", "AgentAsk! fix all errors and warnings"]
+    {
         nvim.command(request).await;
         let summary = nvim.finished().await;
         let answer = nvim.answer().await;
