@@ -14,7 +14,7 @@ use crate::stop::{EACH, command, log};
 use crate::support::servers::fake_config;
 
 /// What the command may wait for a server, and what it may take beside that.
-const WAITS: &str = "[diagnostics]\ntimeout_ms = 500\nstart_timeout_ms = 1500\n";
+const WAITS: &str = "[diagnostics]\ntimeout_ms = 500\nstart_timeout_ms = 1000\n";
 
 /// How many messages a case has sent, and what was wrong with it.
 fn run_case(sandbox: &Sandbox, number: usize) -> (usize, Run, Vec<String>) {

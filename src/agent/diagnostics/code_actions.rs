@@ -64,7 +64,7 @@ pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
 const AT_ONCE: usize = 8;
 
 /// After so long it is said who is waited for.
-const SAID_AFTER: Duration = Duration::from_secs(2);
+const SAID_AFTER: Duration = Duration::from_secs(1);
 
 /// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
 /// Positions are indices into `found`. Who does not answer is waited for once, up to the deadline, where `waits` says
@@ -130,7 +130,7 @@ async fn ask_about(
     let short: Vec<&str> = names.iter().map(|name| comparison::short(name)).collect();
     let text = format!("waiting for {}'s fixes", short.join(" and "));
     session.emit(Event::Progress { text });
-    let most = Duration::from_millis(session.config.diagnostics.start_timeout_ms).max(PATIENCE);
+    let most = Duration::from_millis(session.config.diagnostics.start_timeout_ms);
     let left = deadline.left().min(most);
     let again: Vec<usize> = (0..items.len()).filter(|index| !to_wait_for(&answers[*index]).is_empty()).collect();
     let waited = join_all(again.iter().map(|index| ask_one(session, &items[*index], true, left))).await;

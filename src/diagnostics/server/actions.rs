@@ -85,7 +85,7 @@ impl From<RequestError> for ActionError {
 
 impl LanguageServer {
     /// The quick fixes for a place (UTF-16), or without one the source actions for the whole file. A server that has
-    /// let the last question pass is given the whole time where `waits` says so.
+    /// let the last question pass is given the whole time where `waits` says so, once.
     pub async fn offers(
         &self,
         file: &FileText,
@@ -97,6 +97,7 @@ impl LanguageServer {
             self.fetch(std::slice::from_ref(file), deadline).await;
         }
         let run = self.run()?;
+        let waits = waits && !run.actions_awaited.load(Ordering::Relaxed);
         let (wanted, params, version) = self.question(&run, file, range)?;
         let limit = if run.actions_unanswered.load(Ordering::Relaxed) && !waits {
             deadline.left().min(UNANSWERED)
@@ -109,7 +110,9 @@ impl LanguageServer {
         } else {
             self.asked::<CodeActionRequest>(&run, &params, Deadline::after(limit)).await
         };
-        run.actions_unanswered.store(matches!(answer, Err(RequestError::TimedOut)), Ordering::Relaxed);
+        let is_unanswered = matches!(answer, Err(RequestError::TimedOut));
+        run.actions_unanswered.store(is_unanswered, Ordering::Relaxed);
+        run.actions_awaited.fetch_or(waits && is_unanswered, Ordering::Relaxed);
         let answer = match answer {
             Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {
                 return Ok(Vec::new());

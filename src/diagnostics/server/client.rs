@@ -57,6 +57,8 @@ pub(crate) struct ServerConnection {
     learned: Mutex<Learned>,
     /// Whether the last question for code actions was not answered in time: the next ones wait no longer for it.
     pub actions_unanswered: AtomicBool,
+    /// Whether a question for them was waited for as long as a start may take, in vain.
+    pub actions_awaited: AtomicBool,
 }
 
 impl ServerConnection {
@@ -154,6 +156,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
         names: [config.name.to_lowercase(), own.to_lowercase()],
         learned: Mutex::new(Learned { way: PullMethod::Push, probes_left: PROBES, probing: false }),
         actions_unanswered: AtomicBool::new(false),
+        actions_awaited: AtomicBool::new(false),
         capabilities,
     };
     if run.advertises_pull() || run.knows(Fact::AnswersPulls) {
