@@ -131,7 +131,7 @@ function M.fixes(params, reply)
           found[#found + 1] = offer(client, buf, sent, action)
         end
       end
-      -- One that knows no code actions has said that there are none.
+      -- A server without code actions has none to offer.
       answered(err ~= nil and err.code ~= METHOD_NOT_FOUND)
     end, buf)
     if not ok then

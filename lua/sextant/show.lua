@@ -8,7 +8,7 @@ local api = vim.api
 
 --- `running` or `idle`; for a status line.
 M.status = 'idle'
--- Whether the user has stopped what runs, and its end is not there yet.
+-- True between a stop by the user and the end of the task.
 M.stopped = false
 
 local function emit(name, data)
@@ -81,7 +81,7 @@ local renderers = {
     answer.line('… ' .. event.text)
   end,
   words = function(event)
-    -- Whoever has stopped the task reads no more of it.
+    -- After a stop nobody reads the rest of it.
     if not M.stopped then
       answer.stream(event.text)
     end
