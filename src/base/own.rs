@@ -1,7 +1,7 @@
 //! Files and folders of our own: never reached through a link, of this user alone, and no wait for them without an end.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -57,6 +57,30 @@ pub fn open(path: &Path, make: bool) -> io::Result<File> {
 /// Makes a file that must not be there yet.
 pub fn make(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags()).mode(0o600).open(path)
+}
+
+/// Puts a text into a file of ours, which others and a process that ends in between find whole: as it was, or new. A file
+/// of the same name behind a dot is made for it, and is gone afterwards.
+///
+/// # Errors
+/// As [`open`], and where the text cannot be written.
+pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    match look(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let making = path.with_file_name(format!(".{}", name.display()));
+    // One that a process has left which ended in between.
+    match fs::remove_file(&making) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let written = make(&making).and_then(|mut file| file.write_all(text)).and_then(|()| fs::rename(&making, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&making);
+    }
+    written
 }
 
 /// Takes the lock of a file, or gives up at the deadline with [`io::ErrorKind::WouldBlock`]. Blocks.
@@ -175,6 +199,27 @@ mod tests {
         assert_eq!(fs::read_to_string(at("target")).unwrap(), "text");
         assert_eq!(open(&at("none"), false).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(open(&at("none"), true).unwrap().metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_replaced_file_is_whole_at_every_moment() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("note");
+        fs::write(dir.path().join(".note"), "left by a process that ended").unwrap();
+        replace(&path, &[b'a'; 5000]).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let writer = std::thread::spawn({
+            let path = path.clone();
+            move || (0..2000).for_each(|n| replace(&path, &[if n % 2 == 0 { b'b' } else { b'a' }; 5000]).unwrap())
+        });
+        while !writer.is_finished() {
+            let found = fs::read(&path).unwrap();
+            assert!(found.len() == 5000 && found.iter().all(|byte| *byte == found[0]), "{} bytes", found.len());
+        }
+        writer.join().unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        symlink(&path, dir.path().join("link")).unwrap();
+        assert!(replace(&dir.path().join("link"), b"c").is_err(), "what is no file of ours stays");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! it is open there. What the user has typed in it is never written over.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -179,9 +179,14 @@ impl EditorPage {
 
     fn write(&self) -> io::Result<()> {
         let wanted = self.wanted();
-        let mut file = own::open(&self.0.file, true)?;
-        file.set_len(0)?;
-        file.write_all(wanted.as_bytes())?;
+        let mut before = {
+            let held = lock(&self.0.text);
+            held.written.clone().map_or_else(|| held.before.clone(), |written| vec![written])
+        };
+        before.push(wanted.clone());
+        // Should this process end in between, each of them is ours.
+        self.note(&before.iter().map(String::as_str).collect::<Vec<_>>());
+        own::replace(&self.0.file, wanted.as_bytes())?;
         self.note(&[&wanted]);
         let mut held = lock(&self.0.text);
         (held.base, held.shown, held.written) = (wanted.clone(), Some(wanted.clone()), Some(wanted));
@@ -191,11 +196,8 @@ impl EditorPage {
     /// For the engine after this one.
     fn note(&self, shown: &[&str]) {
         let Some(note) = &self.0.note else { return };
-        let put = own::open(note, true).and_then(|mut file| {
-            file.set_len(0)?;
-            file.write_all(&serde_json::to_vec(shown)?)
-        });
-        if let Err(error) = put {
+        let text = serde_json::to_vec(shown).map_err(io::Error::from);
+        if let Err(error) = text.and_then(|text| own::replace(note, &text)) {
             tracing::warn!(file = %note.display(), %error, "what a page shows cannot be noted");
         }
     }
