@@ -5,6 +5,7 @@ mod hostile;
 mod http;
 mod joined;
 mod sizes;
+mod typing;
 
 use std::time::Instant;
 
