@@ -1,8 +1,7 @@
 //! A plan is the same whether a server is quick or slow; what a server has not answered is never said not to be there.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
@@ -10,28 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::{outcome, sextant};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
-use crate::support::servers::{fake_config, tool};
-
-/// Seconds that the slow server is late by.
-const DELAY: u32 = 8;
-
-/// A folder with ruff as it is, and a basedpyright that is late by so many seconds.
-fn slow_tools(project: &Project, seconds: u32) -> PathBuf {
-    let folder = project.beside("slow");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/slow_server.py");
-    let (python, server) = (tool("python3"), tool("basedpyright-langserver"));
-    let wrapper = folder.join("basedpyright-langserver");
-    let text = format!(
-        "#!/bin/sh\nexec '{}' '{}' {seconds} '{}' \"$@\"\n",
-        python.display(),
-        script.display(),
-        server.display()
-    );
-    fs::write(&wrapper, text).expect("a wrapper");
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a program");
-    symlink(tool("ruff"), folder.join("ruff")).expect("a link");
-    folder
-}
+use crate::support::servers::{fake_config, slow_runs, slow_tools, tool};
 
 /// The first plan of the README, with every limit of time as a user has it.
 fn plan(project: &Project, tools: &Path) -> Output {
@@ -56,14 +34,14 @@ fn steps(output: &Output) -> Value {
 
 #[test]
 fn a_slow_server_makes_the_same_plan() {
-    let runs: u32 = std::env::var("SEXTANT_SLOW_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1);
+    let runs = slow_runs();
     let quick = Project::shop();
     let wanted = steps(&plan(&quick, tool("ruff").parent().expect("a folder")));
     assert!(wanted.to_string().contains("import json"), "{wanted}");
     let mut same = 0;
     for run in 1..=runs {
         let project = Project::shop();
-        let output = plan(&project, &slow_tools(&project, DELAY));
+        let output = plan(&project, &slow_tools(&project));
         let (found, said) = (steps(&output), String::from_utf8_lossy(&output.stdout).into_owned());
         assert!(said.contains("waiting for basedpyright's fixes"), "{said}");
         assert_eq!(found, wanted, "run {run}: {said}");

@@ -22,6 +22,7 @@ mod record;
 mod said;
 mod seen;
 mod servers;
+mod slow;
 mod stops;
 mod stream;
 mod tabs;

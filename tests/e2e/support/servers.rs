@@ -1,5 +1,7 @@
 //! Language servers for the tests: the real ones, found or named as missing, and the scripted fake.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -7,6 +9,8 @@ use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant::diagnostics::server::LanguageServer;
 use sextant::diagnostics::server::config::{self, ServerConfig};
+
+use crate::support::project::Project;
 
 /// Generous: real servers start cold on a busy machine.
 pub const PATIENCE_MS: u64 = 120_000;
@@ -32,6 +36,32 @@ pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
     let names: Vec<&str> = found.iter().map(|server| server.name.as_str()).collect();
     assert_eq!(names, ["basedpyright", "ruff"]);
     found
+}
+
+/// Seconds that a slow server is late by.
+const DELAY: u32 = 8;
+
+/// A folder with ruff as it is, and a basedpyright that starts 8 seconds late and answers about fixes as late.
+pub fn slow_tools(project: &Project) -> PathBuf {
+    let folder = project.beside("slow");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/slow_server.py");
+    let (python, server) = (tool("python3"), tool("basedpyright-langserver"));
+    let wrapper = folder.join("basedpyright-langserver");
+    let text = format!(
+        "#!/bin/sh\nexec '{}' '{}' {DELAY} '{}' \"$@\"\n",
+        python.display(),
+        script.display(),
+        server.display()
+    );
+    std::fs::write(&wrapper, text).expect("a wrapper");
+    std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).expect("a program");
+    symlink(tool("ruff"), folder.join("ruff")).expect("a link");
+    folder
+}
+
+/// How often a plan is made with the slow server: `SEXTANT_SLOW_RUNS`, or once.
+pub fn slow_runs() -> u32 {
+    std::env::var("SEXTANT_SLOW_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1)
 }
 
 /// The fake server, with its script in this folder.
