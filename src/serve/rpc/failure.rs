@@ -36,8 +36,18 @@ pub(super) fn code(kind: FailureKind) -> i32 {
     }
 }
 
-impl From<Failure> for ErrorObjectOwned {
+/// What a method fails with.
+#[derive(Clone, Debug)]
+pub struct CallError(Failure);
+
+impl From<Failure> for CallError {
     fn from(failure: Failure) -> Self {
+        Self(failure)
+    }
+}
+
+impl From<CallError> for ErrorObjectOwned {
+    fn from(CallError(failure): CallError) -> Self {
         let data = FailureData {
             kind: failure.kind,
             message: failure.message.clone(),
@@ -117,7 +127,7 @@ mod tests {
         let hint = Hint::from("wait").and(HintCode::Stop);
         for hint in [hint, Hint::from("ask again"), HintCode::Undo.into()] {
             let failure = Failure::new(FailureKind::Busy, "somebody works", hint);
-            let object = ErrorObjectOwned::from(failure.clone());
+            let object = ErrorObjectOwned::from(CallError::from(failure.clone()));
             assert_eq!((object.code(), object.message()), (9, "somebody works"));
             assert_eq!(read(ClientError::Call(object)), failure);
         }

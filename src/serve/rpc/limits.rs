@@ -10,6 +10,7 @@ use jsonrpsee::types::ErrorObjectOwned;
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::lock::lock;
 use crate::serve::rpc::failure;
+use crate::serve::rpc::failure::CallError;
 
 /// Bytes of a request: a file's new text has to fit.
 pub(super) const REQUEST: u32 = 16 << 20;
@@ -103,7 +104,7 @@ where
                         None => answer,
                     }
                 }
-                Err(()) => MethodResponse::error(id, ErrorObjectOwned::from(too_many())),
+                Err(()) => MethodResponse::error(id, ErrorObjectOwned::from(CallError::from(too_many()))),
             }
         }
     }

@@ -1,11 +1,11 @@
 //! `checkpoint/*`: what tasks have changed, and the way back to before one of them.
 
-use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::commands::undo::Undone;
 use crate::agent::commands::undo::list::History;
+use crate::serve::rpc::failure::CallError;
 
 /// What was taken back, the newest task first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,10 +18,10 @@ pub trait CheckpointApi {
     /// The last tasks that changed something, with their steps and what of them stands.
     /// Example: `{}`
     #[method(name = "list", param_kind = map)]
-    async fn checkpoints(&self) -> RpcResult<History>;
+    async fn checkpoints(&self) -> Result<History, CallError>;
 
     /// Takes back every task down to this one, and this one. Stops at the first that cannot be taken back whole.
     /// Example: `{"task": "019f0a1b2c3-4d2-0"}`
     #[method(name = "restore", param_kind = map)]
-    async fn restore(&self, task: String, by: Option<String>) -> RpcResult<RestoredTasks>;
+    async fn restore(&self, task: String, by: Option<String>) -> Result<RestoredTasks, CallError>;
 }

@@ -1,10 +1,10 @@
 //! `diagnostics/*`: what a task has introduced; never what is reported anyway.
 
-use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::editor::event::QuickfixEntry;
+use crate::serve::rpc::failure::CallError;
 
 /// What the last task that changed something has introduced and not repaired, as its list shows it; of a task that runs,
 /// so far.
@@ -23,5 +23,5 @@ pub trait DiagnosticsApi {
     /// The diagnostics that the last task has introduced and not repaired, or the one that runs so far.
     /// Example: `{}`
     #[method(name = "delta", param_kind = map)]
-    async fn delta(&self) -> RpcResult<IntroducedDiagnostics>;
+    async fn delta(&self) -> Result<IntroducedDiagnostics, CallError>;
 }

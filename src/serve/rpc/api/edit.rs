@@ -1,6 +1,5 @@
 //! `edit/*`: single calls of the tools that read and change files, for a program that does its own thinking.
 
-use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +8,7 @@ use crate::agent::commands::outside::OutsideAnswer;
 use crate::agent::edit::once::EditMade;
 use crate::agent::state::outside::OutsideClient;
 use crate::agent::tools::tool::OutsideTool;
+use crate::serve::rpc::failure::CallError;
 
 /// The tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub trait EditApi {
     /// The tools that may be called, with the schemas of their arguments.
     /// Example: `{}`
     #[method(name = "tools", param_kind = map)]
-    async fn tools(&self) -> RpcResult<ToolList>;
+    async fn tools(&self) -> Result<ToolList, CallError>;
 
     /// Calls a tool. The answer of one that edits has the diagnostics that the edit introduced. The edits of one `client`
     /// are a task of their own, which `agent/undo` takes back. `call` names this call for `edit/cancel`. `once` is a name
@@ -42,21 +42,21 @@ pub trait EditApi {
         client: Option<OutsideClient>,
         call: Option<String>,
         once: Option<String>,
-    ) -> RpcResult<OutsideAnswer>;
+    ) -> Result<OutsideAnswer, CallError>;
 
     /// What became of an edit whose answer did not come, by the name that its call had as `once`; a session that is gone
     /// may have made it.
     /// Example: `{"once": "0b0c5a6e-7f0e-4c38-9e0a-2f6d7a1f1e11"}`
     #[method(name = "made", param_kind = map)]
-    async fn made(&self, once: String) -> RpcResult<EditMade>;
+    async fn made(&self, once: String) -> Result<EditMade, CallError>;
 
     /// Ends the waits of a call; an edit that has begun is finished.
     /// Example: `{"call": "1"}`
     #[method(name = "cancel", param_kind = map)]
-    async fn cancel_call(&self, call: String) -> RpcResult<CallKnown>;
+    async fn cancel_call(&self, call: String) -> Result<CallKnown, CallError>;
 
     /// The client will not call again: its next edits would be another task.
     /// Example: `{"client": {"id": "1", "name": "my script"}}`
     #[method(name = "leave", param_kind = map)]
-    async fn leave(&self, client: OutsideClient) -> RpcResult<CallKnown>;
+    async fn leave(&self, client: OutsideClient) -> Result<CallKnown, CallError>;
 }

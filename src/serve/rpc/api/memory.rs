@@ -1,6 +1,6 @@
 //! `memory/*`: what is remembered of this workspace.
 
-use jsonrpsee::core::RpcResult;
+use crate::serve::rpc::failure::CallError;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,10 @@ pub trait MemoryApi {
     /// What is remembered about something.
     /// Example: `{"text": "prices"}`
     #[method(name = "search", param_kind = map)]
-    async fn search(&self, text: String) -> RpcResult<MemoryAnswer>;
+    async fn search(&self, text: String) -> Result<MemoryAnswer, CallError>;
 
     /// Forgets what holds a text. Asks in the session first where that costs an undo.
     /// Example: `{"text": "prices in cents"}`
     #[method(name = "forget", param_kind = map)]
-    async fn forget(&self, text: String, by: Option<String>) -> RpcResult<MemoryAnswer>;
+    async fn forget(&self, text: String, by: Option<String>) -> Result<MemoryAnswer, CallError>;
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +9,7 @@ use crate::agent::commands::turn::TaskInTurn;
 use crate::agent::events::state::StreamState;
 use crate::editor::HeldFile;
 use crate::serve::discovery::SessionEntry;
+use crate::serve::rpc::failure::CallError;
 
 /// A session, and how things stand in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,21 +41,21 @@ pub trait InfoApi {
     /// Which session this is, what runs in it, and how things stand.
     /// Example: `{}`
     #[method(name = "info", param_kind = map)]
-    async fn info(&self) -> RpcResult<SessionInfo>;
+    async fn info(&self) -> Result<SessionInfo, CallError>;
 
     /// The sessions of this user, those that were used last first.
     /// Example: `{}`
     #[method(name = "list", param_kind = map)]
-    async fn list(&self) -> RpcResult<SessionList>;
+    async fn list(&self) -> Result<SessionList, CallError>;
 
     /// Which of these files, by absolute paths, a user has open here, or are changed here and not written. Another
     /// session asks this before it changes them.
     /// Example: `{"files": ["/the/project/cart.py"]}`
     #[method(name = "owns", param_kind = map)]
-    async fn owns(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles>;
+    async fn owns(&self, files: Vec<PathBuf>) -> Result<OwnedFiles, CallError>;
 
     /// These files, by absolute paths, were written by another program: what is open of them without changes is read again.
     /// Example: `{"files": ["/the/project/cart.py"]}`
     #[method(name = "written", param_kind = map)]
-    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<()>;
+    async fn written(&self, files: Vec<PathBuf>) -> Result<(), CallError>;
 }

@@ -1,14 +1,14 @@
 //! `stats/*`: how the runs in this workspace went.
 
-use jsonrpsee::core::RpcResult;
 use jsonrpsee::proc_macros::rpc;
 
 use crate::memory::metrics::Stats;
+use crate::serve::rpc::failure::CallError;
 
 #[rpc(server, client, namespace = "stats", namespace_separator = "/")]
 pub trait StatsApi {
     /// Success, time, tokens and memory, by mode; none where nothing was recorded yet.
     /// Example: `{}`
     #[method(name = "get", param_kind = map)]
-    async fn stats(&self) -> RpcResult<Option<Stats>>;
+    async fn stats(&self) -> Result<Option<Stats>, CallError>;
 }

@@ -1,6 +1,6 @@
 //! `agent/*`: each a task of the agent in the session's turn, and the events as a subscription.
 
-use jsonrpsee::core::{RpcResult, SubscriptionResult, async_trait};
+use jsonrpsee::core::{SubscriptionResult, async_trait};
 use jsonrpsee::{PendingSubscriptionSink, SubscriptionMessage};
 
 use crate::agent::commands::undo::redo::bring_back;
@@ -10,21 +10,22 @@ use crate::agent::state::outcome::Outcome;
 use crate::agent::state::request::Request;
 use crate::agent::state::undo_target::Target;
 use crate::serve::rpc::api::agent::{AgentApiServer, AnswerTaken, StopTaken, UndoPart};
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::methods::Served;
 
 #[async_trait]
 impl AgentApiServer for Served {
-    async fn ask(&self, request: Request, by: Option<String>) -> RpcResult<Outcome> {
+    async fn ask(&self, request: Request, by: Option<String>) -> Result<Outcome, CallError> {
         let what = request.text.clone();
         self.in_turn(&what, by, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await })).await
     }
 
-    async fn plan(&self, request: Request, by: Option<String>) -> RpcResult<Plan> {
+    async fn plan(&self, request: Request, by: Option<String>) -> Result<Plan, CallError> {
         let what = request.text.clone();
         self.in_turn(&what, by, |agent, cancel| Box::pin(async move { agent.plan(&request, &cancel).await })).await
     }
 
-    async fn answer(&self, choice: usize, by: Option<String>) -> RpcResult<AnswerTaken> {
+    async fn answer(&self, choice: usize, by: Option<String>) -> Result<AnswerTaken, CallError> {
         // A question in the middle of a run goes before the one that a paused plan has left.
         if let Some(taken) = self.agent()?.answer_waiting(choice) {
             return Ok(taken.map(|()| AnswerTaken { outcome: None })?);
@@ -35,11 +36,11 @@ impl AgentApiServer for Served {
         answered.await.map(|outcome| AnswerTaken { outcome: Some(outcome) })
     }
 
-    async fn cancel(&self) -> RpcResult<StopTaken> {
+    async fn cancel(&self) -> Result<StopTaken, CallError> {
         Ok(StopTaken { stopped: self.agent()?.turn().stop() })
     }
 
-    async fn resume(&self, approved: Option<bool>, by: Option<String>) -> RpcResult<Outcome> {
+    async fn resume(&self, approved: Option<bool>, by: Option<String>) -> Result<Outcome, CallError> {
         let approved = approved.unwrap_or_default();
         let resumed = self.in_turn("the task that waits", by, move |agent, cancel| {
             Box::pin(async move { agent.resume(approved, &cancel).await })
@@ -47,13 +48,13 @@ impl AgentApiServer for Served {
         resumed.await
     }
 
-    async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> RpcResult<Undone> {
+    async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> Result<Undone, CallError> {
         let UndoPart { target, partial, because } = part.unwrap_or_default();
         let wish = UndoRequest { target: Target::parse(&target), partial, reason: because };
         self.in_turn("an undo", by, |agent, _| Box::pin(async move { take_back(&agent, &wish).await })).await
     }
 
-    async fn redo(&self, by: Option<String>) -> RpcResult<Undone> {
+    async fn redo(&self, by: Option<String>) -> Result<Undone, CallError> {
         self.in_turn("a redo", by, |agent, _| Box::pin(async move { bring_back(&agent).await })).await
     }
 
@@ -61,7 +62,7 @@ impl AgentApiServer for Served {
         let agent = match self.agent() {
             Ok(agent) => agent,
             Err(failure) => {
-                pending.reject(failure).await;
+                pending.reject(CallError::from(failure)).await;
                 return Ok(());
             }
         };

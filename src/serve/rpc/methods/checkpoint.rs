@@ -1,22 +1,23 @@
 //! `checkpoint/*`: the list of what was done, and one undo after the other down to a task of it.
 
-use jsonrpsee::core::{RpcResult, async_trait};
+use jsonrpsee::core::async_trait;
 
 use crate::agent::commands::undo::list::{History, UndoState, history};
 use crate::agent::commands::undo::{UndoRequest, take_back};
 use crate::agent::state::outcome::Ending;
 use crate::base::failure::Failure;
 use crate::serve::rpc::api::checkpoint::{CheckpointApiServer, RestoredTasks};
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::methods::Served;
 
 #[async_trait]
 impl CheckpointApiServer for Served {
-    async fn checkpoints(&self) -> RpcResult<History> {
+    async fn checkpoints(&self) -> Result<History, CallError> {
         let agent = self.agent()?;
         Ok(history(&agent).await?)
     }
 
-    async fn restore(&self, task: String, by: Option<String>) -> RpcResult<RestoredTasks> {
+    async fn restore(&self, task: String, by: Option<String>) -> Result<RestoredTasks, CallError> {
         let restored = self.in_turn("an undo", by, |agent, cancel| {
             Box::pin(async move {
                 let (mut undone, mut events) = (Vec::new(), Vec::new());

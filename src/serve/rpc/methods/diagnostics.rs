@@ -1,14 +1,15 @@
 //! `diagnostics/*`: the list of the last task, as the session holds it.
 
-use jsonrpsee::core::{RpcResult, async_trait};
+use jsonrpsee::core::async_trait;
 
 use crate::editor::event::Event;
 use crate::serve::rpc::api::diagnostics::{DiagnosticsApiServer, IntroducedDiagnostics};
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::methods::Served;
 
 #[async_trait]
 impl DiagnosticsApiServer for Served {
-    async fn delta(&self) -> RpcResult<IntroducedDiagnostics> {
+    async fn delta(&self) -> Result<IntroducedDiagnostics, CallError> {
         let agent = self.agent()?;
         let (state, running) = (agent.events().state(), !agent.turn().is_free());
         let task = state.work.and_then(|work| work.task);

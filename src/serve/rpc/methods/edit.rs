@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use jsonrpsee::core::{RpcResult, async_trait};
+use jsonrpsee::core::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use crate::agent::tools::tool::ToolDefinition;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::serve::rpc::api::edit::{CallKnown, EditApiServer, ToolList};
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::methods::Served;
 
 /// A call that can be stopped, until this is dropped.
@@ -50,7 +51,7 @@ fn named(
 
 #[async_trait]
 impl EditApiServer for Served {
-    async fn tools(&self) -> RpcResult<ToolList> {
+    async fn tools(&self) -> Result<ToolList, CallError> {
         let tools = tools::for_clients().filter_map(ToolDefinition::outside_spec);
         Ok(ToolList { tools: tools.collect() })
     }
@@ -62,7 +63,7 @@ impl EditApiServer for Served {
         client: Option<OutsideClient>,
         call: Option<String>,
         once: Option<String>,
-    ) -> RpcResult<OutsideAnswer> {
+    ) -> Result<OutsideAnswer, CallError> {
         let agent = self.agent()?;
         let client = client.map_or_else(
             || OutsideClient::new("rpc", "another program"),
@@ -77,16 +78,16 @@ impl EditApiServer for Served {
         Ok(agent.call_once(&client, (&tool, arguments), once.as_deref(), &cancel).await?)
     }
 
-    async fn made(&self, once: String) -> RpcResult<EditMade> {
+    async fn made(&self, once: String) -> Result<EditMade, CallError> {
         Ok(self.agent()?.made(&once).await?)
     }
 
-    async fn cancel_call(&self, call: String) -> RpcResult<CallKnown> {
+    async fn cancel_call(&self, call: String) -> Result<CallKnown, CallError> {
         let known = lock(&self.calls).get(&call).map(CancellationToken::cancel).is_some();
         Ok(CallKnown { known })
     }
 
-    async fn leave(&self, client: OutsideClient) -> RpcResult<CallKnown> {
+    async fn leave(&self, client: OutsideClient) -> Result<CallKnown, CallError> {
         self.agent()?.client_left(&OutsideClient::new(client.id, &client.name));
         Ok(CallKnown { known: true })
     }

@@ -2,17 +2,18 @@
 
 use crate::agent::state::outcome::Ending;
 use crate::serve::rpc::api::memory::{MemoryAnswer, MemoryApiServer};
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::methods::Served;
-use jsonrpsee::core::{RpcResult, async_trait};
+use jsonrpsee::core::async_trait;
 
 #[async_trait]
 impl MemoryApiServer for Served {
-    async fn search(&self, text: String) -> RpcResult<MemoryAnswer> {
+    async fn search(&self, text: String) -> Result<MemoryAnswer, CallError> {
         let text = self.agent()?.recall_about(&text).await?;
         Ok(MemoryAnswer { text })
     }
 
-    async fn forget(&self, text: String, by: Option<String>) -> RpcResult<MemoryAnswer> {
+    async fn forget(&self, text: String, by: Option<String>) -> Result<MemoryAnswer, CallError> {
         let forgotten = self.in_turn("what is to be forgotten", by, |agent, cancel| {
             Box::pin(async move { Ending { result: agent.forget(&text, &cancel).await, events: Vec::new() } })
         });

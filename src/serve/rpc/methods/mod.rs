@@ -13,9 +13,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 
-use jsonrpsee::core::RpcResult;
 use jsonrpsee::server::Methods;
-use jsonrpsee::types::ErrorObjectOwned;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::commands::agent::Agent;
@@ -31,6 +29,7 @@ use crate::serve::rpc::api::memory::MemoryApiServer;
 use crate::serve::rpc::api::plan::PlanApiServer;
 use crate::serve::rpc::api::session::InfoApiServer;
 use crate::serve::rpc::api::stats::StatsApiServer;
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::server::merged;
 
 /// The session behind the methods, for as long as it is there.
@@ -73,12 +72,12 @@ impl Served {
         what: &str,
         by: Option<String>,
         work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
-    ) -> RpcResult<T> {
+    ) -> Result<T, CallError> {
         let agent = self.agent()?;
         let asked = AskedBy::new(what, by.map_or_else(|| "another program".to_owned(), |by| headline(&by))).joined();
         let held = agent.turn().begin(&agent, asked)?;
         self.advertised()?.used();
-        turn::run(agent, held, work).await.map_err(ErrorObjectOwned::from)
+        turn::run(agent, held, work).await.map_err(CallError::from)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jsonrpsee::core::{RpcResult, async_trait};
+use jsonrpsee::core::async_trait;
 
 use crate::agent::commands::agent::Agent;
 use crate::agent::commands::turn::TurnWork;
@@ -14,11 +14,12 @@ use crate::base::failure::Failure;
 use crate::base::hint::HintCode;
 use crate::editor::event::Event;
 use crate::serve::rpc::api::plan::{PlanApiServer, PlanShown};
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::methods::Served;
 
 #[async_trait]
 impl PlanApiServer for Served {
-    async fn plan_now(&self) -> RpcResult<PlanShown> {
+    async fn plan_now(&self) -> Result<PlanShown, CallError> {
         let agent = self.agent()?;
         let mut shown = PlanShown { markdown: String::new(), phase: String::new(), plan: None, question: None };
         // A task that runs has the plan itself: what it has shown last stands then.
@@ -38,7 +39,12 @@ impl PlanApiServer for Served {
         Ok(shown)
     }
 
-    async fn change(&self, change: Option<String>, markdown: Option<String>, by: Option<String>) -> RpcResult<Plan> {
+    async fn change(
+        &self,
+        change: Option<String>,
+        markdown: Option<String>,
+        by: Option<String>,
+    ) -> Result<Plan, CallError> {
         if !self.agent()?.has_plan() {
             return Err(Failure::user("no plan waits here that could be changed", HintCode::Plan).into());
         }
@@ -66,7 +72,12 @@ impl PlanApiServer for Served {
         }
     }
 
-    async fn approve(&self, steps: Option<Steps>, unseen: Option<bool>, by: Option<String>) -> RpcResult<Outcome> {
+    async fn approve(
+        &self,
+        steps: Option<Steps>,
+        unseen: Option<bool>,
+        by: Option<String>,
+    ) -> Result<Outcome, CallError> {
         let (steps, unseen) = (steps.unwrap_or_default(), unseen.unwrap_or_default());
         let approved = move |agent: Arc<Agent>, cancel| -> TurnWork<Outcome> {
             Box::pin(async move {
@@ -79,7 +90,7 @@ impl PlanApiServer for Served {
         self.in_turn("the plan", by, approved).await
     }
 
-    async fn step(&self, by: Option<String>) -> RpcResult<Outcome> {
+    async fn step(&self, by: Option<String>) -> Result<Outcome, CallError> {
         self.approve(Some(Steps::One), None, by).await
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use jsonrpsee::core::{RpcResult, async_trait};
+use jsonrpsee::core::async_trait;
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::base::plural::counted;
 use crate::serve::discovery::find;
 use crate::serve::rpc::api::session::{InfoApiServer, OwnedFiles, SessionInfo, SessionList};
+use crate::serve::rpc::failure::CallError;
 use crate::serve::rpc::methods::Served;
 
 /// Files of one question.
@@ -23,7 +24,7 @@ fn few(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
 
 #[async_trait]
 impl InfoApiServer for Served {
-    async fn info(&self) -> RpcResult<SessionInfo> {
+    async fn info(&self) -> Result<SessionInfo, CallError> {
         let agent = self.agent()?;
         Ok(SessionInfo {
             session: self.advertised()?.entry().clone(),
@@ -34,17 +35,17 @@ impl InfoApiServer for Served {
         })
     }
 
-    async fn owns(&self, files: Vec<PathBuf>) -> RpcResult<OwnedFiles> {
+    async fn owns(&self, files: Vec<PathBuf>) -> Result<OwnedFiles, CallError> {
         let held = self.agent()?.editor.held(&few(files)?).await;
         Ok(OwnedFiles { files: held.map_err(Failure::from)? })
     }
 
-    async fn written(&self, files: Vec<PathBuf>) -> RpcResult<()> {
+    async fn written(&self, files: Vec<PathBuf>) -> Result<(), CallError> {
         self.agent()?.editor.sync(&few(files)?).await;
         Ok(())
     }
 
-    async fn list(&self) -> RpcResult<SessionList> {
+    async fn list(&self) -> Result<SessionList, CallError> {
         let folders = self.folders.clone();
         let found = tokio::task::spawn_blocking(move || find::everywhere(&folders)).await;
         let found = found.map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))?;
