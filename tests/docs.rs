@@ -300,8 +300,8 @@ fn rpc_methods(source: &str) -> Vec<RpcMethod> {
             let (given, answer) = signature.split_once(") -> ").expect("an answer");
             let parameters = given.split_once("&self").expect("a method").1;
             let parameters = parameters.trim_matches([',', ' ']).replace(",", ", ").replace(",  ", ", ");
-            let answer = answer.trim_end_matches(';').replace("RpcResult<", "");
-            let answer = match answer.strip_suffix('>') {
+            let answer = answer.trim_end_matches(';').strip_prefix("Result<");
+            let answer = match answer.and_then(|answer| answer.strip_suffix(", CallError>")) {
                 Some(answer) => answer.to_owned(),
                 None => "Delivery, many times".to_owned(),
             };
