@@ -163,3 +163,17 @@ async fn names_that_look_like_others_are_refused() {
         assert!(last.contains("not seen") || outcome.is_null(), "{path:?}: {last}");
     }
 }
+
+const ITEM: &str = "from dataclasses import dataclass\nfrom typing import Any\n\n\n@dataclass\nclass Unit:\n    name: Any\n\n\nclass Item:\n    def __init__(self, code: str, price: Any) -> None:\n        self.code = code\n        self.price: Any = price\n\n    def cost(self) -> str:\n        return self.cod\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stood_there_in_other_words_is_no_widened_type() {
+    let project = Project::new(&[("a.py", ITEM)]);
+    let (head, _) = ITEM.split_once("class Item").expect("the class");
+    let fields = "@dataclass\nclass Item:\n    code: str\n    price: Any\n\n    def cost(self) -> str:\n        return self.code\n";
+    let edits = vec![whole(&format!("{head}{fields}"))];
+    let (outcome, _) = ask(&project, "turn Item into a dataclass", FILE, edits).await;
+    assert!(project.read("a.py").ends_with(fields), "{outcome}");
+    let summary = outcome["summary"].as_str().unwrap_or_default();
+    assert!(outcome["fixed"] == 1 && !summary.contains("not counted"), "{outcome}");
+}

@@ -107,3 +107,22 @@ async fn links_stay_links_and_what_is_no_text_to_edit_is_refused_with_the_reason
     assert_eq!(fs::read(at("binary.bin")).expect("a file"), b"one\n\xff\xfe\x00two");
     assert!(client.end().await.success());
 }
+
+/// A class, and the same as a data class; the name of a type is missing in both.
+const CLASS: &str = "class Item:\n    def __init__(self, code: str, price: Money) -> None:\n        self.code = code\n        self.price = price\n\n    def total(self) -> str:\n        return self.code\n";
+const FIELDS: &str = "@dataclass\nclass Item:\n    code: str\n    price: Money\n\n    def total(self) -> str:\n        return self.code\n";
+
+#[tokio::test]
+async fn what_was_reported_of_a_class_is_not_new_when_it_becomes_a_data_class() {
+    let head = "from dataclasses import dataclass\n\n\n@dataclass\nclass Unit:\n    name: str\n\n\n";
+    let text = format!("{head}{CLASS}");
+    let project = Project::new(&[("a.py", &text), ("b.py", &text)]);
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    let edited = client.edit("edit_file", replace("a.py", CLASS, FIELDS)).await;
+    assert_eq!(edited["diagnostics_status"], "complete", "{edited}");
+    assert_eq!((&edited["new_diagnostics"], &edited["fixed"]), (&json!([]), &json!(0)), "{edited}");
+    // Another name is another complaint.
+    let other = client.edit("edit_file", replace("b.py", CLASS, &FIELDS.replace("Money", "Cash"))).await;
+    assert!(other["new_diagnostics"].to_string().contains("Cash"), "{other}");
+    assert!(client.end().await.success());
+}

@@ -8,5 +8,6 @@ pub mod model_server;
 pub mod nvim;
 pub mod project;
 pub mod screen;
+pub mod scripted;
 pub mod servers;
 pub mod wires;

@@ -1,0 +1,100 @@
+//! A project whose language server and model are scripted, worked on from a shell.
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::fs;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::project::Project;
+use crate::support::servers::fake_config;
+
+pub struct Scripted {
+    pub project: Project,
+    pub model: ModelServer,
+}
+
+/// The server names each word `bad` of a text.
+pub fn publish() -> Value {
+    json!({"publish": {"version": "same", "items": "scan"}})
+}
+
+impl Scripted {
+    /// With this style of the model, these steps of the server for a change, and `timeout_ms` for its answers.
+    pub async fn new(
+        files: &[(&str, &str)],
+        style: &str,
+        on_change: Value,
+        timeout_ms: u32,
+        script: Vec<Reply>,
+    ) -> Self {
+        let (project, model) = (Project::new(files), ModelServer::start(script).await);
+        let on = json!({"textDocument/didOpen": [publish()], "textDocument/didChange": on_change});
+        let fake = fake_config(&project.beside("fake"), &json!({"log": "log", "on": on}));
+        let text = format!(
+            "[model]\nprovider = \"openai_compatible\"\nmodel = \"m\"\nbase_url = \"{}\"\nstyle = \"{style}\"\n\
+             context = 64000\n\n[diagnostics]\ntimeout_ms = {timeout_ms}\nstart_timeout_ms = 60000\n\n\
+             [[servers]]\nname = \"fake\"\ncommand = {}\nlanguages = [\"python\"]\npublishes_once = true\n",
+            model.url(),
+            json!(fake.command)
+        );
+        let folder = project.beside("config").join("sextant");
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("config.toml"), text).expect("a configuration");
+        Self { project, model }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sextant"));
+        command
+            .args(arguments)
+            .current_dir(self.project.root())
+            .env("XDG_CONFIG_HOME", self.project.beside("config"))
+            .env("XDG_STATE_HOME", self.project.state_home())
+            .env("XDG_RUNTIME_DIR", self.project.beside("runtime"));
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        tokio::task::block_in_place(|| self.command(arguments).output().expect("the binary"))
+    }
+
+    /// Starts it, with both outputs to be read.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary")
+    }
+
+    /// Lets the server go on where it waits for `go`.
+    pub fn go(&self) {
+        fs::write(self.project.beside("fake").join("go"), "").expect("a signal");
+    }
+
+    /// Waits until the server has received a message with these words.
+    pub async fn heard(&self, words: &str) {
+        let log = self.project.beside("fake").join("log");
+        let heard = || fs::read_to_string(&log).is_ok_and(|text| text.contains(words));
+        let wait = async {
+            while !heard() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), wait).await.unwrap_or_else(|_| panic!("never heard: {words}"));
+    }
+
+    /// Runs it, stops it as Ctrl-C does once the server has received these words, and gives back its end.
+    pub async fn stopped_at(&self, words: &str, arguments: &[&str]) -> Output {
+        let child = self.start(arguments);
+        self.heard(words).await;
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        assert!(sent.success(), "it runs");
+        tokio::task::block_in_place(|| child.wait_with_output().expect("an end"))
+    }
+}
+
+/// Both outputs.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}

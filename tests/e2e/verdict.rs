@@ -1,0 +1,113 @@
+//! One verdict for all who ask: the exit status, the data and the statistics of a plan and of a request, and `done` in
+//! the answer with the edit itself.
+
+use std::io::{BufRead, BufReader};
+
+use serde_json::{Value, json};
+
+use crate::cli::{outcome, sextant};
+use crate::nvim::ask::step;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::project::Project;
+use crate::support::scripted::{Scripted, publish, said};
+
+const FILES: &[(&str, &str)] =
+    &[("a.py", "def f() -> int:\n    return 1\n"), ("b.py", "def h() -> int:\n    return 1\n")];
+
+fn replace(path: &str, new: &str) -> Value {
+    json!({"path": path, "old_string": "return 1", "new_string": new})
+}
+
+fn plan(symbol: &str) -> Reply {
+    let step = json!({"title": "change it", "symbols": [symbol], "because": "asked", "expect": "changed"});
+    Reply::Json(json!({"title": "Change", "reason": "asked", "steps": [step], "confidence": 1}))
+}
+
+fn end() -> Reply {
+    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "done"}))
+}
+
+/// The exit status, whether the data call it done, and the line of the statistics that counts it.
+async fn judged(script: Vec<Reply>, arguments: &[&str]) -> (Option<i32>, Value, String) {
+    let (project, model) = (Project::new(FILES), ModelServer::start(script).await);
+    let url = model.url();
+    let arguments = [arguments, &["--json", "--model", "openai_compatible:m", "--base-url", &url]].concat();
+    let run = |arguments: &[&str]| tokio::task::block_in_place(|| sextant(&project, arguments));
+    let output = run(&arguments);
+    let ended = outcome(&output)["outcome"].clone();
+    let new = ended["new_diagnostics"].as_array().map(Vec::len);
+    assert_eq!((new, &ended["diagnostics_status"]), (Some(1), &json!("complete")), "{}", said(&output));
+    let stats = said(&run(&["stats"]));
+    let success = stats.lines().find(|line| line.contains("success")).unwrap_or_default();
+    (output.status.code(), ended["ok"].clone(), success.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_and_a_request_that_leave_the_same_error_are_judged_alike_by_everybody() {
+    let bad = || step("edit_file", replace("a.py", "return bad"), false);
+    // The second plan takes the place of the step that failed, and is done.
+    let other = step("edit_file", replace("b.py", "return 2"), false);
+    let planned = vec![plan("a.py::f"), bad(), plan("b.py::h"), other, end(), end()];
+    let request = ["ask", "change f", "--file", "a.py:2"];
+    let approved = ["plan", "change f and h", "--approve", "--mode", "planner"];
+    for (script, arguments) in [(vec![bad(), end()], &request[..]), (planned, &approved)] {
+        let (status, ok, success) = judged(script, arguments).await;
+        assert_eq!((status, ok), (Some(1), json!(false)), "{arguments:?}");
+        assert!(success.contains("0 %"), "{arguments:?}: {success}");
+    }
+}
+
+/// One answer of a model with these tool calls, and these words before them.
+fn calls(words: &str, calls: &[(&str, Value)]) -> Reply {
+    let call = |(number, (tool, given)): (usize, &(&str, Value))| {
+        let function = json!({"name": tool, "arguments": given.to_string()});
+        json!({"index": number, "id": format!("use{number}"), "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    let event = |choice: Value| format!("data: {}\n\n", json!({"choices": [choice]}));
+    let said = event(json!({"index": 0, "delta": {"role": "assistant", "content": words}}));
+    let called = event(json!({"index": 0, "delta": {"tool_calls": calls}}));
+    let stop = event(json!({"index": 0, "delta": {}, "finish_reason": "tool_calls"}));
+    Reply::Events(format!("{said}{called}{stop}data: [DONE]\n\n"))
+}
+
+fn done() -> (&'static str, Value) {
+    ("done", json!({"answer": "Finished."}))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn done_in_the_answer_with_the_edit_costs_no_second_answer() {
+    let both = calls("", &[("edit_file", replace("a.py", "return 2")), done()]);
+    let never = calls("", &[done()]);
+    let on_change = json!([{"wait_for": "go"}, publish()]);
+    let scripted = Scripted::new(FILES, "conversation", on_change, 300, vec![both, never]).await;
+    let mut child = scripted.start(&["ask", "change f to return 2", "--file", "a.py:2", "--json"]);
+    let mut told = String::new();
+    for line in BufReader::new(child.stdout.take().expect("a pipe")).lines() {
+        let line = line.expect("UTF-8");
+        if line.contains("waiting for what is not known yet: fake (a.py)") {
+            scripted.go();
+        }
+        told.push_str(&line);
+        told.push('\n');
+    }
+    let status = child.wait().expect("an end");
+    assert_eq!(scripted.model.requests().len(), 1, "{told}");
+    let last: Value = serde_json::from_str(told.lines().last().unwrap_or_default()).expect("data");
+    let ended = &last["outcome"];
+    assert_eq!(
+        (status.code(), &ended["ok"], &ended["diagnostics_status"]),
+        (Some(0), &json!(true), &json!("complete"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_model_says_and_its_last_word_are_apart_in_a_shell() {
+    for (tool, given) in [("edit_file", replace("a.py", "return 2")), ("read_file", json!({"path": "a.py"}))] {
+        let script = vec![calls("I do so.", &[(tool, given)]), calls("I did so.", &[done()])];
+        let scripted = Scripted::new(FILES, "conversation", json!([publish()]), 60_000, script).await;
+        let told = said(&scripted.run(&["ask", "what does f return?", "--file", "a.py:2"]));
+        assert!(told.contains("I did so.") && told.contains("Finished."), "{told}");
+        assert!(!told.contains("so.Finished") && !told.contains("so.I did"), "{told}");
+    }
+}
