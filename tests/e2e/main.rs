@@ -3,6 +3,7 @@
 // A test reports by panicking, in its support code too, and tells its figures to whoever asks with --nocapture.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
+mod allowed;
 mod chat;
 mod cli;
 mod closed;
@@ -22,6 +23,7 @@ mod helix;
 mod honest;
 mod known;
 mod learning;
+mod lengthy;
 mod loading;
 mod log;
 mod lsp_proxy;

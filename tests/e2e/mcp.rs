@@ -1,6 +1,7 @@
 //! `sextant mcp` over standard input and output: the protocol, what an edit answers, the end.
 
 mod edits;
+mod exact;
 mod hostile;
 mod http;
 mod joined;

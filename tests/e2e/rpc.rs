@@ -187,3 +187,15 @@ async fn a_joined_request_tells_exactly_what_it_introduced_and_so_far_meanwhile(
     let after = session.introduced().await.expect("a list");
     assert!(!after.running && after.entries == so_far.entries, "{after:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_of_an_editor_stays_open_for_who_has_its_token() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let mut nvim = Nvim::start(&project, "{ rpc = { port = true } }", &[]).await;
+    nvim.edit("cart.py").await;
+    nvim.command("AgentAsk what is here?").await;
+    nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    let port = joined(&project).await.entry.port.clone().expect("a port");
+    let token = std::fs::read_to_string(&port.token_file).expect("a token");
+    crate::rpc_wire::answers_beside_half_heads(&port.address, &token).await;
+}

@@ -404,14 +404,11 @@ async fn who_fills_the_port_without_a_token_takes_nothing_of_the_socket_and_is_n
     session.serving.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn who_sends_half_a_head_keeps_nobody_with_the_token_waiting() {
-    let session = session_with(Setup { config: json!({"rpc": {"port": true}}), ..Setup::default() }).await;
-    let port = session.serving.entry().port.clone().expect("a port");
-    let token = std::fs::read_to_string(&port.token_file).expect("a token");
+/// Whoever has the token is answered within a second, while 400 others hold half-sent heads.
+pub async fn answers_beside_half_heads(address: &str, token: &str) {
     let mut slow = Vec::new();
     for number in 0..400 {
-        let address = port.address.clone();
+        let address = address.to_owned();
         slow.push(tokio::spawn(async move {
             loop {
                 let Ok(mut stream) = tokio::net::TcpStream::connect(&address).await else { continue };
@@ -424,14 +421,13 @@ async fn who_sends_half_a_head_keeps_nobody_with_the_token_waiting() {
     }
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"session/info"}"#;
     let head = format!(
-        "POST / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+        "POST / HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        port.address,
         body.len()
     );
     for call in 0..129 {
         let began = std::time::Instant::now();
-        let mut stream = tokio::net::TcpStream::connect(&port.address).await.expect("a connection");
+        let mut stream = tokio::net::TcpStream::connect(address).await.expect("a connection");
         stream.write_all(head.as_bytes()).await.expect("a request");
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer).await;
@@ -439,6 +435,14 @@ async fn who_sends_half_a_head_keeps_nobody_with_the_token_waiting() {
         assert!(began.elapsed() < Duration::from_secs(1), "{call}: {:?}", began.elapsed());
     }
     slow.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_sends_half_a_head_keeps_nobody_with_the_token_waiting() {
+    let session = session_with(Setup { config: json!({"rpc": {"port": true}}), ..Setup::default() }).await;
+    let port = session.serving.entry().port.clone().expect("a port");
+    let token = std::fs::read_to_string(&port.token_file).expect("a token");
+    answers_beside_half_heads(&port.address, &token).await;
     session.serving.end().await;
 }
 

@@ -70,6 +70,9 @@ async fn an_answer_given_beforehand_runs_no_command_and_says_what_does() {
     configured(&project);
     let touch = || step("run_command", json!({"command": ["touch", "made"]}), true);
     let server = ModelServer::start([touch(), done()]).await;
+    let (_, said) = run(&project, &["ask", "try it", "--answer", "1"], &server);
+    assert!(!project.root().join("made").exists(), "a number is no consent to a command: {said}");
+    let server = ModelServer::start([touch(), done()]).await;
     let (_, said) = run(&project, &["ask", "try it", "--answer", "1", "--answer", "ask=1"], &server);
     assert!(!project.root().join("made").exists(), "{said}");
     let told = server.requests().last().expect("requests").body.to_string();

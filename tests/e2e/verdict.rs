@@ -9,7 +9,7 @@ use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
-use crate::support::scripted::{Scripted, publish, said};
+use crate::support::scripted::{Scripted, calls, publish, said};
 
 const FILES: &[(&str, &str)] =
     &[("a.py", "def f() -> int:\n    return 1\n"), ("b.py", "def h() -> int:\n    return 1\n")];
@@ -55,20 +55,6 @@ async fn a_plan_and_a_request_that_leave_the_same_error_are_judged_alike_by_ever
         assert_eq!((status, ok), (Some(1), json!(false)), "{arguments:?}");
         assert!(success.contains("0 %"), "{arguments:?}: {success}");
     }
-}
-
-/// One answer of a model with these tool calls, and these words before them.
-fn calls(words: &str, calls: &[(&str, Value)]) -> Reply {
-    let call = |(number, (tool, given)): (usize, &(&str, Value))| {
-        let function = json!({"name": tool, "arguments": given.to_string()});
-        json!({"index": number, "id": format!("use{number}"), "type": "function", "function": function})
-    };
-    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-    let event = |choice: Value| format!("data: {}\n\n", json!({"choices": [choice]}));
-    let said = event(json!({"index": 0, "delta": {"role": "assistant", "content": words}}));
-    let called = event(json!({"index": 0, "delta": {"tool_calls": calls}}));
-    let stop = event(json!({"index": 0, "delta": {}, "finish_reason": "tool_calls"}));
-    Reply::Events(format!("{said}{called}{stop}data: [DONE]\n\n"))
 }
 
 fn done() -> (&'static str, Value) {

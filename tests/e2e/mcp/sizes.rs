@@ -43,6 +43,17 @@ async fn a_text_of_nine_megabytes_is_written_within_a_limit_and_a_larger_one_is_
     let refused = client.refused("write_file", json!({"path": "huge.py", "content": lines(12 << 20)})).await;
     assert!(refused.contains("files of up to 10 MB are worked on"), "{refused}");
     assert!(!project.root().join("huge.py").exists());
-    let long = client.refused("write_file", json!({"path": "a/".repeat(3000) + "b", "content": "x"})).await;
-    assert!(long.contains("the path is too long (in bytes 6001, and 4096 is the most)"), "{long}");
+}
+
+#[tokio::test]
+async fn a_path_that_is_longer_than_any_disk_takes_is_refused_with_its_length() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let mut client = McpClient::open(&project, "long", &[]).await;
+    for (tool, more) in [("write_file", json!({"content": "x"})), ("read_file", json!({}))] {
+        let mut given = more;
+        given["path"] = json!("a/".repeat(3000) + "b");
+        let long = client.refused(tool, given).await;
+        assert!(long.contains("the path is too long (in bytes 6001, and 4096 is the most)"), "{tool}: {long}");
+    }
+    assert!(client.end().await.success());
 }

@@ -8,6 +8,7 @@ use crate::nvim::ask::options;
 use crate::support::model_server::{Dealing, ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::scripted::calls;
 
 const LINES: usize = 5000;
 
@@ -99,4 +100,19 @@ async fn neovim_ends_in_the_middle_of_a_stream() {
     let took = asked.elapsed();
     println!("from :qall! to the end: {took:?}");
     assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_model_says_and_its_last_word_are_apart() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let read = calls("I do so.", &[("read_file", json!({"path": "a.py"}))]);
+    let done = calls("I did so.", &[("done", json!({"answer": "Finished."}))]);
+    let server = ModelServer::start([read, done]).await;
+    let options = options(&server).replace("model = 'm',", "model = 'm', style = 'conversation', context = 64000,");
+    let mut nvim = Nvim::start(&project, &options, &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk what is this?").await;
+    nvim.finished().await;
+    let answer = nvim.answered("Finished.").await;
+    assert!(!answer.contains("so.Finished") && !answer.contains("so.I did"), "{answer}");
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -30,20 +31,34 @@ impl Scripted {
         timeout_ms: u32,
         script: Vec<Reply>,
     ) -> Self {
-        let (project, model) = (Project::new(files), ModelServer::start(script).await);
+        let made = Self::alone(files, &format!("style = \"{style}\"\ncontext = 64000\n"), "", script).await;
         let on = json!({"textDocument/didOpen": [publish()], "textDocument/didChange": on_change});
-        let fake = fake_config(&project.beside("fake"), &json!({"log": "log", "on": on}));
-        let text = format!(
-            "[model]\nprovider = \"openai_compatible\"\nmodel = \"m\"\nbase_url = \"{}\"\nstyle = \"{style}\"\n\
-             context = 64000\n\n[diagnostics]\ntimeout_ms = {timeout_ms}\nstart_timeout_ms = 60000\n\n\
+        let fake = fake_config(&made.project.beside("fake"), &json!({"log": "log", "on": on}));
+        let servers = format!(
+            "[diagnostics]\ntimeout_ms = {timeout_ms}\nstart_timeout_ms = 60000\n\n\
              [[servers]]\nname = \"fake\"\ncommand = {}\nlanguages = [\"python\"]\npublishes_once = true\n",
-            model.url(),
             json!(fake.command)
         );
-        let folder = project.beside("config").join("sextant");
-        fs::create_dir_all(&folder).expect("a folder");
-        fs::write(folder.join("config.toml"), text).expect("a configuration");
-        Self { project, model }
+        let file = made.configuration();
+        let text = fs::read_to_string(&file).expect("a configuration").replace("servers = []\n", "");
+        fs::write(file, text + &servers).expect("a configuration");
+        made
+    }
+
+    /// Without a server, with these lines about the model and at the head of the configuration.
+    pub async fn alone(files: &[(&str, &str)], manner: &str, head: &str, script: Vec<Reply>) -> Self {
+        let made = Self { project: Project::new(files), model: ModelServer::start(script).await };
+        let text = format!(
+            "servers = []\n{head}\n[model]\nprovider = \"openai_compatible\"\nmodel = \"m\"\nbase_url = \"{}\"\n{manner}\n",
+            made.model.url()
+        );
+        made.project.beside("config/sextant");
+        fs::write(made.configuration(), text).expect("a configuration");
+        made
+    }
+
+    fn configuration(&self) -> PathBuf {
+        self.project.beside("config").join("sextant/config.toml")
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -51,6 +66,7 @@ impl Scripted {
         command
             .args(arguments)
             .current_dir(self.project.root())
+            .env("HOME", self.project.beside("home"))
             .env("XDG_CONFIG_HOME", self.project.beside("config"))
             .env("XDG_STATE_HOME", self.project.state_home())
             .env("XDG_RUNTIME_DIR", self.project.beside("runtime"));
@@ -97,4 +113,18 @@ impl Scripted {
 /// Both outputs.
 pub fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+/// One answer of a model with these tool calls, and these words before them.
+pub fn calls(words: &str, calls: &[(&str, Value)]) -> Reply {
+    let call = |(number, (tool, given)): (usize, &(&str, Value))| {
+        let function = json!({"name": tool, "arguments": given.to_string()});
+        json!({"index": number, "id": format!("use{number}"), "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    let event = |choice: Value| format!("data: {}\n\n", json!({"choices": [choice]}));
+    let said = event(json!({"index": 0, "delta": {"role": "assistant", "content": words}}));
+    let called = event(json!({"index": 0, "delta": {"tool_calls": calls}}));
+    let stop = event(json!({"index": 0, "delta": {}, "finish_reason": "tool_calls"}));
+    Reply::Events(format!("{said}{called}{stop}data: [DONE]\n\n"))
 }
