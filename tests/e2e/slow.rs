@@ -43,8 +43,8 @@ fn a_slow_server_makes_the_same_plan() {
         let project = Project::shop();
         let output = plan(&project, &slow_tools(&project));
         let (found, said) = (steps(&output), String::from_utf8_lossy(&output.stdout).into_owned());
-        assert!(said.contains("waiting for basedpyright's fixes"), "{said}");
         assert_eq!(found, wanted, "run {run}: {said}");
+        assert!(said.contains("waiting for basedpyright's fixes"), "{said}");
         same += 1;
     }
     println!("the same plan {same} of {runs}");

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -77,5 +79,46 @@ async fn a_line_appended_to_a_readme_refuses_no_edit_of_its_title_and_a_refusal_
     project.write("README.md", &now.replace("Words of it.", "My words of it."));
     let refused = client.refused("edit_file", replace("README.md", "# Name\n\nWords", "# Name\n\nText")).await;
     assert!(refused.contains("My words of it.") && refused.matches("- a line of many").count() <= 6, "{refused}");
+    assert!(client.end().await.success());
+}
+
+/// Saves as many editors do, by a rename over the file, as soon as somebody else's half-made file lies beside it;
+/// whether one did before `over`.
+fn saves_in_between(folder: &Path, over: &AtomicBool) -> bool {
+    let beside = |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains(".sextant-");
+    while !over.load(Ordering::Relaxed) {
+        if fs::read_dir(folder).expect("a folder").flatten().any(beside) {
+            fs::rename(folder.join("a.new"), folder.join("a.txt")).expect("saved");
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_user_saves_in_the_moment_of_an_edit_stands() {
+    let project = Project::new(&[("a.txt", "count 0.\n")]);
+    fs::write(project.beside("config/sextant").join("config.toml"), "servers = []\n").expect("a file");
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let mut saved = 0;
+    for number in 0..300 {
+        let now = format!("count {number}.\n");
+        project.write("a.txt", &now);
+        project.write("a.new", &format!("{now}mine\n"));
+        client.read("read_file", json!({"path": "a.txt"})).await;
+        let (folder, over) = (project.root().to_owned(), Arc::new(AtomicBool::new(false)));
+        let user = std::thread::spawn({
+            let over = over.clone();
+            move || saves_in_between(&folder, &over)
+        });
+        client.call("edit_file", replace("a.txt", "count", "number")).await;
+        over.store(true, Ordering::Relaxed);
+        if user.join().expect("the user") {
+            saved += 1;
+            assert!(project.read("a.txt").ends_with("mine\n"), "{number}, {saved}: {}", project.read("a.txt"));
+        }
+    }
+    println!("saved in between {saved} times");
+    assert!(saved > 20, "{saved}");
     assert!(client.end().await.success());
 }

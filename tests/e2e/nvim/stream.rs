@@ -1,5 +1,6 @@
 //! A model that streams faster than a screen shows: Neovim stays free, a stop is a stop, and the editor ends.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -95,10 +96,26 @@ async fn neovim_ends_in_the_middle_of_a_stream() {
     reached(&nvim, 200).await;
     let asked = Instant::now();
     nvim.lua::<bool>("vim.schedule(function() vim.cmd('qall!') end) return true").await;
+    ended(&mut nvim, asked).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neovim_ends_with_its_terminal_behind_a_stop() {
+    let (_project, _server, mut nvim) = streaming(LINES).await;
+    reached(&nvim, 200).await;
+    nvim.command("AgentStop").await;
+    let asked = Instant::now();
+    let hung_up = Command::new("kill").args(["-HUP", &nvim.id().to_string()]).status().expect("kill");
+    assert!(hung_up.success());
+    ended(&mut nvim, asked).await;
+}
+
+/// Holds an end that was asked for to its second.
+async fn ended(nvim: &mut Nvim, asked: Instant) {
     let ended = tokio::time::timeout(Duration::from_secs(10), nvim.child().wait()).await;
     assert!(ended.is_ok(), "it does not end");
     let took = asked.elapsed();
-    println!("from :qall! to the end: {took:?}");
+    println!("to the end: {took:?}");
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
