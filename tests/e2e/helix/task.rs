@@ -2,11 +2,13 @@
 
 use serde_json::json;
 
-use crate::helix::{CART, PRICE};
+use crate::helix::{CART, PRICE, with_model};
 use crate::rpc::{sextant, stderr, stdout};
 use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::mcp::McpClient;
+use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
+use crate::support::scripted::calls;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_file_is_mended_in_its_buffer_and_undone_there() {
@@ -216,4 +218,25 @@ async fn of_two_editors_with_a_file_the_one_that_asks_is_edited_and_the_other_is
     asks.command("agent.undo", json!([]), Some(&uri));
     asks.message("undone").await;
     assert_eq!((asks.text(&uri).as_str(), other.told.lock().unwrap().edits), (CART, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_model_says_and_its_last_word_are_apart_on_the_page() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let read = calls("I do so.", &[("read_file", json!({"path": "cart.py"}))]);
+    let server = ModelServer::start([read, calls("I did so.", &[("done", json!({"answer": "Finished."}))])]).await;
+    let mut options = with_model(&server);
+    options["model"]["style"] = json!("conversation");
+    options["model"]["context"] = json!(64_000);
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, options)).await.expect("taken");
+    link.open("cart.py");
+    let uri = link.uri("cart.py");
+    link.command("agent.ask", json!(["what is this?"]), Some(&uri));
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.iter().find(|uri| uri.ends_with("answer.md")).cloned()).await;
+    let said = |told: &Told| Some(told.texts[&page].1.clone()).filter(|text| text.contains("Finished."));
+    let text = link.until("the last word", said).await;
+    assert!(text.contains("I did so.") && !text.contains("so.Finished"), "{text}");
 }
