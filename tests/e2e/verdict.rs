@@ -57,6 +57,19 @@ async fn a_plan_and_a_request_that_leave_the_same_error_are_judged_alike_by_ever
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_stands_whose_server_says_no_more_of_its_file_behind_another_edit() {
+    let edit = |path: &str, new: &str| step("edit_file", replace(path, new), true);
+    let script = vec![edit("a.py", "return bad"), edit("b.py", "return 2"), end()];
+    let scripted = Scripted::new(FILES, "step", json!([publish()]), 1000, script).await;
+    let output = scripted.run(&["ask", "change f and h", "--json"]);
+    let ended = outcome(&output)["outcome"].clone();
+    assert_eq!((output.status.code(), &ended["ok"]), (Some(1), &json!(false)), "{}", said(&output));
+    assert_eq!(ended["new_diagnostics"][0]["code"], "bad", "{ended}");
+    assert_eq!(ended["diagnostics_status"], "partial", "{ended}");
+    assert!(ended["pending"].to_string().contains("fake (a.py)"), "{ended}");
+}
+
 fn done() -> (&'static str, Value) {
     ("done", json!({"answer": "Finished."}))
 }

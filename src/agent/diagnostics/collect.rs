@@ -37,11 +37,6 @@ fn gone((file, provider): SnapshotKey) -> Report {
     }
 }
 
-/// Whether a report is that of somebody who is not there any more.
-pub(crate) fn is_gone(report: &Report) -> bool {
-    report.note.as_deref() == Some(GONE)
-}
-
 /// Who is attached to which file, where somebody who spoke before has no word now.
 async fn attached(session: &Session, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
     let is_quiet = session.ledger.lock().await.unheard(reports, files).next().is_none();

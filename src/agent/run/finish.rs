@@ -140,11 +140,11 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         collect::ensure_baseline(session, &documents, &bystanders, deadline).await
     };
     let known = collect::known(session).await;
-    // What one that is gone had said of this very text stands, though it may not be all.
+    // What was said of this very text stands, though it may not be all: who has reported an error here and says no more
+    // behind the edit of another file has not taken it back.
     let said_of_this = |report: &Report| {
         let said = known.get(&(report.file.clone(), report.provider.clone())).and_then(|snap| snap.text.as_deref());
-        collect::is_gone(report)
-            && documents.iter().any(|document| document.path == report.file && said == Some(document.text.as_str()))
+        documents.iter().any(|document| document.path == report.file && said == Some(document.text.as_str()))
     };
     let unfresh: BTreeSet<(String, String)> = reports
         .iter()
