@@ -93,3 +93,21 @@ async fn edits_of_a_file_of_9_megabytes_are_taken_back_byte_for_byte_in_a_shell(
     let all: Vec<Call> = (0..5).map(edit).collect();
     there_and_back(&scripted(&[("data/large.txt", &text)], &all, 1).await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_whose_state_cannot_be_read_is_named_and_taken_back() {
+    let edit = ("edit_file", json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
+    for state in ["null", "no JSON"] {
+        let scripted = scripted(&[("a.txt", "one\n")], std::slice::from_ref(&edit), 1).await;
+        let ran = scripted.run(&["ask", "count on"]);
+        assert_eq!(scripted.project.read("a.txt"), "two\n", "{}", said(&ran));
+        let db = Connection::open(scripted.project.memory_file()).expect("a database");
+        db.execute("UPDATE tasks SET state = ?1, phase = 'paused'", [state]).expect("a task");
+        drop(db);
+        let resumed = scripted.run(&["resume"]);
+        let told = said(&resumed);
+        assert!(!resumed.status.success() && told.contains("its state cannot be read"), "{state}: {told}");
+        let undone = scripted.run(&["undo"]);
+        assert_eq!(scripted.project.read("a.txt"), "one\n", "{state}: {}", said(&undone));
+    }
+}

@@ -157,7 +157,6 @@ async fn a_command_that_does_not_end_is_killed_at_its_limit() {
     assert!(engine.told()[0].contains("sleep 1000: killed after 1 s"), "{:?}", engine.told());
 }
 
-/// git names the file that each part of its output is of.
 /// Git in a project, as its user runs it.
 fn git(folder: &Project, arguments: &[&str]) -> String {
     let mut git = std::process::Command::new("git");
@@ -245,6 +244,7 @@ async fn git_looks_without_a_word_runs_nothing_and_shows_no_secret_under_another
     assert!(told[2].contains("lemon"), "{told:#?}");
 }
 
+/// git names the file that each part of its output is of.
 #[tokio::test]
 async fn what_git_prints_of_a_secret_file_does_not_reach_the_model() {
     let folder = project();

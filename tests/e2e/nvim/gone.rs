@@ -152,3 +152,21 @@ async fn the_quickfix_list_follows_an_undo_and_stands_through_a_question() {
     let list = nvim.quickfix().await;
     assert_eq!(list.len(), 1, "{list:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_while_an_edit_is_checked_calls_nothing_clean() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return bad"});
+    let model = ModelServer::start([step("edit_file", edit, true)]).await;
+    let publish = json!({"publish": {"version": "same", "items": "scan"}});
+    let mut script = publishing(&json!("scan"));
+    script["on"]["textDocument/didChange"] = json!([{"wait_for": "go"}, publish]);
+    let mut nvim = attached(&project, &model, &script, "commands = {}").await;
+    nvim.command("AgentAsk change it").await;
+    nvim.wait("SextantEdited").await;
+    nvim.command("AgentStop").await;
+    nvim.failed().await;
+    let answer = nvim.answered("changed a.py").await;
+    assert!(!answer.contains("0 new"), "{answer}");
+    assert!(answer.contains("not known yet: fake (a.py, stopped while it was checked)"), "{answer}");
+}
