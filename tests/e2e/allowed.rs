@@ -39,12 +39,12 @@ fn run(scripted: &Scripted, lines: &[Vec<&str>]) -> (Vec<(bool, String)>, String
     let end = json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "ok"});
     scripted.model.push(Reply::Json(end));
     let output = scripted.run(&["ask", "try it", "--json"]);
-    let told = said(&output);
-    let events = told.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let shown = said(&output);
+    let events = shown.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let acted = events.filter(|event| event["type"] == "acted");
     let acted: Vec<_> =
         acted.map(|event| (event["ok"] == true, event["text"].as_str().unwrap_or_default().to_owned())).collect();
-    assert_eq!(acted.len(), lines.len(), "{told}");
+    assert_eq!(acted.len(), lines.len(), "{shown}");
     let sent = scripted.model.requests().iter().map(|request| request.body.to_string()).collect();
     (acted, sent)
 }

@@ -58,7 +58,7 @@ async fn two_files_that_a_model_has_written_sixty_times_are_taken_back() {
     };
     let write = |number: usize| {
         let content: String = (0..300).map(|line| text(number / 2 + 1, line)).collect();
-        let name = if number % 2 == 0 { "first.py" } else { "second.py" };
+        let name = if number.is_multiple_of(2) { "first.py" } else { "second.py" };
         ("write_file", json!({"path": name, "content": content}))
     };
     let all: Vec<Call> = (0..120).map(write).collect();
@@ -105,8 +105,8 @@ async fn a_task_whose_state_cannot_be_read_is_named_and_taken_back() {
         db.execute("UPDATE tasks SET state = ?1, phase = 'paused'", [state]).expect("a task");
         drop(db);
         let resumed = scripted.run(&["resume"]);
-        let told = said(&resumed);
-        assert!(!resumed.status.success() && told.contains("its state cannot be read"), "{state}: {told}");
+        let shown = said(&resumed);
+        assert!(!resumed.status.success() && shown.contains("its state cannot be read"), "{state}: {shown}");
         let undone = scripted.run(&["undo"]);
         assert_eq!(scripted.project.read("a.txt"), "one\n", "{state}: {}", said(&undone));
     }

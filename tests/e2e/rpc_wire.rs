@@ -404,7 +404,7 @@ async fn who_fills_the_port_without_a_token_takes_nothing_of_the_socket_and_is_n
     session.serving.end().await;
 }
 
-/// Whoever has the token is answered within a second, while 400 others hold half-sent heads.
+/// Callers with the token are answered within a second, while 400 others hold half-sent heads.
 pub async fn answers_beside_half_heads(address: &str, token: &str) {
     let mut slow = Vec::new();
     for number in 0..400 {

@@ -1,5 +1,4 @@
-//! A stop in the middle of a check, as Ctrl-C does it in a shell: nobody calls clean what nobody has looked at, and what
-//! is gone on with knows the edit that stands.
+//! Ctrl-C in the middle of a check: the edit is not called clean, and `resume` knows that it stands.
 
 use serde_json::json;
 
@@ -35,10 +34,10 @@ async fn an_edit_whose_check_was_stopped_is_not_known_to_be_clean() {
         let scripted = slow(vec![edit("return bad")]).await;
         let asked = ["ask", "change f", "--file", "a.py:2", "--json"];
         let stopped = scripted.stopped_at("return bad", &asked[..if json { 5 } else { 4 }]).await;
-        let told = said(&stopped);
-        assert!(scripted.project.read("a.py").contains("return bad"), "{told}");
-        assert!(!stopped.status.success() && !told.contains("0 new"), "{told}");
-        assert!(told.contains("not known yet: fake (a.py, stopped while it was checked)"), "{told}");
+        let shown = said(&stopped);
+        assert!(scripted.project.read("a.py").contains("return bad"), "{shown}");
+        assert!(!stopped.status.success() && !shown.contains("0 new"), "{shown}");
+        assert!(shown.contains("not known yet: fake (a.py, stopped while it was checked)"), "{shown}");
     }
 }
 
@@ -54,9 +53,9 @@ async fn resume_knows_the_edit_that_a_stopped_step_has_made() {
             scripted.model.push(reply);
         }
         let resumed = scripted.run(&["resume", "--json"]);
-        let told = said(&resumed);
-        assert!(told.contains("this edit stands already"), "{new}: {told}");
-        assert_eq!(resumed.status.code(), Some(status), "{new}: {told}");
-        assert_eq!(told.contains("1 of 1 step done"), status == 0, "{new}: {told}");
+        let shown = said(&resumed);
+        assert!(shown.contains("this edit stands already"), "{new}: {shown}");
+        assert_eq!(resumed.status.code(), Some(status), "{new}: {shown}");
+        assert_eq!(shown.contains("1 of 1 step done"), status == 0, "{new}: {shown}");
     }
 }

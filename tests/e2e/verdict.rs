@@ -1,5 +1,5 @@
-//! One verdict for all who ask: the exit status, the data and the statistics of a plan and of a request, and `done` in
-//! the answer with the edit itself.
+//! One verdict on a piece of work: exit status, data and statistics agree for requests and plans, and `done` beside an
+//! edit costs no further answer.
 
 use std::io::{BufRead, BufReader};
 
@@ -81,18 +81,18 @@ async fn done_in_the_answer_with_the_edit_costs_no_second_answer() {
     let on_change = json!([{"wait_for": "go"}, publish()]);
     let scripted = Scripted::new(FILES, "conversation", on_change, 300, vec![both, never]).await;
     let mut child = scripted.start(&["ask", "change f to return 2", "--file", "a.py:2", "--json"]);
-    let mut told = String::new();
+    let mut shown = String::new();
     for line in BufReader::new(child.stdout.take().expect("a pipe")).lines() {
         let line = line.expect("UTF-8");
         if line.contains("waiting for what is not known yet: fake (a.py)") {
             scripted.go();
         }
-        told.push_str(&line);
-        told.push('\n');
+        shown.push_str(&line);
+        shown.push('\n');
     }
     let status = child.wait().expect("an end");
-    assert_eq!(scripted.model.requests().len(), 1, "{told}");
-    let last: Value = serde_json::from_str(told.lines().last().unwrap_or_default()).expect("data");
+    assert_eq!(scripted.model.requests().len(), 1, "{shown}");
+    let last: Value = serde_json::from_str(shown.lines().last().unwrap_or_default()).expect("data");
     let ended = &last["outcome"];
     assert_eq!(
         (status.code(), &ended["ok"], &ended["diagnostics_status"]),
@@ -105,8 +105,8 @@ async fn what_a_model_says_and_its_last_word_are_apart_in_a_shell() {
     for (tool, given) in [("edit_file", replace("a.py", "return 2")), ("read_file", json!({"path": "a.py"}))] {
         let script = vec![calls("I do so.", &[(tool, given)]), calls("I did so.", &[done()])];
         let scripted = Scripted::new(FILES, "conversation", json!([publish()]), 60_000, script).await;
-        let told = said(&scripted.run(&["ask", "what does f return?", "--file", "a.py:2"]));
-        assert!(told.contains("I did so.") && told.contains("Finished."), "{told}");
-        assert!(!told.contains("so.Finished") && !told.contains("so.I did"), "{told}");
+        let shown = said(&scripted.run(&["ask", "what does f return?", "--file", "a.py:2"]));
+        assert!(shown.contains("I did so.") && shown.contains("Finished."), "{shown}");
+        assert!(!shown.contains("so.Finished") && !shown.contains("so.I did"), "{shown}");
     }
 }
