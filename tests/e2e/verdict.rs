@@ -100,6 +100,26 @@ async fn done_in_the_answer_with_the_edit_costs_no_second_answer() {
     );
 }
 
+/// A diagnostic of this code on a line; 1 is an error, 2 a warning.
+fn item(code: &str, severity: u32, line: u32) -> Value {
+    let range = json!({"start": {"line": line, "character": 0}, "end": {"line": line, "character": 3}});
+    json!({"range": range, "severity": severity, "code": code, "message": format!("{code} is here, {line}")})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn done_is_refused_for_a_code_that_its_file_did_not_have_and_for_no_other() {
+    for (code, answers) in [("bad", 1), ("other", 2)] {
+        let items = json!([item("bad", 1, 0), item(code, 2, 1)]);
+        let on_change = json!([{"publish": {"version": "same", "items": items}}]);
+        let both = calls("", &[("edit_file", replace("a.py", "return 2")), done()]);
+        let files = [("a.py", "bad = 1\ndef f() -> int:\n    return 1\n")];
+        let script = vec![both, calls("", &[done()])];
+        let scripted = Scripted::new(&files, "conversation", on_change, 60_000, script).await;
+        let output = scripted.run(&["ask", "change f to return 2", "--file", "a.py", "--json"]);
+        assert_eq!(scripted.model.requests().len(), answers, "{code}: {}", said(&output));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_model_says_and_its_last_word_are_apart_in_a_shell() {
     for (tool, given) in [("edit_file", replace("a.py", "return 2")), ("read_file", json!({"path": "a.py"}))] {
