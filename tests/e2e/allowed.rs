@@ -4,8 +4,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::cli::sextant;
 use crate::nvim::ask::step;
 use crate::support::model_server::Reply;
+use crate::support::project::Project;
 use crate::support::scripted::{Scripted, said};
 
 const SECRET: &str = "orange juice";
@@ -92,4 +94,33 @@ async fn git_looks_without_a_rule_and_leaves_secrets_out() {
         assert!(*ok, "{line:?}: {text}");
     }
     assert!(!sent.contains(SECRET), "the secret is sent");
+}
+
+#[test]
+fn what_a_servers_command_edits_is_confined_as_an_edit() {
+    let publish = json!({"publish": {"version": "same", "items": "scan"}});
+    for (path, is_taken) in [("a.py", true), ("b.py", false), (".nvim.lua", false)] {
+        let project = Project::new(&[("a.py", "bad = 1\n"), ("b.py", "bad = 1\n"), (".nvim.lua", "bad = 1\n")]);
+        let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}});
+        let uri = format!("file://{}", project.root().join(path).display());
+        let edit = json!({"edit": {"changes": {uri: [{"range": range, "newText": "ok"}]}}});
+        let action = json!({"title": "Fix it", "kind": "quickfix", "command": {"title": "f", "command": "fix"}});
+        let script = json!({
+            "log": "log",
+            "capabilities": {"codeActionProvider": true, "executeCommandProvider": {"commands": ["fix"]}},
+            "on": {
+                "textDocument/didOpen": [publish], "textDocument/didChange": [publish],
+                "textDocument/codeAction": [{"reply": [action]}],
+                "workspace/executeCommand": [{"ask": ["workspace/applyEdit", edit]}, {"reply": null}],
+            },
+        });
+        let fake = crate::mcp::with_fake(&project, &script);
+        sextant(&project, &["ask", "fix the errors", "--file", "a.py", "--headless"]);
+        let log = std::fs::read_to_string(format!("{fake}/log")).expect("a log");
+        assert!(log.contains("workspace/executeCommand"), "{path}: {log}");
+        for file in ["a.py", "b.py", ".nvim.lua"] {
+            let wanted = if is_taken && file == path { "ok = 1\n" } else { "bad = 1\n" };
+            assert_eq!(project.read(file), wanted, "{path}: {file}");
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) fn replace(path: &str, old: &str, new: &str) -> Value {
 }
 
 /// A configuration that names the fake server with a script as the only one.
-fn with_fake(project: &Project, script: &Value) -> String {
+pub(crate) fn with_fake(project: &Project, script: &Value) -> String {
     let fake = fake_config(&project.beside("fake"), script);
     let file = project.beside("config").join("sextant");
     std::fs::create_dir_all(&file).expect("a folder");
