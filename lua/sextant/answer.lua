@@ -53,7 +53,7 @@ function M.stream(text)
   local buf = buffer()
   if not rest then
     rest = assert(vim.uv.new_timer())
-    pcall(vim.treesitter.stop, buf)
+    scratch.plain(buf)
   end
   rest:start(REST_MS, 0, function()
     vim.schedule(M.settle)
@@ -66,7 +66,7 @@ function M.settle()
   if rest then
     rest:close()
     rest = nil
-    pcall(vim.treesitter.start, buffer(), 'markdown')
+    scratch.colour(buffer())
   end
 end
 

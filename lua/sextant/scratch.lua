@@ -60,11 +60,49 @@ function M.windows(name)
   return buf and vim.fn.win_findbuf(buf) or {}
 end
 
+-- The queries of the parsers that Neovim comes with. The first of them alone takes 10 ms to compile.
+local QUERIES = {
+  { 'markdown', 'highlights' },
+  { 'markdown', 'injections' },
+  { 'markdown_inline', 'highlights' },
+  { 'markdown_inline', 'injections' },
+}
+local compiled = 0
+---@type table<integer, true>
+local coloured = {}
+
+--- Colours the Markdown of a buffer. The first time takes a turn of the loop for each query; until then, and without
+--- the parsers, the text is plain.
+---@param buf integer
+function M.colour(buf)
+  coloured[buf] = true
+  if compiled == #QUERIES then
+    pcall(vim.treesitter.start, buf, 'markdown')
+    return
+  end
+  -- A timer, since what is scheduled by what was scheduled runs in the same turn.
+  vim.defer_fn(function()
+    if compiled < #QUERIES then
+      compiled = compiled + 1
+      pcall(vim.treesitter.query.get, unpack(QUERIES[compiled]))
+    end
+    if coloured[buf] and api.nvim_buf_is_valid(buf) then
+      M.colour(buf)
+    end
+  end, 1)
+end
+
+--- Leaves the text of a buffer plain until it is coloured again.
+---@param buf integer
+function M.plain(buf)
+  coloured[buf] = nil
+  pcall(vim.treesitter.stop, buf)
+end
+
 local function dress(buf, name)
   vim.bo[buf].filetype = TYPES[name] or 'sextant-page'
   vim.diagnostic.enable(false, { bufnr = buf })
-  -- The parser that Neovim comes with; without it the text stays plain.
-  pcall(vim.treesitter.start, buf, 'markdown')
+  M.colour(buf)
 end
 
 --- The buffer of this name, made where it is not there. The second answer says whether it was.

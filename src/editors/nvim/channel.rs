@@ -46,6 +46,8 @@ type Queued = (Option<PathBuf>, Event);
 
 /// How long the words of a model are put together.
 const FRAME: Duration = Duration::from_millis(33);
+/// Bytes of words in one message: what Neovim puts into its buffer in one turn of its loop, in some 4 ms.
+const MOST: usize = 64 << 10;
 
 impl Channel {
     /// Starts the task that sends events in order.
@@ -53,7 +55,7 @@ impl Channel {
         let (events, queue) = mpsc::unbounded_channel();
         let events_to = nvim.clone();
         tokio::spawn(async move {
-            let mut frames = Frames { queue, held: None, last: None };
+            let mut frames = Frames::of(queue);
             while let Some((root, event)) = frames.next().await {
                 if let Ok(json) = wording::json(root.as_deref(), &event) {
                     let code = "require('sextant.show').event(...)";
@@ -148,6 +150,8 @@ impl Channel {
 /// sends hundreds of pieces.
 struct Frames {
     queue: mpsc::UnboundedReceiver<Queued>,
+    /// Words that were too many for the last message.
+    rest: Option<Queued>,
     /// What came behind the words, and is next.
     held: Option<Queued>,
     /// When words were sent last.
@@ -155,25 +159,29 @@ struct Frames {
 }
 
 impl Frames {
+    fn of(queue: mpsc::UnboundedReceiver<Queued>) -> Self {
+        Self { queue, rest: None, held: None, last: None }
+    }
+
     async fn next(&mut self) -> Option<Queued> {
-        let (root, event) = match self.held.take() {
-            Some(held) => held,
+        let (root, event) = match self.rest.take().or_else(|| self.held.take()) {
+            Some(known) => known,
             None => self.queue.recv().await?,
         };
         let Event::Words { mut text } = event else { return Some((root, event)) };
         let until = self.last.map_or_else(Instant::now, |last| last + FRAME);
-        while let Ok(Some((of, event))) = tokio::time::timeout_at(until, self.queue.recv()).await {
-            match event {
-                Event::Words { text: more } if of == root => text.push_str(&more),
+        while self.held.is_none() {
+            match tokio::time::timeout_at(until, self.queue.recv()).await {
+                Ok(Some((of, Event::Words { text: more }))) if of == root => text.push_str(&more),
                 // Whoever stops a task wants to read no more of it.
-                event @ Event::Failed { .. } if is_stop(&event) => return Some((of, event)),
-                event => {
-                    self.held = Some((of, event));
-                    break;
-                }
+                Ok(Some((of, event))) if is_stop(&event) => return Some((of, event)),
+                Ok(Some(other)) => self.held = Some(other),
+                _ => break,
             }
         }
         self.last = Some(Instant::now());
+        let rest = text.split_off(text.floor_char_boundary(MOST));
+        self.rest = (!rest.is_empty()).then(|| (root.clone(), Event::Words { text: rest }));
         Some((root, Event::Words { text }))
     }
 }
@@ -216,7 +224,7 @@ mod tests {
     #[tokio::test]
     async fn words_are_put_together_in_order_and_at_most_once_a_frame() {
         let (events, queue) = mpsc::unbounded_channel();
-        let mut frames = Frames { queue, held: None, last: None };
+        let mut frames = Frames::of(queue);
         let send = |event: Queued| events.send(event).unwrap();
         for _ in 0..2 {
             let (before, began) = (frames.last, Instant::now());
@@ -234,5 +242,35 @@ mod tests {
         assert_eq!(frames.next().await, Some(words("ab")));
         assert_eq!(frames.next().await, Some((None, Event::Progress { text: "p".into() })));
         assert_eq!(frames.next().await, Some((None, Event::Failed { failure: Failure::cancelled() })));
+    }
+
+    #[tokio::test]
+    async fn many_words_are_sent_in_parts_before_what_is_said_behind_them() {
+        let (events, queue) = mpsc::unbounded_channel();
+        let mut frames = Frames::of(queue);
+        let all = "ü and so on, ".repeat(20_000);
+        let progress = (None, Event::Progress { text: "p".into() });
+        events.send(words(&all)).unwrap();
+        events.send(progress.clone()).unwrap();
+        let mut shown = String::new();
+        loop {
+            match frames.next().await {
+                Some((None, Event::Words { text })) => {
+                    assert!(text.len() <= MOST, "{}", text.len());
+                    shown.push_str(&text);
+                }
+                other => {
+                    assert_eq!(other, Some(progress));
+                    break;
+                }
+            }
+        }
+        assert_eq!(shown, all);
+        // A stop takes the place of the parts that are still to be sent.
+        events.send(words(&all)).unwrap();
+        assert!(matches!(frames.next().await, Some((None, Event::Words { .. }))));
+        events.send((None, Event::Failed { failure: Failure::cancelled() })).unwrap();
+        assert_eq!(frames.next().await, Some((None, Event::Failed { failure: Failure::cancelled() })));
+        assert_eq!(frames.rest, None);
     }
 }
