@@ -1,28 +1,31 @@
 //! The smallest edits between two texts, so that marks and cursors outside of them stay where they are.
 
-use imara_diff::{Algorithm, Diff, InternedInput};
+use std::ops::Range;
+
+use imara_diff::sources::lines;
+use imara_diff::{Algorithm, Diff, InternedInput, Interner};
 
 use crate::edits::TextEdit;
+use crate::edits::dense;
 
 /// The edits that turn `before` into `after`: changed lines, each drawn in to the characters that differ.
 ///
 /// Equal texts give no edit. Applying the result to `before` always gives `after`.
 pub fn hunks(before: &str, after: &str) -> Vec<TextEdit> {
-    let input = InternedInput::new(before, after);
+    // Grown as needed: made at once for two texts it has a place for each of their lines, and most are in both.
+    let mut input = InternedInput { before: Vec::new(), after: Vec::new(), interner: Interner::new(0) };
+    input.update_before(lines(before));
+    input.update_after(lines(after));
     let old = starts(input.before.iter().map(|token| input.interner[*token]));
     let new = starts(input.after.iter().map(|token| input.interner[*token]));
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_lines(&input);
     let mut out = Vec::new();
-    for hunk in diff.hunks() {
-        let (b, a) =
-            (hunk.before.start as usize..hunk.before.end as usize, hunk.after.start as usize..hunk.after.end as usize);
+    for (b, a) in dense::changed(&input.before, &input.after).unwrap_or_else(|| changed(&input)) {
         // As many lines as before: each was most likely changed in place.
         let pairs =
             if b.len() == a.len() { b.zip(a).map(|(b, a)| (b..b + 1, a..a + 1)).collect() } else { vec![(b, a)] };
         for (b, a) in pairs {
-            let range = old[b.start]..old[b.end];
-            let edit = trim(before, &TextEdit::new(range, &after[new[a.start]..new[a.end]]));
+            let at = |starts: &[u32], lines: &Range<usize>| starts[lines.start] as usize..starts[lines.end] as usize;
+            let edit = trimmed(before, at(&old, &b), &after[at(&new, &a)]);
             if !edit.range.is_empty() || !edit.text.is_empty() {
                 out.push(edit);
             }
@@ -31,12 +34,23 @@ pub fn hunks(before: &str, after: &str) -> Vec<TextEdit> {
     out
 }
 
+/// The lines that differ, on both sides.
+type Changed = (Range<usize>, Range<usize>);
+
+fn changed(input: &InternedInput<&str>) -> Vec<Changed> {
+    let mut diff = Diff::compute(Algorithm::Histogram, input);
+    diff.postprocess_lines(input);
+    let range = |lines: Range<u32>| lines.start as usize..lines.end as usize;
+    diff.hunks().map(|hunk| (range(hunk.before), range(hunk.after))).collect()
+}
+
 /// Where each line starts, and the end of the text.
-fn starts<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<usize> {
-    let mut out = vec![0];
+fn starts<'a>(lines: impl ExactSizeIterator<Item = &'a str>) -> Vec<u32> {
+    let mut out = Vec::with_capacity(lines.len() + 1);
     let mut end = 0;
+    out.push(0);
     for line in lines {
-        end += line.len();
+        end += line.len() as u32;
         out.push(end);
     }
     out
@@ -46,7 +60,11 @@ fn starts<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<usize> {
 ///
 /// A line end of two characters (`\r\n`) is never cut in half. The range must lie in `text`.
 pub fn trim(text: &str, edit: &TextEdit) -> TextEdit {
-    let (old, new) = (&text[edit.range.clone()], edit.text.as_str());
+    trimmed(text, edit.range.clone(), &edit.text)
+}
+
+fn trimmed(text: &str, range: Range<usize>, new: &str) -> TextEdit {
+    let old = &text[range.clone()];
     let same = |(a, b): &(char, char)| a == b;
     let mut head: usize = old.chars().zip(new.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
     let splits = |s: &str, at: usize| s[..at].ends_with('\r') && s[at..].starts_with('\n');
@@ -59,7 +77,7 @@ pub fn trim(text: &str, edit: &TextEdit) -> TextEdit {
     if splits(old_rest, old_rest.len() - tail) || splits(new_rest, new_rest.len() - tail) {
         tail -= 1;
     }
-    let range = edit.range.start + head..edit.range.end - tail;
+    let range = range.start + head..range.end - tail;
     TextEdit::new(range, &new_rest[..new_rest.len() - tail])
 }
 

@@ -1,6 +1,7 @@
 //! Edits as data: text edits, minimal hunks, finding `old_string`, symbol edits, the scope check. Pure functions.
 
 pub mod apply;
+mod dense;
 pub mod find;
 pub mod hunks;
 mod indent;
