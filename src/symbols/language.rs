@@ -51,21 +51,25 @@ pub fn of_path(path: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
 }
 
-/// Bytes and lines of the longest text that is parsed: trees and what is compared in them take some 3 KB a line during
-/// an edit, and no source that a person writes is as long.
+/// Bytes, and words and signs, of the longest text that is parsed: its trees take up to 0.8 KB a word during an edit, and
+/// no source that a person writes is as long.
 const LARGEST_PARSED: usize = 1 << 20;
-const MOST_LINES: usize = 60_000;
+const MOST_WORDS: usize = 150_000;
+/// How deep a tree may be. What reads trees goes down by calling itself, and a thread's stack ends at 1,500.
+const DEEPEST: usize = 400;
+/// Children of one error. A query looks at all that follow for each of them.
+const WIDEST_ERROR: u32 = 2_000;
 
 impl Language {
-    /// The syntax tree of a text; `None` when the grammar does not fit the parser, and for a text that is too long to be
-    /// worth its tree.
+    /// The syntax tree of a text; `None` when the grammar does not fit the parser, and for a text that is too long or too
+    /// deep to be worth its tree.
     pub fn tree(&self, text: &str) -> Option<tree_sitter::Tree> {
-        if text.len() > LARGEST_PARSED || text.bytes().filter(|byte| *byte == b'\n').nth(MOST_LINES).is_some() {
+        if text.len() > LARGEST_PARSED || has_more_words(text, MOST_WORDS) {
             return None;
         }
         let mut parser = tree_sitter::Parser::new();
         parser.set_language(&(self.grammar)()).ok()?;
-        parser.parse(text, None)
+        parser.parse(text, None).filter(is_for_reading)
     }
 
     /// The compiled symbols query, compiled once for every row of [`LANGUAGES`].
@@ -94,6 +98,38 @@ impl Language {
                 rows[row].get_or_init(compile).clone()
             }
             None => compile(),
+        }
+    }
+}
+
+/// Whether a text has more than so many words, signs and lines: as many as its tree has leaves, or more.
+fn has_more_words(text: &str, most: usize) -> bool {
+    let (mut count, mut in_word) = (0, false);
+    for byte in text.bytes() {
+        let word = byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+        count += usize::from(if word { !in_word } else { !matches!(byte, b' ' | b'\t' | b'\r') });
+        in_word = word;
+    }
+    count > most
+}
+
+/// Whether a tree is neither so deep nor an error so wide that reading it takes too much.
+fn is_for_reading(tree: &tree_sitter::Tree) -> bool {
+    let (mut cursor, mut depth) = (tree.walk(), 0);
+    loop {
+        let node = cursor.node();
+        if depth > DEEPEST || (node.is_error() && node.child_count() > WIDEST_ERROR) {
+            return false;
+        }
+        if cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return true;
+            }
+            depth -= 1;
         }
     }
 }
@@ -150,6 +186,18 @@ mod tests {
             assert!(language.symbols_query().is_some() && language.imports_query().is_some());
             assert!(language.interface_query().is_some());
         }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_dense_or_deep_has_no_tree() {
+        let tree = |text: &str| of_path("a.py").and_then(|language| language.tree(text)).is_some();
+        assert!(tree(&"value = call(1)\n".repeat(15_000)) && !tree(&"x = 1\n".repeat(60_000)));
+        assert!(!tree(&format!("x = \"{}\"\n", "a".repeat(LARGEST_PARSED))));
+        let nested = |deep: usize| format!("{}{}\n", "(".repeat(deep), ")".repeat(deep));
+        assert!(tree(&nested(200)) && !tree(&nested(50_000)));
+        assert!(!tree(&format!("x = {}1\n", "1 + ".repeat(20_000))));
+        assert!(!tree(&"[".repeat(60_000)) && !tree(&format!("{}x", "not ".repeat(40_000))));
+        assert!(!tree(&"{".repeat(100_000)) && tree(&"{".repeat(1_000)));
     }
 
     #[test]
