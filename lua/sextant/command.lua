@@ -32,9 +32,27 @@ local function text_of(args)
   return vim.trim(args.args)
 end
 
+-- What is sent in one message to be refused there; reading a longer one takes the binary 60 times its size.
+local LONGEST = 1024 * 1024
+
+---@return boolean
+local function is_too_long(args)
+  local long = #args.args > LONGEST
+  if long then
+    say(
+      ('the request has %d KB, and requests of up to 64 KB are taken'):format(#args.args / 1024),
+      vim.log.levels.ERROR
+    )
+  end
+  return long
+end
+
 function M.ask(args)
   if text_of(args) == '' then
     return say('say what to do: `:AgentAsk fix this`', vim.log.levels.WARN)
+  end
+  if is_too_long(args) then
+    return
   end
   local place = where(args)
   require('sextant.answer').expect(text_of(args), require('sextant.show').status ~= 'running')
@@ -50,6 +68,9 @@ function M.plan(args)
       plan.expect()
       rpc.send('show_plan', { place = place })
     end
+    return
+  end
+  if is_too_long(args) then
     return
   end
   local place = where(args)

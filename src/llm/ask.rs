@@ -104,11 +104,14 @@ pub fn wants_all(query: &str) -> bool {
     has_stem(query, ALL_STEMS)
 }
 
+/// Words that one verb may speak of.
+const LONGEST: usize = 200;
+
 /// What each verb of removal speaks of: `delete the function f in a.py` gives `the function f`.
 pub fn removals(text: &str) -> Vec<Vec<&str>> {
     let words = words(text);
     let is_bound = |word: &&&str| BOUNDS.split_whitespace().any(|bound| bound == word.to_lowercase());
-    let object = |at: usize| words[at + 1..].iter().take_while(|word| !is_bound(word)).copied().collect();
+    let object = |at: usize| words[at + 1..].iter().take(LONGEST).take_while(|word| !is_bound(word)).copied().collect();
     (0..words.len()).filter(|at| begins(words[*at], REMOVAL_STEMS)).map(object).collect()
 }
 

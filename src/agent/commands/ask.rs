@@ -34,6 +34,7 @@ pub(crate) async fn answer(
     request: &Request,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
+    requested::refuse_long(request)?;
     if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request, cancel)).await?? {
         return Ok(done);
     }

@@ -22,9 +22,10 @@ use crate::editor::event::Event;
 
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
 pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
-    let result = match replan::change_of(session, request).await {
-        Some(words) => replan::change_plan(session, &words, cancel).await,
-        None => {
+    let result = match (requested::refuse_long(request), replan::change_of(session, request).await) {
+        (Err(failure), _) => Err(failure),
+        (_, Some(words)) => replan::change_plan(session, &words, cancel).await,
+        (_, None) => {
             session.events.leave_task();
             let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
             // The plan before it is not what was asked for last: nobody is to approve it by mistake.

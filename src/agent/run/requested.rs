@@ -8,6 +8,19 @@ use crate::base::failure::Failure;
 use crate::base::hint::{Hint, HintCode};
 use crate::editor::Document;
 
+/// Bytes of the longest request: a page of words, or a log of some hundred lines.
+const LONGEST: usize = 64 << 10;
+
+/// Refuses a request that is too long to be read, before anything is done with it.
+pub(crate) fn refuse_long(request: &Request) -> Result<(), Failure> {
+    if request.text.len() <= LONGEST {
+        return Ok(());
+    }
+    let (size, limit) = (request.text.len().div_ceil(1 << 10), LONGEST >> 10);
+    let message = format!("the request has {size} KB, and requests of up to {limit} KB are taken");
+    Err(Failure::user(message, "put what is long into a file of the project and name it").without_change())
+}
+
 pub(crate) async fn requested(session: &Session, request: &Request) -> Result<Option<Document>, Failure> {
     if request.text.trim().is_empty() {
         return Err(Failure::user("the request has no text", Hint::from("say what to do").and(HintCode::Request)));
@@ -36,4 +49,17 @@ pub(crate) async fn scope(session: &Session, request: &Request) -> Result<Scope,
         (Some(document), None) => Scope::Files(vec![document.path]),
         (None, _) => Scope::Workspace,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_request_is_refused_with_its_length_and_the_limit() {
+        let of = |bytes: usize| Request { text: "x".repeat(bytes), ..Request::default() };
+        assert!(refuse_long(&of(LONGEST)).is_ok());
+        let refused = refuse_long(&of(100_000)).unwrap_err();
+        assert_eq!(refused.message, "the request has 98 KB, and requests of up to 64 KB are taken");
+    }
 }

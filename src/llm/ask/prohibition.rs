@@ -59,13 +59,16 @@ fn is_universal(object: &[Word]) -> bool {
 
 /// `leave everything as it is`, `deja todo como está`.
 fn keeps_as_it_is(verb: &Word, after: &[Word]) -> bool {
+    if !verb.is("leave keep deja lass") {
+        return false;
+    }
     let kept = after.iter().any(|word| word.is("alone untouched unchanged intacto intacta")) || {
         after.windows(2).any(|pair| pair[0].is("as como wie") && pair[1].is("it is they are esta estan es"))
     };
     let all = after.iter().take_while(|word| !word.is("as como wie alone untouched unchanged intacto intacta"));
     // `that file` is one that was named before.
     let other = after.windows(2).any(|pair| pair[0].is("that those") && pair[1].is("file files module function class"));
-    verb.is("leave keep deja lass") && kept && !other && is_universal(&all.cloned().collect::<Vec<_>>())
+    kept && !other && is_universal(&all.cloned().collect::<Vec<_>>())
 }
 
 /// Whether a negation is said to whoever does the work, and not of what the code does.

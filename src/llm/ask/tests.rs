@@ -438,3 +438,15 @@ proptest::proptest! {
         proptest::prop_assert!(stopped != Repair, "{stopped:?}");
     }
 }
+
+#[test]
+fn a_long_request_is_read_in_time_that_grows_with_its_length() {
+    let began = std::time::Instant::now();
+    for words in ["x = 1 ", "leave it as it is ", "delete the ", "nothing ", "do not ", "only fix "] {
+        let text = words.repeat((64 << 10) / words.len());
+        classify(&text);
+        let longest = removals(&text).into_iter().map(|object| object.len()).max();
+        assert!(longest.is_none_or(|words| words <= LONGEST), "{longest:?}");
+    }
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
