@@ -32,6 +32,8 @@ pub struct Hits {
 pub enum SearchError {
     #[error("the pattern is empty")]
     Empty,
+    #[error("the pattern has {0} KB, and patterns of up to 16 KB are searched for")]
+    TooLong(usize),
     #[error("the pattern is not a regular expression: {0}")]
     BadPattern(String),
 }
@@ -40,12 +42,15 @@ impl From<SearchError> for Failure {
     fn from(error: SearchError) -> Self {
         let hint = match &error {
             SearchError::Empty => "give a regular expression",
+            SearchError::TooLong(_) => "search for a part of it",
             SearchError::BadPattern(_) => r"put \ before ( ) [ ] { } . * + ? ^ $ | to find the character itself",
         };
         Self::new(FailureKind::User, error.to_string(), hint)
     }
 }
 
+/// Bytes of the longest pattern: to compile one takes a hundred times its size.
+const LONGEST: usize = 16 << 10;
 /// Characters of a line that are shown.
 const SHOWN: usize = 200;
 /// Bytes of the largest file that is read: sources are smaller, data is not searched.
@@ -55,6 +60,9 @@ const LARGEST: u64 = 2 * 1024 * 1024;
 pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Result<Hits, SearchError> {
     if pattern.is_empty() {
         return Err(SearchError::Empty);
+    }
+    if pattern.len() > LONGEST {
+        return Err(SearchError::TooLong(pattern.len() >> 10));
     }
     let regex = RegexBuilder::new(pattern).multi_line(true).crlf(true).build().map_err(|error| {
         // The full text draws the pattern over several lines; its last line says what is wrong.
@@ -156,5 +164,6 @@ mod tests {
         let error = search(&root, &files, "total(", 10).unwrap_err();
         assert_eq!(error, SearchError::BadPattern("unclosed group".into()));
         assert_eq!(search(&root, &files, "", 10).unwrap_err(), SearchError::Empty);
+        assert_eq!(search(&root, &files, &"x".repeat(1 << 20), 10).unwrap_err(), SearchError::TooLong(1024));
     }
 }

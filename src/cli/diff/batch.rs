@@ -1,12 +1,15 @@
 //! `sextant diff --batch`: cases on standard input, one answer a line as soon as it is known.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 
 use serde_json::{Value, json};
 
 use crate::base::failure::{Failure, FailureKind};
 use crate::cli::terminal::json_to;
 use crate::diagnostics::batch::answer;
+
+/// Bytes of the longest case: matching takes some 70 bytes of memory for each.
+const LONGEST: usize = 8 << 20;
 
 /// Answers every line of the input until its end, or until nobody reads the answers any more.
 ///
@@ -24,10 +27,19 @@ pub(super) fn run(input: impl BufRead, mut output: impl Write) -> Result<(), Fai
     let mut line = Vec::new();
     loop {
         line.clear();
-        if input.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+        if input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut line).map_err(failed)? == 0 {
             return Ok(());
         }
-        let Some(answer) = reply(&line) else { continue };
+        let answer = if line.len() > LONGEST {
+            if line.last() != Some(&b'\n') {
+                input.skip_until(b'\n').map_err(failed)?;
+            }
+            let limit = LONGEST >> 20;
+            Some(json!({"id": null, "error": format!("the line has more than {limit} MB, and cases of up to that are answered")}).to_string())
+        } else {
+            reply(&line)
+        };
+        let Some(answer) = answer else { continue };
         if json_to(&mut output, &answer).is_err() {
             return Ok(());
         }
@@ -69,6 +81,17 @@ mod tests {
         assert!(answers[2]["id"].is_null() && answers[2]["error"].is_string());
         assert!(answers[3]["id"].is_null() && answers[3]["error"].is_string());
         assert_eq!(answers[4]["id"], 2);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_and_the_next_one_answered() {
+        let long = "x".repeat(LONGEST + 10);
+        let input = format!("{long}\n{{\"id\":2,\"files\":{{}},\"before\":[],\"after\":[]}}\n");
+        let mut output = Vec::new();
+        run(input.as_bytes(), &mut output).unwrap();
+        let said = String::from_utf8(output).unwrap();
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines.len() == 2 && lines[0].contains("more than 8 MB") && lines[1].contains("\"id\":2"), "{said}");
     }
 
     #[test]
