@@ -67,6 +67,8 @@ where
     let span = span::tool(&tool);
     let work = async move {
         let read = validate::call_outside(&tool, &given);
+        // The texts are in what was read.
+        drop(given);
         let own = session.cancelled();
         match read {
             Ok(read) if read.access() == Access::Edit => {

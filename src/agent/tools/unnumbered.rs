@@ -8,7 +8,7 @@ use crate::base::failure::{Failure, tool_failure};
 /// Every line has one, each one more than the last: nothing else is taken for it.
 pub(crate) fn without_numbers(text: &str) -> Option<String> {
     let mut known: Option<usize> = None;
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::new();
     for line in text.split_inclusive('\n') {
         let rest = behind_number(line)?;
         let number: usize = line[..line.len() - rest.len()].trim().parse().ok()?;

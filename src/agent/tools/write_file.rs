@@ -1,5 +1,7 @@
 //! `write_file`: a new file, or the whole text of an old one.
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,11 +45,12 @@ impl Tool for WriteFile {
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         target::refuse_large(&self.path, self.content.len() as u64)?;
         let path = session.root.resolve(&self.path)?;
-        let content = self.content.replace("\r\n", "\n");
+        let returns = self.content.contains("\r\n").then(|| self.content.replace("\r\n", "\n"));
+        let content = returns.map_or(Cow::Borrowed(self.content.as_str()), Cow::Owned);
         // In a text of no language such numbers may be what it says.
         let plain = unnumbered::without_numbers(&content).filter(|_| language::of_path(&path).is_some());
         let notes = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
-        let content = plain.unwrap_or(content);
+        let content = plain.map_or(content, Cow::Owned);
         let wanted = match session.editor.read(&path).await {
             Ok(document) => {
                 edit::refuse_stale(task, &document)?;
@@ -57,7 +60,7 @@ impl Tool for WriteFile {
                 }
                 EditRequest::Change { document, hunks, of_symbols: false }
             }
-            Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content },
+            Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content.into_owned() },
             Err(error) => return Err(error.into()),
         };
         Ok(change::edit(session, task, vec![wanted], notes, self.diagnostics.into()).await?.into())

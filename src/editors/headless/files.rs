@@ -149,7 +149,7 @@ impl Files {
             }
             planned.push(self.plan(edit, save)?);
         }
-        let changes: Vec<FileOperation> = planned.iter().filter_map(|plan| plan.change.clone()).collect();
+        let changes: Vec<&FileOperation> = planned.iter().filter_map(|plan| plan.change.as_ref()).collect();
         transaction::commit(&self.root, &changes).map_err(|refused| self.refusal(&planned, &refused))?;
         planned.into_iter().map(|plan| self.finish(plan)).collect()
     }
@@ -247,13 +247,14 @@ impl Files {
                 }
                 let text = format::splice(&document.text, hunks, format)
                     .map_err(|problem| EditorError::Other(format!("{name}: {problem}")))?;
+                drop(document.text);
                 if document.unsaved || save == Save::Never {
                     return Ok(Planned { path: name, change: None, buffer: Some(text) });
                 }
                 (text, format, seen)
             }
         };
-        let change = FileOperation::Write { path, seen, bytes: format::encode(&text, format) };
+        let change = FileOperation::Write { path, seen, bytes: format::encoded(text, format) };
         Ok(Planned { path: name, change: Some(change), buffer: None })
     }
 
@@ -274,6 +275,8 @@ impl Files {
     fn finish(&mut self, plan: Planned) -> Result<Applied, EditorError> {
         let Planned { path, change, buffer } = plan;
         let saved = change.is_some();
+        // Its texts are as long as the file, which is read next.
+        drop(change);
         let unsaved = buffer.is_some();
         if let Some(seen) = self.seen.get_mut(&path) {
             if unsaved || seen.buffer.is_some() {

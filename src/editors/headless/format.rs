@@ -39,6 +39,11 @@ pub(crate) fn encode(text: &str, format: FileFormat) -> Vec<u8> {
     out.into_bytes()
 }
 
+/// The same of a text that is not needed any more, which most often is its own bytes.
+pub(crate) fn encoded(text: String, format: FileFormat) -> Vec<u8> {
+    if format == FileFormat::default() { text.into_bytes() } else { encode(&text, format) }
+}
+
 /// Applies hunks; the error says which one cannot be.
 pub(crate) fn splice(text: &str, hunks: &[TextEdit], format: FileFormat) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());

@@ -271,11 +271,14 @@ impl Editor for HeadlessEditor {
             return covered.map(|(server, path)| server.unasked(path, deadline)).collect();
         };
         let documents = self.refresh(&paths).await;
-        let texts: Vec<FileText> = documents.iter().map(file_text).collect();
         let asked_servers = self.servers();
+        // A long text is copied for those alone who read it.
+        let is_covered = |document: &&Document| asked_servers.iter().any(|server| server.covers(&document.path));
+        let texts: Vec<FileText> = documents.iter().filter(is_covered).map(file_text).collect();
         let servers = join_all(asked_servers.iter().map(|server| server.fetch(&texts, deadline)));
         let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
-        let asked: Vec<Asked> = documents.iter().map(|document| asked(document, edited)).collect();
+        let for_commands = documents.iter().filter(|_| !self.commands.is_empty());
+        let asked: Vec<Asked> = for_commands.map(|document| asked(document, edited)).collect();
         let commands = self.commands.ask(&asked, deadline);
         let (mut reports, others, commands) = futures::join!(servers, join_all(others), commands);
         reports.extend(others);

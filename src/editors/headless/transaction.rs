@@ -1,6 +1,7 @@
 //! Several files written at once: all of them or none, each by a finished file that takes its place, or in place where
 //! a file has several names.
 
+use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -58,11 +59,11 @@ impl Done<'_> {
 }
 
 /// Carries all changes out below the root, or none. No link is followed on the way to a file, nor at its end.
-pub(super) fn commit(root: &Path, changes: &[FileOperation]) -> Result<(), Refused> {
+pub(super) fn commit(root: &Path, changes: &[impl Borrow<FileOperation>]) -> Result<(), Refused> {
     let mut folders = Folders::new(root).map_err(|error| Refused::Failed(0, error))?;
     let mut staged: Vec<Staged<'_>> = Vec::new();
     let mut outcome = Ok(());
-    for (index, change) in changes.iter().enumerate() {
+    for (index, change) in changes.iter().map(Borrow::borrow).enumerate() {
         match stage(change, &mut folders) {
             Ok(one) => staged.push(one),
             Err(error) => {

@@ -130,10 +130,11 @@ impl McpServer {
             opened = opened => opened?,
         };
         let once = new_id();
-        let called = workspace.call(&client, tool, given.clone(), (&once, cancel)).await;
+        let about = named_alone(&given);
+        let called = workspace.call(&client, tool, given, (&once, cancel)).await;
         let edits = self.tools.iter().any(|known| known.name == tool && !answers::only_reads(known));
         match called {
-            Err(failure) if edits && is_gone(&failure) => self.after_gone(context, &given, &once).await,
+            Err(failure) if edits && is_gone(&failure) => self.after_gone(context, &about, &once).await,
             called => called,
         }
     }
@@ -177,6 +178,16 @@ impl McpServer {
             )),
         }
     }
+}
+
+/// Bytes of what may be a path.
+const PATH: usize = 4096;
+
+/// What a call names, without the texts that it brings: they are not held twice.
+fn named_alone(given: &Value) -> Value {
+    let is_short = |value: &Value| value.as_str().is_some_and(|text| text.len() <= PATH);
+    let named = given.as_object().into_iter().flatten().filter(|(_, value)| is_short(value));
+    Value::Object(named.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
 /// Tells whoever asked for it that a call goes on, until it is dropped.
