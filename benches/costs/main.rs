@@ -1,17 +1,23 @@
-//! What Sextant costs, side by side with what it is compared to: loading, the first command, an edit, the matcher.
+//! What Sextant costs, side by side with what it is compared to: loading, the first command, an edit, a stream, a large text, the matcher.
+//!
+//! `cargo bench --bench costs -- stream large` measures these two alone.
 //!
 //! Prints ratios and counts and asserts nothing about time: the machine may be busy.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
+mod counting;
 mod editing;
 #[path = "../inside.rs"]
 mod inside;
 mod joined;
 mod large;
 mod matcher;
+#[path = "../../tests/e2e/support/model_server.rs"]
+mod model_server;
 mod proxy;
+mod stream;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -91,29 +97,57 @@ async fn startup() -> Result<(), String> {
     Ok(())
 }
 
-async fn everything() -> Result<(), String> {
-    startup().await?;
-    joined::run().await?;
-    proxy::run()?;
-    editing::run().await?;
-    println!();
-    large::large()?;
-    println!();
-    matcher::run();
+/// Every measurement, or those that are named on the command line.
+async fn everything(named: &[String]) -> Result<(), String> {
+    let wanted = |name: &str| named.is_empty() || named.iter().any(|given| given == name);
+    if wanted("startup") {
+        startup().await?;
+    }
+    if wanted("joined") {
+        joined::run().await?;
+    }
+    if wanted("proxy") {
+        proxy::run()?;
+    }
+    if wanted("stream") {
+        stream::run().await?;
+    }
+    if wanted("editing") {
+        editing::run().await?;
+        println!();
+    }
+    if wanted("large") {
+        large::large()?;
+        println!();
+    }
+    if wanted("matcher") {
+        matcher::run();
+    }
     Ok(())
 }
 
 #[tokio::main]
-async fn main() -> ExitCode {
+async fn measure() -> ExitCode {
     if inside::is_inside() {
         inside::serve(editing::inside).await;
         return ExitCode::SUCCESS;
     }
-    match everything().await {
+    let named: Vec<String> = std::env::args().skip(1).filter(|given| !given.starts_with("--")).collect();
+    match everything(&named).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("costs: {problem}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn main() -> ExitCode {
+    // The product itself, over the allocator that counts.
+    if std::env::args().nth(1).as_deref() == Some("mcp") {
+        let status = sextant::cli::run();
+        counting::write();
+        return status;
+    }
+    measure()
 }
