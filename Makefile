@@ -13,7 +13,7 @@ ifeq ($(origin NVIM),command line)
 export SEXTANT_NVIM := $(abspath $(NVIM))
 endif
 
-.PHONY: help demo demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness reach kill audit fmt tools
+.PHONY: help demo demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness reach kill sizes audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -82,9 +82,13 @@ reach: tools ## Hold answers about N random edits of real packages, at four door
 	REACH_N=$(or $(N),300) REACH_SEED=$(or $(SEED),1) REACH_DOORS=$(DOORS) \
 		$(CARGO) test --locked --test e2e reach:: -- --nocapture
 
-kill: tools ## Kill N planner runs at random moments: every file whole, resume finishes, undo restores (N=200)
+kill: tools ## Kill N planner runs at random moments: every file whole, resume finishes, undo restores (N=200), or KIND="undo redo clients rename engine"
 	$(CARGO) build --locked
-	$(PYTHON) tests/kill/run.py -n $(or $(N),200)
+	$(PYTHON) tests/kill/$(if $(KIND),kinds.py $(KIND),run.py) -n $(or $(N),200)
+
+sizes: tools ## Give texts of 0 to 20 MB to every door that takes one, and print time and memory (DOORS="mcp rpc", SIZES=0,9,20)
+	$(CARGO) build --locked
+	$(if $(SIZES),SIZES=$(SIZES)) $(PYTHON) tests/clients/sizes.py $(DOORS)
 
 audit: ## Hold the dependencies against deny.toml: known vulnerabilities, licences, sources
 	$(PYTHON) tests/audit/run.py

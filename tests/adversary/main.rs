@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod cheats;
+mod dawdle;
 mod files;
 mod git;
 mod hostile;

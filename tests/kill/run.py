@@ -90,7 +90,7 @@ class Run:
         return [path.name for path in self.root.iterdir() if ".sextant-" in path.name]
 
     def start(self, *arguments):
-        patience = [] if arguments[0] == "undo" else ["--timeout-ms", "20000"]
+        patience = [] if arguments[0] in ("undo", "redo") else ["--timeout-ms", "20000"]
         command = [str(self.tools.sextant), *arguments, "--config", str(self.config), *patience]
         return subprocess.Popen(
             command, cwd=self.root, env=self.environment, start_new_session=True,

@@ -57,3 +57,24 @@ async fn a_path_that_is_longer_than_any_disk_takes_is_refused_with_its_length() 
     }
     assert!(client.end().await.success());
 }
+
+#[tokio::test]
+async fn a_text_that_nests_or_repeats_without_end_is_written_like_any_other() {
+    let project = Project::new(&[("a.py", &format!("y = 1\n{}z = 1\n", lines(1 << 20)))]);
+    let mut client = McpClient::open(&project, "odd", &[]).await;
+    let nested = |open: &str, close: &str| format!("{}1{}\n", open.repeat(50_000), close.repeat(50_000));
+    let texts =
+        [nested("(", ")"), nested("{", ""), nested("not ", ""), nested("1 + ", ""), nested("[", "]"), nested("@", "")];
+    for (number, text) in texts.iter().enumerate() {
+        let path = format!("odd{number}.py");
+        client.edit("write_file", json!({"path": path, "content": text})).await;
+        assert_eq!(project.read(&path), *text);
+    }
+    // What differs is found in a moment, though each line stands there thousands of times.
+    client.read("read_file", json!({"path": "a.py", "limit": 5})).await;
+    let began = Instant::now();
+    client.edit("write_file", json!({"path": "a.py", "content": lines(1 << 20)})).await;
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    let refused = client.refused("search", json!({"pattern": lines(1 << 20)})).await;
+    assert!(refused.contains("patterns of up to 16 KB"), "{refused}");
+}
