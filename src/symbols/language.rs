@@ -56,7 +56,7 @@ pub fn of_path(path: &str) -> Option<&'static Language> {
 const LARGEST_PARSED: usize = 1 << 20;
 const MOST_WORDS: usize = 150_000;
 /// How deep a tree may be. What reads trees goes down by calling itself, and a thread's stack ends at 1,500.
-const DEEPEST: usize = 400;
+const DEEPEST: usize = 800;
 /// Children of one error. A query looks at all that follow for each of them.
 const WIDEST_ERROR: u32 = 2_000;
 
