@@ -350,10 +350,9 @@ class Engine:
 
     def __init__(self, tools):
         self.tools = tools
-        began = time.monotonic()
+        self.duration = 0.0
         if self.trial(None) != "over":
             sys.exit("not every edit of the uninterrupted run was made")
-        self.duration = time.monotonic() - began
 
     edit = Clients.edit
 
@@ -374,16 +373,23 @@ class Engine:
         return answer is not None and not answer.get("result", {"isError": True}).get("isError"), answer
 
     def killed(self, folder, editor, moment):
-        client, answered, words = Mcp(self.tools, folder.root, folder.environment), set(), []
-        client.call("read_file", {"path": "a.py"})
+        client, answered, words = Mcp(self.tools, folder.root, folder.environment), {}, []
+        # The engine hears of the buffers behind the proxy's answer.
+        deadline = time.monotonic() + PATIENCE
+        for name in self.DISK:
+            while "line_0" not in json.dumps(client.call("read_file", {"path": name})):
+                if time.monotonic() > deadline:
+                    raise Failed(f"the engine does not know the buffer of {name}")
         killer = subprocess.Popen(["sh", "-c", f"sleep {moment}; kill -9 {editor.engine()}"]) if moment is not None else None
+        began = time.monotonic()
         try:
             for number in range(self.EDITS):
                 done, answer = self.call(client, number)
                 if done:
-                    answered.add(number)
+                    answered[number] = answer["result"]["content"][0]["text"]
                 else:
                     words.append(json.dumps(answer))
+            self.duration = self.duration if moment is not None else time.monotonic() - began
         finally:
             client.end()
             if killer:
@@ -399,13 +405,15 @@ class Engine:
                 text = text.replace(old, new) if file.replace("txt", "py") == name else text
             if buffers[name] != text:
                 raise Failed(f"the buffer {name} is no text of whole edits: {buffers[name]!r}")
-        if answered - made:
-            raise Failed(f"reported as made, and not in the buffers: {sorted(answered - made)}; {words}")
+        if lost := {number: said for number, said in answered.items() if number not in made}:
+            raise Failed(f"reported as made, and not in the buffers: {lost}; then {words[:1]}")
         # What was made without an answer is said as not known, with what to do.
-        unsaid = [number for number in sorted(made - answered) if not words]
+        unsaid = [number for number in sorted(made - set(answered)) if not words]
         if unsaid:
             raise Failed(f"made and answered by nothing: {unsaid}")
-        return "over" if len(answered) == self.EDITS and not words else "middle" if made == answered else "end"
+        if moment is None and words:
+            sys.exit(f"not every edit of the uninterrupted run was made: {words}")
+        return "over" if len(answered) == self.EDITS and not words else "middle" if made == set(answered) else "end"
 
     def close(self):
         """Nothing is kept."""
