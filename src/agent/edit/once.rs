@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::durable::{open, record};
 use crate::agent::edit::lost::lost;
 use crate::agent::edit::recover;
-use crate::agent::state::journal::{Checkpoint, Journal};
+use crate::agent::state::journal::{Checkpoint, FileChange, Journal};
 use crate::agent::state::session::Session;
 use crate::base::clock::now_ms;
 use crate::base::deadline::Deadline;
@@ -55,6 +55,7 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
     if let Some(known) = here(session, name).await {
         return told(session, known).await;
     }
+    // What another process has kept may be an edit that it has not come to make.
     recover::recover_quietly(session).await;
     let Some(durable) = open::durable(session).await else {
         let message = "whether the edit was made is not known: nothing is remembered in this workspace";
@@ -69,7 +70,9 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
             Ok(Some((id, None))) => {
                 let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
                 let (checkpoint, _) = record::read(kept.map_err(|error| unread(&error))?);
-                return told(session, checkpoint).await;
+                let changes = checkpoint.files.clone();
+                let known = told(session, checkpoint).await?;
+                return confirmed(session, &changes, known).await;
             }
             Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {
                 recover::take_over(session, &durable, id, owner).await;
@@ -97,10 +100,62 @@ async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
     all.find(|row| row.once.as_deref() == Some(name)).cloned()
 }
 
+/// The same where each file has the edit or is known to have lost it. One that reads otherwise, as the disk under a
+/// buffer of an engine that died, says nothing.
+///
+/// # Errors
+/// A file reads neither as before the edit nor as after it.
+async fn confirmed(session: &Session, changes: &[FileChange], known: EditMade) -> Result<EditMade, Failure> {
+    let mut unknown = Vec::new();
+    for change in changes.iter().filter(|change| !known.lost.contains(&change.path)) {
+        let now = recover::look_at(session, &change.path).await?.map(|document| document.text);
+        if !stands(change, now.as_deref()) {
+            unknown.push(change.path.as_str());
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(known);
+    }
+    let message = format!("{} reads neither as before the edit nor as after it", unknown.join(", "));
+    Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"))
+}
+
+/// Whether a text has the lines that an edit has brought, and none that it has taken out.
+fn stands(change: &FileChange, now: Option<&str>) -> bool {
+    if now == change.after.as_deref() {
+        return true;
+    }
+    let (before, after) = (lines(change.before.as_deref()), lines(change.after.as_deref()));
+    let now = lines(now);
+    let (added, removed) = (after.difference(&before), before.difference(&after));
+    before != after
+        && added.into_iter().all(|line| now.contains(line))
+        && !removed.into_iter().any(|line| now.contains(line))
+}
+
+fn lines(text: Option<&str>) -> BTreeSet<&str> {
+    text.unwrap_or_default().lines().collect()
+}
+
 async fn told(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
     let files = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let name = checkpoint.id.clone();
     let journal = Journal { checkpoints: vec![checkpoint], ..Journal::default() };
     let lost: BTreeSet<String> = lost(session, &journal).await?.into_values().flatten().collect();
     Ok(EditMade { made: true, checkpoint: name, files, lost: lost.into_iter().collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_stands_where_its_lines_do_whatever_else_has_changed() {
+        let text = |text: &str| Some(text.into());
+        let marks = crate::editor::Marks::Null;
+        let (before, after) = (text("a\nb\n"), text("a\nc\n"));
+        let change = FileChange { path: "a".into(), before, after, marks_before: marks.clone(), marks_after: marks };
+        assert!(stands(&change, Some("a\nc\n")) && stands(&change, Some("new\na\nc\n")));
+        assert!(!stands(&change, Some("a\nb\n")) && !stands(&change, Some("disk\n")) && !stands(&change, None));
+    }
 }
